@@ -1,0 +1,163 @@
+/** What a plant is, at both ends of the wire (CONTRACT part 1). */
+import * as z from "zod";
+import { type ErrorKind, type Problem, Refusal } from "./errors.ts";
+import { int64Max, int64Min, toInteger } from "./int64.ts";
+import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, parseJson } from "./json.ts";
+import { quoteInput } from "./quote.ts";
+
+/** The answer to a create. */
+export interface Plant {
+  /** The name of the plant; any string, the empty one included. */
+  readonly name: string;
+  /** Tag that specifies the type of the plant. */
+  readonly tag?: string | undefined;
+}
+
+/** What a create sends. */
+export interface NewPlant extends Plant {
+  /** Identification number of the plant; −2^63 … 2^63 − 1. */
+  readonly id: bigint;
+}
+
+/** The answer to a create that failed. */
+export interface ErrorBody {
+  /** A row of the error table for this service; any int32 for another one. */
+  readonly error: number;
+  /** One line for a person. */
+  readonly message: string;
+}
+
+const plantSchema = z.object({
+  name: z.string(),
+  tag: z.string().optional(),
+}) satisfies z.ZodType<Plant>;
+
+const newPlantSchema = z.object({
+  id: z.bigint().min(int64Min).max(int64Max),
+  ...plantSchema.shape,
+}) satisfies z.ZodType<NewPlant>;
+
+const errorBodySchema = z.object({
+  error: z.int32(),
+  message: z.string(),
+}) satisfies z.ZodType<ErrorBody>;
+
+/** Names the place of a member in a message: a JSON pointer for a body, the flag for a command line. */
+export type NamePlace = (member: string) => string;
+
+const toPointer: NamePlace = (member) => `/${member}`;
+
+/**
+ * The plant that a body holds.
+ *
+ * @throws Refusal that names every broken rule, with its place
+ */
+export function parseNewPlant(body: Uint8Array): NewPlant {
+  const { value, problems } = parseJson(decodeJsonText(body));
+  return checkNewPlant(value, problems);
+}
+
+/**
+ * Checks a value against the rules for a NewPlant. Unknown members are passed over.
+ *
+ * @param found problems that are known already; they are named first
+ * @throws Refusal that names every broken rule, with its place
+ */
+export function checkNewPlant(
+  value: JsonValue,
+  found: readonly Problem[] = [],
+  namePlace: NamePlace = toPointer,
+): NewPlant {
+  if (!isObject(value)) {
+    const message = `the body is ${describe(value)}: send one object such as {"id":1,"name":"fern"}`;
+    throw Refusal.naming([...found, { kind: "notObject", message }]);
+  }
+  const id = value.get("id");
+  const result = newPlantSchema.safeParse({
+    id: (id instanceof JsonNumber ? toInteger(id.text) : undefined) ?? id,
+    name: value.get("name"),
+    tag: value.get("tag"),
+  });
+  if (result.success && found.length === 0) return result.data;
+  const broken = (result.error?.issues ?? []).map(({ path, code }): Problem => {
+    const member = String(path[0]);
+    const kind = toKind(member, value.has(member), code);
+    return { kind, message: `${namePlace(member)} ${toComplaint(kind, value.get(member))}` };
+  });
+  throw Refusal.naming([...found, ...broken]);
+}
+
+/** The Plant in an answer of status 200; undefined when it holds none. Members beyond a Plant's are dropped. */
+export function parsePlant(body: Uint8Array): Plant | undefined {
+  const members = parseObject(body);
+  const candidate = { name: members?.get("name"), tag: members?.get("tag") };
+  return plantSchema.safeParse(candidate).data;
+}
+
+/** The Error in an answer of status 400; undefined when it holds none. */
+export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
+  const members = parseObject(body);
+  const error = members?.get("error");
+  const candidate = {
+    error: error instanceof JsonNumber ? Number(toInteger(error.text)) : undefined,
+    message: members?.get("message"),
+  };
+  return errorBodySchema.safeParse(candidate).data;
+}
+
+/** A Plant as JSON; takes a NewPlant too and leaves its id out. */
+export function toPlantJson({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag });
+}
+
+/** A NewPlant as JSON, the id with all its digits. */
+export function toNewPlantJson(plant: NewPlant): string {
+  return `{"id":${plant.id},${toPlantJson(plant).slice(1)}`;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return value instanceof Map;
+}
+
+/** A body of somebody else's: what is wrong with it is of no interest, only that it is. */
+function parseObject(body: Uint8Array): JsonObject | undefined {
+  try {
+    const { value } = parseJson(decodeJsonText(body));
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function toKind(member: string, isPresent: boolean, code: string): ErrorKind {
+  if (member === "tag") return "tagNotString";
+  if (member === "name") return isPresent ? "nameNotString" : "nameMissing";
+  if (!isPresent) return "idMissing";
+  return code === "invalid_type" ? "idNotInteger" : "idOutOfRange";
+}
+
+function toComplaint(kind: ErrorKind, value: JsonValue | undefined): string {
+  const range = `an integer from ${int64Min} to ${int64Max}`;
+  switch (kind) {
+    case "idMissing":
+      return `is missing: it must be ${range}`;
+    case "idNotInteger":
+    case "idOutOfRange":
+      return `is ${describe(value)}: it must be ${range}`;
+    case "nameMissing":
+      return "is missing: it must be a string";
+    case "tagNotString":
+      return `is ${describe(value)}: it must be a string, or be left out`;
+    default:
+      return `is ${describe(value)}: it must be a string`;
+  }
+}
+
+/** Says of a string only that it is one: it could be a secret in the wrong place. */
+function describe(value: JsonValue | undefined): string {
+  if (value instanceof JsonNumber) return quoteInput(value.text);
+  if (typeof value === "string") return "a string";
+  if (Array.isArray(value)) return "an array";
+  return value instanceof Map ? "an object" : String(value);
+}

@@ -1,0 +1,197 @@
+/** The JSON reader against JSON.parse and lossless-json: it reads the same wherever it is not meant to be stricter. */
+import fc from "fast-check";
+import { parse as parseLossless } from "lossless-json";
+import { describe, expect, it } from "vitest";
+import { Refusal } from "../../src/core/errors.ts";
+import { JsonNumber, type JsonValue, parseJson } from "../../src/core/json.ts";
+
+type JsonData = null | boolean | number | string | JsonData[] | { [name: string]: JsonData };
+
+const utf16 = fc.string({
+  unit: fc.oneof(
+    fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+    fc.constantFrom("a", '"', "\\", "/", "\n", "\uD83C", "\uDF3F", "🌿"),
+  ),
+  maxLength: 8,
+});
+const names = fc.oneof(utf16, fc.constantFrom("", "__proto__", "constructor", "0", "id"));
+
+/** Any value, with any string that JSON.parse could make, lone surrogates included. */
+const { data } = fc.letrec<{ data: JsonData }>((tie) => ({
+  data: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom(null, true, false),
+    fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()),
+    utf16,
+    fc.array(tie("data"), { maxLength: 4 }),
+    fc.array(fc.tuple(names, tie("data")), { maxLength: 4 }).map(Object.fromEntries),
+  ),
+}));
+
+describe("a text that is well-formed", () => {
+  it("reads as JSON.parse reads it, however it is spaced and escaped", () => {
+    const writings = data.chain((value) => fc.tuple(fc.constant(value), writingOf(value)));
+    fc.assert(
+      fc.property(writings, ([value, text]) => {
+        expect(JSON.stringify(toData(parseJson(text).value))).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is noted for a lone surrogate exactly when it has one", () => {
+    fc.assert(
+      fc.property(data, (value) => {
+        const { problems } = parseJson(JSON.stringify(value));
+        expect(problems.length > 0).toBe(!allStrings(value).every((text) => text.isWellFormed()));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is noted for each name that occurred before, up to eight", () => {
+    const few = fc.array(fc.constantFrom("a", "b", "", "__proto__", "é"), { maxLength: 20 });
+    fc.assert(
+      fc.property(few, (members) => {
+        const text = `{${members.map((name) => `${JSON.stringify(name)}:0`).join(",")}}`;
+        const repeated = members.length - new Set(members).size;
+        expect(parseJson(text).problems).toHaveLength(Math.min(8, repeated));
+      }),
+    );
+  });
+});
+
+describe("any text", () => {
+  const fragments = fc.constantFrom(
+    ...'{}[],:"\\ \n\t\f\u00A0\u0000-+.01eEa',
+    "\\u00",
+    '"a"',
+    "true",
+    "false",
+    "null",
+    "\uD83C",
+    "🌿",
+  );
+  const soup = fc.array(fragments, { maxLength: 12 }).map((pieces) => pieces.join(""));
+  const broken = fc
+    .tuple(
+      data.chain(writingOf),
+      fc.array(fc.tuple(fc.nat(), fc.nat({ max: 3 }), fragments), { maxLength: 3 }),
+    )
+    .map(([text, changes]) => changes.reduce(change, text));
+
+  it.each([
+    ["made of the pieces of JSON", soup],
+    ["made of JSON by a few changes", broken],
+    ["made of the characters of numbers", fc.stringMatching(/^[-+.eE019]{1,8}$/)],
+    ["made of escapes", fc.stringMatching(/^"(\\[\\u"/bnxN0]|[0-9a-fA-FgG"]){0,8}"$/)],
+  ])("is accepted exactly when JSON.parse accepts it, with the same value: %s", (_rule, texts) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(readingOf(text)).toBe(referenceOf(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe("a number", () => {
+  const numbers = fc.stringMatching(/^-?(0|[1-9]\d{0,40})(\.\d{1,40})?([eE][+-]?\d{1,10})?$/);
+
+  it("keeps its text, as with lossless-json", () => {
+    fc.assert(
+      fc.property(fc.array(numbers), (texts) => {
+        const text = `{"numbers":[${texts.join(" , ")}]}`;
+        const reference = parseLossless(text, undefined, { parseNumber: (digits) => digits });
+        expect(reference).toEqual({ numbers: texts });
+        expect(parseJson(text).value).toEqual(
+          new Map([["numbers", texts.map((digits) => new JsonNumber(digits))]]),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** The texts of a value that differ in white space and in which characters are escaped. */
+function writingOf(value: JsonData): fc.Arbitrary<string> {
+  const written = (): fc.Arbitrary<string> => {
+    if (typeof value === "string") return stringWritingOf(value);
+    if (Array.isArray(value)) return listWritingOf("[", value.map(writingOf), "]");
+    if (typeof value !== "object" || value === null) return fc.constant(JSON.stringify(value));
+    const members = Object.entries(value).map(([name, member]) =>
+      joined(spaced(stringWritingOf(name)), fc.constant(":"), writingOf(member)),
+    );
+    return listWritingOf("{", members, "}");
+  };
+  return spaced(written());
+}
+
+function listWritingOf(open: string, items: fc.Arbitrary<string>[], close: string) {
+  const list = fc.tuple(...items).map((texts) => texts.join(","));
+  return joined(fc.constant(open), spaced(list), fc.constant(close));
+}
+
+function stringWritingOf(text: string): fc.Arbitrary<string> {
+  const characters = Array.from(text, (character) => {
+    const units = Array.from({ length: character.length }, (_, index) =>
+      character.charCodeAt(index).toString(16).padStart(4, "0"),
+    );
+    return fc.constantFrom(
+      JSON.stringify(character).slice(1, -1),
+      units.map((digits) => `\\u${digits}`).join(""),
+      units.map((digits) => `\\u${digits.toUpperCase()}`).join(""),
+      character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1),
+    );
+  });
+  return fc.tuple(...characters).map((pieces) => `"${pieces.join("")}"`);
+}
+
+function spaced(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const space = fc.string({ unit: fc.constantFrom(" ", "\t", "\n", "\r"), maxLength: 2 });
+  return joined(space, text, space);
+}
+
+function joined(...pieces: fc.Arbitrary<string>[]): fc.Arbitrary<string> {
+  return fc.tuple(...pieces).map((texts) => texts.join(""));
+}
+
+/** Puts `piece` in the place of the `length` characters at `position`. */
+function change(text: string, [position, length, piece]: [number, number, string]): string {
+  const at = position % (text.length + 1);
+  return text.slice(0, at) + piece + text.slice(at + length);
+}
+
+const refused = "refused";
+
+function readingOf(text: string): string {
+  try {
+    return JSON.stringify(toData(parseJson(text).value));
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "notJson") return refused;
+    throw error;
+  }
+}
+
+function referenceOf(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return refused;
+  }
+}
+
+/** What JSON.parse makes of it: numbers rounded, objects plain. */
+function toData(value: JsonValue): JsonData {
+  if (value instanceof JsonNumber) return Number(value.text);
+  if (value instanceof Map) {
+    return Object.fromEntries(Array.from(value, ([name, member]) => [name, toData(member)]));
+  }
+  return Array.isArray(value) ? value.map(toData) : (value as null | boolean | string);
+}
+
+function allStrings(value: JsonData): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...allStrings(member)]);
+}

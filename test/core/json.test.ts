@@ -1,0 +1,332 @@
+/** What the JSON reader accepts, keeps and refuses, and where it says something is wrong. */
+import { isUtf8 } from "node:buffer";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { maxMessageBytes, Refusal } from "../../src/core/errors.ts";
+import {
+  decodeJsonText,
+  JsonNumber,
+  type JsonValue,
+  maxNesting,
+  parseJson,
+} from "../../src/core/json.ts";
+import { refusalOf } from "./refusal-of.ts";
+
+const number = (text: string) => new JsonNumber(text);
+const object = (...members: [string, JsonValue][]) => new Map(members);
+const nest = (depth: number, open: string, close: string) =>
+  `${open.repeat(depth)}${close.repeat(depth)}`;
+const twice = (pointer: string) => `${pointer} occurs twice: leave one of them out`;
+const lone = (place: string) => `${place} holds a lone surrogate: write the pair, or leave it out`;
+
+describe("parseJson reads", () => {
+  it.each<[string, string, JsonValue]>([
+    ["null", "null", null],
+    ["true", "true", true],
+    ["false", "false", false],
+    [
+      "the four kinds of white space around everything",
+      " \t\n\r[ \t1\n,\r2 ] \n",
+      [number("1"), number("2")],
+    ],
+    [
+      "white space in an object",
+      ' { "a" : 1 , "b" : 2 } ',
+      object(["a", number("1")], ["b", number("2")]),
+    ],
+    ["a byte order mark before it", "\uFEFF[]", []],
+    ["a byte order mark in a string", '"\uFEFF"', "\uFEFF"],
+    ["an empty array", "[]", []],
+    ["an empty array with space in it", "[ ]", []],
+    ["an empty object", "{}", object()],
+    ["arrays in arrays", "[[],[[null]]]", [[], [[null]]]],
+    ["objects in objects", '{"a":{"b":{}}}', object(["a", object(["b", object()])])],
+    ["an empty member name", '{"":1}', object(["", number("1")])],
+    [
+      "names that objects inherit",
+      '{"__proto__":1,"constructor":2}',
+      object(["__proto__", number("1")], ["constructor", number("2")]),
+    ],
+    [
+      "names that look like numbers",
+      '{"2":2,"1":1}',
+      object(["2", number("2")], ["1", number("1")]),
+    ],
+    ["the empty string", '""', ""],
+    ["every short escape", String.raw`"\"\\\/\b\f\n\r\t"`, '"\\/\b\f\n\r\t'],
+    ["an escape by number", String.raw`"\u0041"`, "A"],
+    ["hexadecimal digits of both cases", String.raw`"\uabCD\uABcd"`, "\uABCD\uABCD"],
+    ["an escaped NUL", String.raw`"\u0000"`, "\0"],
+    ["an escaped pair of surrogates", String.raw`"\uD83C\uDF3F"`, "🌿"],
+    ["an escape among other characters", String.raw`"a\nb\u00e9c"`, "a\nbéc"],
+    ["an escaped backslash before a letter", String.raw`"\\n\\u0041"`, String.raw`\n\u0041`],
+    ["an escaped name", String.raw`{"\u0069d":1}`, object(["id", number("1")])],
+    ["delete, which is no control character to JSON", '"\u007F"', "\u007F"],
+    ["C1 controls and line separators", '"\u0085\u2028\u2029"', "\u0085\u2028\u2029"],
+    ["noncharacters", '"\uFFFE\uFFFF"', "\uFFFE\uFFFF"],
+    ["zero", "0", number("0")],
+    ["a negative zero, with its sign", "-0", number("-0")],
+    ["a fraction, with its zeros", "1.500", number("1.500")],
+    ["an exponent, as it is written", "1E+05", number("1E+05")],
+    ["a number that no double holds", "-9223372036854775808", number("-9223372036854775808")],
+    ["a number beyond doubles", "1e999999999", number("1e999999999")],
+    ["a number with everything", "-120.034e-56", number("-120.034e-56")],
+  ])("%s", (_rule, text, value) => {
+    expect(parseJson(text)).toEqual({ value, problems: [] });
+  });
+
+  it("a number of a million digits, a string of a million escapes and a million values", () => {
+    const digits = "1".repeat(1_000_000);
+    expect(parseJson(digits).value).toEqual(number(digits));
+    expect(parseJson(`"${"\\n".repeat(1_000_000)}"`).value).toBe("\n".repeat(1_000_000));
+    expect(parseJson(`[${"0,".repeat(1_000_000)}0]`).value).toHaveLength(1_000_001);
+  });
+});
+
+describe("parseJson refuses", () => {
+  const value = "a value";
+  const end = "the end";
+  const character = "a character of a string";
+  const escape = 'one of "\\/bfnrt, or u and four hexadecimal digits,';
+  const name = "a member name in quotes";
+
+  it.each<[string, string, number, string, string]>([
+    ["white space alone", " \n", 2, end, value],
+    ["a second value", "1 2", 2, '"2"', end],
+    ["a bracket too many", "{}}", 2, '"}"', end],
+    ["a second byte order mark", "\uFEFF\uFEFF1", 3, '"\\ufeff"', value],
+    ["a byte order mark at the end", "1\uFEFF", 1, '"\\ufeff"', end],
+    ["a no-break space", "\u00A01", 0, '"\\u00a0"', value],
+    ["a form feed", "\f1", 0, '"\\u000c"', value],
+    ["a vertical tab", "[1\v]", 2, '"\\u000b"', '"," or "]"'],
+    ["a line separator", "1\u2028", 1, '"\\u2028"', end],
+    ["a NUL at the end", "1\0", 1, '"\\u0000"', end],
+    ["a word in capitals", "True", 0, '"T"', value],
+    ["half a word", "nul", 0, '"n"', value],
+    ["a word too long", "nulll", 4, '"l"', end],
+    ["undefined", "undefined", 0, '"u"', value],
+    ["a comment", "/**/1", 0, '"/"', value],
+    ["single quotes", "'a'", 0, '"\'"', value],
+    ["NaN", "NaN", 0, '"N"', value],
+    ["infinity", "-Infinity", 0, '"-"', value],
+    ["a plus", "+1", 0, '"+"', value],
+    ["a sign alone", "-", 0, '"-"', value],
+    ["a sign twice", "--1", 0, '"-"', value],
+    ["a leading zero", "01", 1, '"1"', end],
+    ["a leading zero behind a sign", "-01", 2, '"1"', end],
+    ["no digit before the point", ".5", 0, '"."', value],
+    ["no digit behind the point", "1.", 1, '"."', end],
+    ["an exponent behind a point", "1.e1", 1, '"."', end],
+    ["no digit in the exponent", "1e", 1, '"e"', end],
+    ["no digit behind the exponent's sign", "[1e+]", 2, '"e"', '"," or "]"'],
+    ["a hexadecimal number", "0x1", 1, '"x"', end],
+    ["a digit of another script", "\u0661", 0, '"\u0661"', value],
+    ["a string without an end", '"a', 2, end, character],
+    ["a string that an escaped quote does not end", String.raw`"\"`, 3, end, character],
+    ["a string that ends in a backslash", '"a\\', 3, end, escape],
+    ["a NUL in a string", '"a\0"', 2, '"\\u0000"', character],
+    ["a line feed in a string", '"a\n"', 2, '"\\u000a"', character],
+    ["a tab in a string", '"\t"', 1, '"\\u0009"', character],
+    ["the last control character in a string", '"\u001F"', 1, '"\\u001f"', character],
+    ["a control character behind an escape", '"\\n\n"', 3, '"\\u000a"', character],
+    ["a control character in a name", '{"\n":1}', 2, '"\\u000a"', character],
+    ["an unknown escape", String.raw`"\x41"`, 2, '"x"', escape],
+    ["an escape in a capital", String.raw`"\N"`, 2, '"N"', escape],
+    ["an escaped line feed", '"\\\n"', 2, '"\\u000a"', escape],
+    ["an escape of three digits", String.raw`"\u004"`, 2, '"u"', escape],
+    ["an escape with a letter that is no digit", String.raw`"\u00g0"`, 2, '"u"', escape],
+    ["an escape with a sign", String.raw`"\u+041"`, 2, '"u"', escape],
+    ["an array without an end", "[1", 2, end, '"," or "]"'],
+    ["an array with no item before the comma", "[,1]", 1, '","', value],
+    ["an array with no item behind the comma", "[1,]", 3, '"]"', value],
+    ["an array without a comma", "[1 2]", 3, '"2"', '"," or "]"'],
+    ["an array with a colon", "[1:2]", 2, '":"', '"," or "]"'],
+    ["an array that ends as an object", "[1}", 2, '"}"', '"," or "]"'],
+    ["an object without an end", '{"a":1', 6, end, '"," or "}"'],
+    ["an object that ends behind the bracket", "{", 1, end, name],
+    ["an object without a colon", '{"a" 1}', 5, '"1"', '":"'],
+    ["an object without a value", '{"a":}', 5, '"}"', value],
+    ["an object with a comma at the end", '{"a":1,}', 7, '"}"', name],
+    ["an object with a comma at the beginning", "{,}", 1, '","', name],
+    ["a name without quotes", "{a:1}", 1, '"a"', name],
+    ["a name that is a number", "{1:1}", 1, '"1"', name],
+    ["an object that ends as an array", '{"a":1]', 6, '"]"', '"," or "}"'],
+    ["a byte behind characters of two bytes", '"éé" x', 7, '"x"', end],
+    ["a byte behind characters of three and four bytes", '{"€":"🌿"x', 13, '"x"', '"," or "}"'],
+    ["a byte behind a byte order mark", "\uFEFF[x", 4, '"x"', value],
+    ["a character of four bytes", "[🌿]", 1, '"🌿"', value],
+    ["a mark that would turn the message around", "\u202E", 0, '"\\u202e"', value],
+  ])("%s", (_rule, text, byte, found, expected) => {
+    expect(refusalOf(() => parseJson(text))).toMatchObject({
+      kind: "notJson",
+      message: `the body is not JSON: at byte ${byte} stands ${found}, where ${expected} was expected`,
+    });
+  });
+});
+
+describe("parseJson and nesting", () => {
+  it.each([
+    ["arrays", nest(maxNesting, "[", "]")],
+    ["objects", `${'{"a":'.repeat(maxNesting)}1${"}".repeat(maxNesting)}`],
+    ["both in turns", nest(maxNesting / 2, '[{"a":', "}]").replace(":}", ":0}")],
+    ["arrays side by side", `[${"[],".repeat(1000)}[]]`],
+    ["brackets in a string", `"${"[".repeat(1000)}"`],
+  ])("reads 64 levels: %s", (_rule, text) => {
+    expect(parseJson(text).problems).toEqual([]);
+  });
+
+  it.each([
+    ["65 arrays", nest(maxNesting + 1, "[", "]"), 64],
+    ["65 objects", '{"a":'.repeat(maxNesting + 1), 320],
+    ["65 of both", `${'[{"a":'.repeat(maxNesting / 2)}[`, 192],
+    ["64 behind a name of two bytes", `{"é":${"[".repeat(maxNesting)}`, 69],
+    ["a million brackets", "[".repeat(1_000_000), 64],
+    ["a million objects", '{"":'.repeat(1_000_000), 256],
+  ])("refuses 65 levels: %s", (_rule, text, byte) => {
+    expect(refusalOf(() => parseJson(text))).toMatchObject({
+      kind: "tooDeep",
+      message: `the JSON is nested too deep at byte ${byte}: at most 64 levels`,
+    });
+  });
+});
+
+describe("parseJson notes, and reads on", () => {
+  it.each<[string, string, string[]]>([
+    ["a name that occurs twice", '{"a":1,"a":1}', [twice("/a")]],
+    ["each time that it occurs again", '{"a":1,"a":2,"a":3}', [twice("/a"), twice("/a")]],
+    ["a name that occurs once more as an escape", String.raw`{"a":1,"\u0061":2}`, [twice("/a")]],
+    ["the empty name", '{"":1,"":2}', [twice("/")]],
+    ["__proto__", '{"__proto__":1,"__proto__":2}', [twice("/__proto__")]],
+    ["a name in an object below", '{"a":[0,{"b":1,"b":2}]}', [twice("/a/1/b")]],
+    ["not a name that an object beside has", '[{"a":1},{"a":1}]', []],
+    ["not a name that an object above has", '{"a":{"a":1}}', []],
+    ["not a name in another case", '{"a":1,"A":2}', []],
+    ["not a name in another normal form", '{"\u00E9":1,"e\u0301":2}', []],
+    ["a pointer with its characters escaped", '{"~/":1,"~/":2}', [twice("/~0~1")]],
+    ["a pointer without control characters", String.raw`{"\n":1,"\n":2}`, [twice("/\\u000a")]],
+    ["a lone high surrogate", String.raw`"\uD800"`, [lone("the string")]],
+    ["a lone low surrogate", String.raw`["\uDFFF"]`, [lone("/0")]],
+    ["a pair in the wrong order", String.raw`["\uDF3F\uD83C"]`, [lone("/0")]],
+    ["a high surrogate before another character", String.raw`{"a":"\uD83Cx"}`, [lone("/a")]],
+    ["a lone surrogate that is not escaped", '"\uD800"', [lone("the string")]],
+    ["a lone surrogate in a name", String.raw`{"a":{"\uD800":1}}`, [lone("/a/\\ud800")]],
+    ["both, in the order of the text", String.raw`{"a":"\uD800","a":1}`, [lone("/a"), twice("/a")]],
+    ["a long pointer cut", `{"${"x".repeat(500)}":"\\uD800"}`, [lone(`/${"x".repeat(79)}…`)]],
+    [
+      "the first eight",
+      `[${String.raw`"\uD800",`.repeat(99)}0]`,
+      [0, 1, 2, 3, 4, 5, 6, 7].map((n) => lone(`/${n}`)),
+    ],
+  ])("%s", (_rule, text, messages) => {
+    expect(parseJson(text).problems.map(({ message }) => message)).toEqual(messages);
+  });
+
+  it("the kind of each problem", () => {
+    const { problems } = parseJson(String.raw`{"a":"\uD800","a":1}`);
+    expect(problems.map(({ kind }) => kind)).toEqual(["loneSurrogate", "duplicateMember"]);
+  });
+
+  it("the last of the values of a name", () => {
+    expect(parseJson('{"a":1,"b":2,"a":3}').value).toEqual(
+      object(["a", number("3")], ["b", number("2")]),
+    );
+  });
+});
+
+describe("decodeJsonText", () => {
+  it.each([
+    ["no byte", []],
+    ["a byte order mark alone", [0xef, 0xbb, 0xbf]],
+  ])("refuses an empty body: %s", (_rule, bytes) => {
+    expect(refusalOf(() => decodeJsonText(Uint8Array.from(bytes)))).toMatchObject({
+      kind: "emptyBody",
+      message: 'the body is empty: send a plant such as {"id":1,"name":"fern"}',
+    });
+  });
+
+  it.each([
+    ["a byte that never occurs", [0x22, 0xff, 0x22], 1],
+    ["a continuation without a beginning", [0x22, 0x80, 0x22], 1],
+    ["Latin-1", [0x22, 0x66, 0xe9, 0x22], 2],
+    ["a character cut off by another", [0x22, 0xe2, 0x82, 0x22], 1],
+    ["a character cut off by the end", [0x22, 0xf0, 0x9f, 0x8c], 1],
+    ["U+FFFD cut off by the end after one byte", [0x22, 0xef], 1],
+    ["U+FFFD cut off by the end after two bytes", [0x22, 0xef, 0xbf], 1],
+    ["U+FFFD cut off by another character", [0xef, 0xbf, 0x22], 0],
+    ["a character that is written too long", [0xc0, 0xaf], 0],
+    ["a surrogate", [0xed, 0xa0, 0x80], 0],
+    ["a character beyond U+10FFFF", [0xf4, 0x90, 0x80, 0x80], 0],
+    ["UTF-16", [0xff, 0xfe, 0x22, 0x00], 0],
+    ["behind characters of several bytes", [0xc3, 0xa9, 0xef, 0xbf, 0xbd, 0xff], 5],
+    ["behind a byte order mark", [0xef, 0xbb, 0xbf, 0xff], 3],
+  ])("says at which byte a body is not UTF-8: %s", (_rule, bytes, byte) => {
+    expect(refusalOf(() => decodeJsonText(Uint8Array.from(bytes)))).toMatchObject({
+      kind: "notUtf8",
+      message: `the body is not UTF-8: what stands at byte ${byte} is no character`,
+    });
+  });
+
+  it("refuses whatever is not UTF-8, at the end of the longest text before it", () => {
+    const awkward = fc.constantFrom(
+      0x22,
+      0x80,
+      0xbb,
+      0xbd,
+      0xbf,
+      0xc3,
+      0xe2,
+      0xed,
+      0xef,
+      0xf0,
+      0xf4,
+    );
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          bytes,
+          fc.array(awkward, { minLength: 1 }).map((b) => Uint8Array.from(b)),
+        ),
+        (body) => {
+          fc.pre(!isUtf8(body));
+          const lengths = Array.from(body, (_, length) => length);
+          const byte = lengths.findLast((length) => isUtf8(body.subarray(0, length)));
+          const { message } = refusalOf(() => decodeJsonText(body));
+          expect(message).toContain(`at byte ${byte} is`);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("keeps every character of a text, a byte order mark included", () => {
+    const text = fc.string({ unit: "binary", minLength: 2 });
+    fc.assert(
+      fc.property(text, (characters) => {
+        expect(decodeJsonText(new TextEncoder().encode(characters))).toBe(characters);
+      }),
+    );
+  });
+});
+
+describe("a message of the reader is one line of at most 1000 bytes, whatever the input", () => {
+  const long = "\u202E~/\n".repeat(100_000);
+
+  it.each([
+    ["long names that occur twice", `{${`${JSON.stringify(long)}:1,`.repeat(3)}"a":1}`],
+    ["many names that occur twice", `{${'"a":1,'.repeat(100_000)}"b":1}`],
+    [
+      "deep names that occur twice",
+      `${`{${JSON.stringify(long.slice(0, 900))}:`.repeat(63)}{"a":1,"a":2}${"}".repeat(63)}`,
+    ],
+    ["many lone surrogates", `[${'"\\uD800",'.repeat(100_000)}0]`],
+    [
+      "lone surrogates below a long name",
+      `{${JSON.stringify(long)}:[${'"\\uD800",'.repeat(100_000)}0]}`,
+    ],
+  ])("%s", (_rule, text) => {
+    const { message } = Refusal.naming(parseJson(text).problems);
+    expect(message).toMatch(/^\/.* (occurs twice|holds a lone surrogate).*$/);
+    expect(new TextEncoder().encode(message).length).toBeLessThanOrEqual(maxMessageBytes);
+  });
+});

@@ -1,0 +1,416 @@
+/** Which bodies are plants and which are errors, and what each of the others is refused with. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type ErrorKind, errorTable, maxMessageBytes, Refusal } from "../../src/core/errors.ts";
+import { int64Max, int64Min } from "../../src/core/int64.ts";
+import { JsonNumber, type JsonValue } from "../../src/core/json.ts";
+import {
+  checkNewPlant,
+  type NewPlant,
+  parseErrorBody,
+  parseNewPlant,
+  parsePlant,
+  toNewPlantJson,
+  toPlantJson,
+} from "../../src/core/plant.ts";
+import { refusalOf } from "./refusal-of.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const object = (...members: [string, JsonValue][]) => new Map(members);
+
+const anyString = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
+const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
+  { id: fc.bigInt({ min: int64Min, max: int64Max }), name: anyString, tag: anyString },
+  { requiredKeys: ["id", "name"] },
+);
+
+describe("parseNewPlant reads", () => {
+  const fern = { id: 1n, name: "fern" };
+  const potted = { id: 1n, name: "fern", tag: "pot" };
+
+  it.each<[string, string, NewPlant]>([
+    ["all three members", '{"id":1,"name":"fern","tag":"pot"}', potted],
+    ["no tag", '{"id":1,"name":"fern"}', fern],
+    ["any order", '{"tag":"pot","name":"fern","id":1}', potted],
+    ["white space", ' \t\r\n{ "id" : 1 , "name" : "fern" }\n', fern],
+    ["a byte order mark", '\uFEFF{"id":1,"name":"fern"}', fern],
+    ["escaped member names", String.raw`{"\u0069\u0064":1,"nam\u0065":"fern"}`, fern],
+    ["past unknown members", '{"id":1,"name":"fern","colour":["green"]}', fern],
+    ["past members in other letters", '{"id":1,"ID":2,"name":"fern","Tag":3}', fern],
+    ["past __proto__", '{"id":1,"name":"fern","__proto__":{"tag":"pot"}}', fern],
+    ["past constructor", '{"constructor":null,"id":1,"name":"fern"}', fern],
+    ["past plants further down", '{"id":1,"name":"fern","next":{"id":2,"name":"moss"}}', fern],
+  ])("%s", (_rule, body, plant) => {
+    expect(parseNewPlant(bytesOf(body))).toEqual(plant);
+  });
+
+  it.each([
+    ["the largest id", "9223372036854775807", 9223372036854775807n],
+    ["the smallest id", "-9223372036854775808", -9223372036854775808n],
+    ["an id that no double holds", "9007199254740993", 9007199254740993n],
+    ["an id of zero with a sign", "-0", 0n],
+    ["an id with a fraction of zero", "1.0", 1n],
+    ["an id with an exponent", "1e3", 1000n],
+    ["an id with a negative exponent", "10e-1", 1n],
+  ])("%s", (_rule, text, id) => {
+    expect(parseNewPlant(bytesOf(`{"id":${text},"name":"fern"}`)).id).toBe(id);
+  });
+
+  it.each([
+    ["the empty string", "", ""],
+    ["characters of every length", "aé€🌿", "aé€🌿"],
+    ["an escaped NUL", String.raw`\u0000`, "\0"],
+    ["escaped controls", String.raw`\n\u001f`, "\n\u001F"],
+    ["an escaped pair of surrogates", String.raw`\ud83c\udf3f`, "🌿"],
+    ["an escaped solidus", String.raw`\/`, "/"],
+    ["a byte order mark in a string", "\uFEFF", "\uFEFF"],
+    ["white space at both ends", " fern ", " fern "],
+  ])("%s, as a name and as a tag", (_rule, text, string) => {
+    const body = `{"id":1,"name":"${text}","tag":"${text}"}`;
+    expect(parseNewPlant(bytesOf(body))).toEqual({ id: 1n, name: string, tag: string });
+  });
+
+  it("what toNewPlantJson wrote, for every id and every string", () => {
+    fc.assert(
+      fc.property(anyPlant, (plant) => {
+        expect(parseNewPlant(bytesOf(toNewPlantJson(plant)))).toEqual(plant);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("parseNewPlant refuses", () => {
+  const needsId = "it must be an integer from -9223372036854775808 to 9223372036854775807";
+  const needsString = "it must be a string";
+  const needsTag = "it must be a string, or be left out";
+  const noId = `/id is missing: ${needsId}`;
+  const noName = `/name is missing: ${needsString}`;
+  const tagIsNull = `/tag is null: ${needsTag}`;
+  const empty = 'the body is empty: send a plant such as {"id":1,"name":"fern"}';
+  const notJson = "the body is not JSON: at byte";
+  const tooDeep = "the JSON is nested too deep at byte";
+  const twice = "occurs twice: leave one of them out";
+  const lone = "holds a lone surrogate: write the pair, or leave it out";
+
+  it.each<[string, string, ErrorKind, ...string[]]>([
+    ["an empty body", "", "emptyBody", empty],
+    ["a byte order mark alone", "\uFEFF", "emptyBody", empty],
+    ["a form", "id=1", "notJson", `${notJson} 0 stands "i", where a value was expected`],
+    [
+      "white space alone",
+      " \n",
+      "notJson",
+      `${notJson} 2 stands the end, where a value was expected`,
+    ],
+    [
+      "a plant and more",
+      '{"id":1}x',
+      "notJson",
+      `${notJson} 8 stands "x", where the end was expected`,
+    ],
+    ["65 levels", "[".repeat(65), "tooDeep", `${tooDeep} 64: at most 64 levels`],
+    [
+      "65 levels of an unknown member",
+      `{"x":${"[".repeat(64)}`,
+      "tooDeep",
+      `${tooDeep} 68: at most 64 levels`,
+    ],
+
+    ["no id", '{"name":"fern"}', "idMissing", noId],
+    ["an id in other letters", '{"ID":1,"name":"fern"}', "idMissing", noId],
+    ["no name", '{"id":1}', "nameMissing", noName],
+    ["neither", "{}", "idMissing", noId, noName],
+    ["both within __proto__", '{"__proto__":{"id":1,"name":"fern"}}', "idMissing", noId, noName],
+    ["no id before a wrong tag", '{"tag":null,"name":""}', "idMissing", noId, tagIsNull],
+    ["no name before a wrong tag", '{"tag":null,"id":1}', "nameMissing", noName, tagIsNull],
+    [
+      "three wrong members, named in the order id, name, tag",
+      '{"tag":null,"name":2,"id":"3"}',
+      "idNotInteger",
+      `/id is a string: ${needsId}`,
+      `/name is 2: ${needsString}`,
+      tagIsNull,
+    ],
+
+    ["an id twice", '{"id":1,"name":"fern","id":1}', "duplicateMember", `/id ${twice}`],
+    [
+      "a name once escaped",
+      String.raw`{"id":1,"name":"","nam\u0065":""}`,
+      "duplicateMember",
+      `/name ${twice}`,
+    ],
+    [
+      "an unknown member twice",
+      '{"id":1,"name":"","x":{"y":1,"y":2}}',
+      "duplicateMember",
+      `/x/y ${twice}`,
+    ],
+    ["a lone surrogate", String.raw`{"id":1,"name":"\ud83c"}`, "loneSurrogate", `/name ${lone}`],
+    [
+      "an unknown lone surrogate",
+      String.raw`{"id":1,"name":"","x":["\udf3f"]}`,
+      "loneSurrogate",
+      `/x/0 ${lone}`,
+    ],
+    [
+      "a broken rule of JSON first",
+      '{"id":1,"id":2,"tag":null}',
+      "duplicateMember",
+      `/id ${twice}`,
+      noName,
+      tagIsNull,
+    ],
+    [
+      "a broken rule of JSON before a body that is no object",
+      String.raw`["\ud83c"]`,
+      "loneSurrogate",
+      `/0 ${lone}`,
+      'the body is an array: send one object such as {"id":1,"name":"fern"}',
+    ],
+  ])("%s", (_rule, body, kind, ...messages) => {
+    expect(refusalOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
+      kind,
+      error: errorTable[kind].error,
+      message: messages.join("; "),
+    });
+  });
+
+  it.each([
+    ["null", "null", "null"],
+    ["true", "true", "true"],
+    ["a number, as it is written", "1.50", "1.50"],
+    ["a string, which could be a secret", '"fern"', "a string"],
+    ["an array", '[{"id":1,"name":"fern"}]', "an array"],
+  ])("a body that is no object: %s", (_rule, body, shown) => {
+    expect(refusalOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
+      error: 42200,
+      message: `the body is ${shown}: send one object such as {"id":1,"name":"fern"}`,
+    });
+  });
+
+  it.each([
+    ["null", "null", 42202, "null"],
+    ["a word", "true", 42202, "true"],
+    ["a number in quotes", '"1"', 42202, "a string"],
+    ["an array", "[1]", 42202, "an array"],
+    ["an object", '{"id":1}', 42202, "an object"],
+    ["a fraction", "1.5", 42202, "1.5"],
+    ["a negative exponent", "1e-1", 42202, "1e-1"],
+    ["what a double would round", "123456789012345.9999999", 42202, "123456789012345.9999999"],
+    ["one above int64", "9223372036854775808", 42203, "9223372036854775808"],
+    ["one below int64", "-9223372036854775809", 42203, "-9223372036854775809"],
+    ["beyond doubles", "1e999999999", 42203, "1e999999999"],
+    ["many digits, which are cut", "9".repeat(500), 42203, `${"9".repeat(40)}…`],
+  ])("an id that is no int64: %s", (_rule, id, error, shown) => {
+    const body = bytesOf(`{"id":${id},"name":"fern"}`);
+    expect(refusalOf(() => parseNewPlant(body))).toMatchObject({
+      error,
+      message: `/id is ${shown}: ${needsId}`,
+    });
+  });
+
+  it.each([
+    ["null", "null", "null"],
+    ["a word", "false", "false"],
+    ["a number", "7", "7"],
+    ["an array", '["fern"]', "an array"],
+    ["an object", "{}", "an object"],
+  ])("a name or a tag that is no string: %s", (_rule, value, shown) => {
+    const name = bytesOf(`{"id":1,"name":${value}}`);
+    expect(refusalOf(() => parseNewPlant(name))).toMatchObject({
+      error: 42205,
+      message: `/name is ${shown}: ${needsString}`,
+    });
+    const tag = bytesOf(`{"id":1,"name":"fern","tag":${value}}`);
+    expect(refusalOf(() => parseNewPlant(tag))).toMatchObject({
+      error: 42206,
+      message: `/tag is ${shown}: ${needsTag}`,
+    });
+  });
+
+  it("what is not UTF-8, and says at which byte", () => {
+    const body = Uint8Array.from([...bytesOf('{"id":1,"name":"'), 0xe9, ...bytesOf('"}')]);
+    expect(refusalOf(() => parseNewPlant(body))).toMatchObject({
+      error: 40002,
+      message: "the body is not UTF-8: what stands at byte 16 is no character",
+    });
+  });
+
+  it("a body that is not UTF-8, and reads the next one", () => {
+    refusalOf(() => parseNewPlant(Uint8Array.from([0x22, 0xf0, 0x9f])));
+    expect(parseNewPlant(bytesOf('{"id":1,"name":"fern"}'))).toEqual({ id: 1n, name: "fern" });
+  });
+
+  it("whatever it refuses, with a number of the body and one line of at most 1000 bytes", () => {
+    const body = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.json({ stringUnit: "binary" }).map(bytesOf),
+      fc
+        .dictionary(fc.constantFrom("id", "name", "tag", "\u202E"), fc.jsonValue())
+        .map((members) => bytesOf(JSON.stringify(members))),
+    );
+    fc.assert(
+      fc.property(body, (bytes) => {
+        const { error, message } = refusalOf(() => {
+          parseNewPlant(bytes);
+          throw new Refusal("notObject", "it is a plant, by chance");
+        });
+        expect([400, 422]).toContain(Math.floor(error / 100));
+        expect(message).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]+$/u);
+        expect(bytesOf(message).length).toBeLessThanOrEqual(maxMessageBytes);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("a token in the wrong place, without showing it", () => {
+    const token = `pst_${"aB3".repeat(16)}`;
+    for (const body of [
+      `{"id":"${token}","name":1}`,
+      `{"${token}":1,"${token}":2}`,
+      `"${token}"`,
+      token,
+    ]) {
+      expect(refusalOf(() => parseNewPlant(bytesOf(body))).message).not.toContain("aB3");
+    }
+  });
+});
+
+describe("checkNewPlant", () => {
+  it("takes a plant that was put together from something other than a body", () => {
+    const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
+    expect(checkNewPlant(value)).toEqual({ id: 7n, name: "fern" });
+  });
+
+  it("names a place in the caller's words", () => {
+    const value = object(["id", "seven"], ["tag", "pot"]);
+    const { message } = refusalOf(() => checkNewPlant(value, [], (member) => `--${member}`));
+    expect(message).toMatch(/^--id is a string: .*; --name is missing: /);
+  });
+
+  it("refuses a plant for a problem that was found before", () => {
+    const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
+    const found = [{ kind: "duplicateMember", message: "/a occurs twice" }] as const;
+    expect(refusalOf(() => checkNewPlant(value, found))).toMatchObject({
+      kind: "duplicateMember",
+      message: "/a occurs twice",
+    });
+  });
+});
+
+describe("toPlantJson and toNewPlantJson", () => {
+  it.each<[string, NewPlant, string, string]>([
+    [
+      "all members",
+      { id: 1n, name: "a", tag: "b" },
+      '{"name":"a","tag":"b"}',
+      '{"id":1,"name":"a","tag":"b"}',
+    ],
+    ["no tag", { id: 1n, name: "a" }, '{"name":"a"}', '{"id":1,"name":"a"}'],
+    [
+      "an undefined tag",
+      { id: 1n, name: "a", tag: undefined },
+      '{"name":"a"}',
+      '{"id":1,"name":"a"}',
+    ],
+    [
+      "empty strings",
+      { id: 0n, name: "", tag: "" },
+      '{"name":"","tag":""}',
+      '{"id":0,"name":"","tag":""}',
+    ],
+    [
+      "all digits",
+      { id: int64Min, name: "" },
+      '{"name":""}',
+      '{"id":-9223372036854775808,"name":""}',
+    ],
+    [
+      "escapes",
+      { id: 1n, name: '"\\\0' },
+      String.raw`{"name":"\"\\\u0000"}`,
+      String.raw`{"id":1,"name":"\"\\\u0000"}`,
+    ],
+  ])("write %s, without the id and with it", (_rule, plant, plantJson, newPlantJson) => {
+    expect(toPlantJson(plant)).toBe(plantJson);
+    expect(toNewPlantJson(plant)).toBe(newPlantJson);
+  });
+});
+
+describe("parsePlant", () => {
+  it.each([
+    ["a name", '{"name":"fern"}', { name: "fern" }],
+    ["a name and a tag", '{"name":"fern","tag":"pot"}', { name: "fern", tag: "pot" }],
+    ["empty strings", '{"name":"","tag":""}', { name: "", tag: "" }],
+    ["no member beyond a plant's", '{"id":1,"name":"fern","colour":"green"}', { name: "fern" }],
+    ["a byte order mark", '\uFEFF{"name":"fern"}', { name: "fern" }],
+  ])("reads %s", (_rule, body, plant) => {
+    expect(parsePlant(bytesOf(body))).toEqual(plant);
+  });
+
+  it("reads what toPlantJson wrote, for every string", () => {
+    fc.assert(
+      fc.property(anyPlant, (plant) => {
+        const { id: _, ...answer } = plant;
+        expect(parsePlant(bytesOf(toPlantJson(plant)))).toEqual(answer);
+      }),
+    );
+  });
+
+  it.each([
+    ["an empty body", ""],
+    ["a page", "<!doctype html>"],
+    ["an array", '[{"name":"fern"}]'],
+    ["null", "null"],
+    ["no name", '{"tag":"pot"}'],
+    ["a name that __proto__ would give", '{"__proto__":{"name":"fern"}}'],
+    ["a name that is a number", '{"name":1}'],
+    ["a tag of null", '{"name":"fern","tag":null}'],
+    ["an Error", '{"error":40900,"message":"no"}'],
+    ["a deep body", "[".repeat(100_000)],
+  ])("finds none in %s", (_rule, body) => {
+    expect(parsePlant(bytesOf(body))).toBeUndefined();
+  });
+
+  it("finds none in what is not UTF-8", () => {
+    expect(parsePlant(Uint8Array.of(0xff))).toBeUndefined();
+  });
+});
+
+describe("parseErrorBody", () => {
+  it.each([
+    ["of this service", "40900", 40900],
+    ["of another service", "-1", -1],
+    ["with a fraction of zero", "40900.0", 40900],
+    ["with an exponent", "409e2", 40900],
+    ["at the end of int32", "2147483647", 2147483647],
+    ["at the beginning of int32", "-2147483648", -2147483648],
+  ])("reads a number %s", (_rule, text, error) => {
+    const body = bytesOf(`{"error":${text},"message":"no"}`);
+    expect(parseErrorBody(body)).toEqual({ error, message: "no" });
+  });
+
+  it("reads no member beyond an Error's", () => {
+    const body = bytesOf('{"error":1,"message":"","details":[]}');
+    expect(parseErrorBody(body)).toEqual({ error: 1, message: "" });
+  });
+
+  it.each([
+    ["an empty body", ""],
+    ["a page", "<!doctype html>"],
+    ["an array", "[]"],
+    ["no error", '{"message":"no"}'],
+    ["an error in quotes", '{"error":"40900","message":"no"}'],
+    ["an error of null", '{"error":null,"message":"no"}'],
+    ["an error with a fraction", '{"error":1.5,"message":"no"}'],
+    ["an error above int32", '{"error":2147483648,"message":"no"}'],
+    ["an error below int32", '{"error":-2147483649,"message":"no"}'],
+    ["an error beyond doubles", '{"error":1e999,"message":"no"}'],
+    ["no message", '{"error":40900}'],
+    ["a message of null", '{"error":40900,"message":null}'],
+    ["a plant", '{"name":"fern"}'],
+  ])("finds none in %s", (_rule, body) => {
+    expect(parseErrorBody(bytesOf(body))).toBeUndefined();
+  });
+});
