@@ -1,0 +1,57 @@
+/** The tokens that plantstore issues. */
+import { describe, expect, it } from "vitest";
+import { digestToken, isMistypedToken, mintToken, toTokenPrefix } from "../../src/auth/token.ts";
+
+describe("a minted token", () => {
+  it("is pst_, 43 digits of base62 for 32 bytes, and 6 for the checksum", () => {
+    expect(mintToken()).toMatch(/^pst_[0-9A-Za-z]{49}$/);
+  });
+
+  it("differs from every other one", () => {
+    expect(new Set(Array.from({ length: 1000 }, mintToken)).size).toBe(1000);
+  });
+
+  it("uses every digit of its alphabet at every place of its secret but the first", () => {
+    const seen = Array.from({ length: 43 }, () => new Set<string>());
+    for (let count = 0; count < 4000; count++) {
+      const token = mintToken();
+      seen.forEach((digits, place) => digits.add(token.charAt(4 + place)));
+    }
+    expect(seen.slice(1).map((digits) => digits.size)).toEqual(
+      Array.from({ length: 42 }, () => 62),
+    );
+  });
+
+  it("passes its own checksum", () => {
+    const tokens = Array.from({ length: 100 }, mintToken);
+    expect(tokens.filter(isMistypedToken)).toEqual([]);
+  });
+
+  it("fails it once any one character is changed, lost or added", () => {
+    const token = mintToken();
+    const mistyped = Array.from(token.slice(4), (character, index) => {
+      const at = 4 + index;
+      const other = character === "a" ? "b" : "a";
+      return [
+        token.slice(0, at) + other + token.slice(at + 1),
+        token.slice(0, at) + token.slice(at + 1),
+        token.slice(0, at) + other + token.slice(at),
+      ];
+    }).flat();
+    expect(mistyped.filter((each) => !isMistypedToken(each))).toEqual([]);
+  });
+});
+
+it("a token of the owner's own choice has no checksum to fail", () => {
+  expect(isMistypedToken("my-own-token")).toBe(false);
+});
+
+it("a digest is the token's SHA-256", () => {
+  expect(digestToken("abc")).toBe(
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+  );
+});
+
+it("a prefix shows four characters of the secret", () => {
+  expect(toTokenPrefix("pst_abcdefgh")).toBe("pst_abcd");
+});
