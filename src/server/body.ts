@@ -1,0 +1,104 @@
+/** The body of a create: what its headers must say, and its bytes (CONTRACT "Body"). */
+import type { IncomingHttpHeaders } from "node:http";
+import { type Problem, Refusal } from "../core/errors.ts";
+import type { Exchange } from "./exchange.ts";
+
+/**
+ * Checks what a request says of its body, before any of it is read.
+ *
+ * @param contentTypes the values of all Content-Type headers
+ * @throws Refusal that names all of `notJsonType`, `notUtf8Charset`, `contentCoding`, `bodyTooLarge` that apply
+ */
+export function checkBodyHeaders(
+  headers: IncomingHttpHeaders,
+  contentTypes: readonly string[],
+  maxBytes: number,
+): void {
+  const problems = [
+    ...findTypeProblems(contentTypes),
+    ...findCodingProblems(headers),
+    ...(Number(headers["content-length"] ?? 0) > maxBytes ? [tooLarge(maxBytes)] : []),
+  ];
+  if (problems.length > 0) throw Refusal.naming(problems);
+}
+
+/**
+ * Reads the body of a request; lets a client that waits for it know that it may send.
+ *
+ * @throws Refusal `bodyTooLarge`; `malformedHttp` or `requestTimeout` when the rest of it will not come
+ */
+export function readBody(exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
+  const { request, response } = exchange;
+  if (exchange.isContinueAwaited) {
+    response.writeContinue();
+    exchange.isContinueAwaited = false;
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks.length = 0;
+      reject(Refusal.naming([tooLarge(maxBytes)]));
+    });
+    request.once("end", () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    const gone = (): void =>
+      reject(new Refusal("malformedHttp", "the connection ended before the body did"));
+    request.once("error", gone);
+    request.once("close", gone);
+    exchange.onBroken(reject);
+  });
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return { kind: "bodyTooLarge", message: `the body is over the limit of ${maxBytes} bytes` };
+}
+
+const advice = 'send the header "Content-Type: application/json"';
+/** One parameter of a media type (RFC 9110 section 5.6.6), its value bare or quoted. */
+const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+function findTypeProblems(contentTypes: readonly string[]): Problem[] {
+  const [contentType, ...others] = contentTypes;
+  if (contentType === undefined) {
+    return [{ kind: "notJsonType", message: `the content type is missing: ${advice}` }];
+  }
+  if (others.length > 0) {
+    return [
+      { kind: "notJsonType", message: `${contentTypes.length} content types: ${advice} once` },
+    ];
+  }
+  const [mediaType = ""] = contentType.split(";", 1);
+  if (mediaType.trim().toLowerCase() !== "application/json") {
+    const hint = isForm(mediaType) ? ' (curl -d needs -H "Content-Type: application/json")' : "";
+    return [{ kind: "notJsonType", message: `the content type is not JSON: ${advice}${hint}` }];
+  }
+  for (const [, name = "", quoted, bare = ""] of contentType.matchAll(parameter)) {
+    const value = quoted?.replace(/\\(.)/g, "$1") ?? bare;
+    if (name.toLowerCase() === "charset" && value.toLowerCase() !== "utf-8") {
+      return [{ kind: "notUtf8Charset", message: "the charset is not UTF-8: leave it out" }];
+    }
+  }
+  return [];
+}
+
+function isForm(mediaType: string): boolean {
+  return mediaType.trim().toLowerCase() === "application/x-www-form-urlencoded";
+}
+
+function findCodingProblems(headers: IncomingHttpHeaders): Problem[] {
+  const contentCodings = (headers["content-encoding"] ?? "").split(",");
+  const transferCodings = (headers["transfer-encoding"] ?? "").split(",");
+  const isCoded =
+    contentCodings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase())) ||
+    transferCodings.some((coding) => !["", "chunked"].includes(coding.trim().toLowerCase()));
+  if (!isCoded) return [];
+  return [{ kind: "contentCoding", message: "the body has a content coding: send it as it is" }];
+}

@@ -1,0 +1,95 @@
+/** Answers, and their only writer: every byte that the server sends is made here. */
+import { STATUS_CODES } from "node:http";
+import { CredentialRefusal } from "../auth/credential.ts";
+import type { ErrorKind, Refusal } from "../core/errors.ts";
+import { type Plant, toPlantJson } from "../core/plant.ts";
+import type { CreateResult } from "../core/store.ts";
+import { drainRequest } from "./drain.ts";
+import type { Exchange } from "./exchange.ts";
+import { MethodRefusal } from "./routes.ts";
+
+/** What a request is answered with. */
+export interface Answer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+  /** Beside those that every answer has. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The answer to a create whose plant is stored (CONTRACT part 1, rule 3). */
+export function toPlantAnswer(plant: Plant, result: Exclude<CreateResult, "conflict">): Answer {
+  return { status: 200, body: toPlantJson(plant), headers: { "X-Plantstore-Result": result } };
+}
+
+/** The answer to those who run the server and find all well. */
+export function toStatusAnswer(status: "ok" | "ready"): Answer {
+  return { status: 200, body: JSON.stringify({ status }), headers: {} };
+}
+
+/**
+ * The answer to a request that was refused.
+ *
+ * @param status for what is not the create operation; that has 400 for any failure (CONTRACT part 1, rule 2)
+ */
+export function toErrorAnswer(refusal: Refusal, status = statuses[refusal.kind] ?? 400): Answer {
+  const body = JSON.stringify({ error: refusal.error, message: refusal.message });
+  return { status, body, headers: toErrorHeaders(refusal) };
+}
+
+/**
+ * Sends an answer. While more of the request is on its way, that is drained between the answer and the end of the
+ * exchange, `maxDrainBytes` at the most; a longer rest, and one that is not certain to come, costs the connection.
+ */
+export async function sendAnswer(
+  exchange: Exchange,
+  answer: Answer,
+  { isLast, maxDrainBytes }: { isLast: boolean; maxDrainBytes: number },
+): Promise<void> {
+  const { request, response } = exchange;
+  if (response.destroyed) return;
+  if (!exchange.isBodyComing || exchange.isBroken) {
+    const headers = toHeaders(answer, isLast || exchange.isBroken);
+    response.writeHead(answer.status, headers).end(answer.body);
+    return;
+  }
+  const length = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  const isRestBounded = length <= maxDrainBytes && !exchange.isContinueAwaited;
+  response.writeHead(answer.status, toHeaders(answer, isLast || !isRestBounded));
+  response.write(answer.body);
+  await drainRequest(exchange, maxDrainBytes);
+  response.end();
+  if (exchange.isBroken) request.socket.destroySoon();
+}
+
+/** An answer as bytes, for a connection on which no request could be understood. It is the last one there. */
+export function toRawAnswer(answer: Answer): string {
+  const headers = Object.entries(toHeaders(answer, true)).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
+  return [statusLine, ...headers, "", answer.body].join("\r\n");
+}
+
+const statuses: Partial<Record<ErrorKind, number>> = { noSuchPath: 404, noSuchMethod: 405 };
+
+/** Seconds. A server that stops is soon started again, and an overload is short. */
+const retryAfter = "1";
+
+function toErrorHeaders(refusal: Refusal): Record<string, string> {
+  if (refusal instanceof CredentialRefusal) return { "WWW-Authenticate": refusal.challenge };
+  if (refusal instanceof MethodRefusal) return { Allow: refusal.allow };
+  const isPassing = refusal.kind === "shuttingDown" || refusal.kind === "overloaded";
+  return isPassing ? { "Retry-After": retryAfter } : {};
+}
+
+function toHeaders({ body, headers }: Answer, isLast: boolean): Record<string, string> {
+  return {
+    "Content-Type": "application/json",
+    "Content-Length": String(Buffer.byteLength(body)),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    ...headers,
+    ...(isLast ? { Connection: "close" } : {}),
+  };
+}

@@ -1,0 +1,60 @@
+/** Which requests mean what; those that mean nothing here are refused. */
+import { Refusal } from "../core/errors.ts";
+import { quoteInput } from "../core/quote.ts";
+
+/** What a server can be asked to do: the contract's one operation, and two for those who run it (CONTRACT "HTTP"). */
+export type Operation = "create" | "health" | "readiness";
+
+/** A request with a method that its path does not have. */
+export class MethodRefusal extends Refusal {
+  /** The value for an Allow header (RFC 9110 section 10.2.1). */
+  readonly allow: string;
+
+  constructor(message: string, allow: string) {
+    super("noSuchMethod", message);
+    this.allow = allow;
+  }
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly methods: readonly [string, ...string[]];
+}
+
+/**
+ * The operations by method and target.
+ *
+ * @param basePath in front of `/plants`, and of nothing else
+ * @returns a function of a request's method and its target, in origin-form or absolute-form (RFC 9112 section 3.2); a
+ * query has no meaning. It throws a Refusal `noSuchPath` or `noSuchMethod`
+ */
+export function createRouter(basePath: string): (method: string, target: string) => Operation {
+  const createPath = `${basePath}/plants`;
+  const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+    [createPath, { operation: "create", methods: ["POST"] }],
+    ["/healthz", { operation: "health", methods: ["GET", "HEAD"] }],
+    ["/readyz", { operation: "readiness", methods: ["GET", "HEAD"] }],
+  ]);
+
+  return (method, target) => {
+    const path = toPath(target);
+    const route = routes.get(path);
+    if (route === undefined) {
+      const message = `no such path: "${quoteInput(path, 80)}"; plants are created with POST ${createPath}`;
+      throw new Refusal("noSuchPath", message);
+    }
+    if (!route.methods.includes(method)) {
+      const allow = route.methods.join(", ");
+      throw new MethodRefusal(
+        `no such method on ${path}: ${quoteInput(method)}; send ${allow}`,
+        allow,
+      );
+    }
+    return route.operation;
+  };
+}
+
+function toPath(target: string): string {
+  const [beforeQuery = ""] = target.split("?", 1);
+  return beforeQuery.replace(/^https?:\/\/[^/]*/i, "");
+}

@@ -1,0 +1,54 @@
+/** A plant server on a free port with a memory store, as a test wants it. */
+import { createAuthenticator } from "../../src/auth/authenticator.ts";
+import type { PlantStore } from "../../src/core/store.ts";
+import {
+  openPlantServer,
+  type PlantServer,
+  type PlantServerOptions,
+} from "../../src/server/server.ts";
+import { openStore } from "../../src/store/open-store.ts";
+
+/** The token that the server takes. */
+export const testToken = "test-token";
+
+/** What a test has of its server. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  /** The server itself, for tests of its stop. */
+  readonly server: PlantServer;
+  /** The memory store; the server's own unless the options name another. */
+  readonly store: PlantStore;
+  /** What the server reported as its own trouble. */
+  readonly errors: unknown[];
+  /** The same as {@link TestServer.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts one; options of the server's own win over the defaults here. */
+export async function startServer(options: Partial<PlantServerOptions> = {}): Promise<TestServer> {
+  const store = await openStore("memory:");
+  const errors: unknown[] = [];
+  const server = await openPlantServer({
+    host: "127.0.0.1",
+    port: 0,
+    store,
+    authenticator: createAuthenticator({
+      listTokens: () => store.listTokens(),
+      ownToken: testToken,
+    }),
+    basePath: "",
+    maxBodyBytes: 1024 * 1024,
+    maxInflight: 1000,
+    onConflict: "reject",
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const close = async (): Promise<void> => {
+    await server.close(0);
+    await store.close();
+  };
+  const port = Number(new URL(server.url).port);
+  return { url: server.url, port, server, store, errors, close, [Symbol.asyncDispose]: close };
+}

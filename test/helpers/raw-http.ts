@@ -1,0 +1,88 @@
+/** HTTP by hand: exact bytes out over a real socket, and the answers that came back, unprettied. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One answer. */
+export interface RawAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A connection on which a test writes what it likes. */
+export interface RawConnection {
+  readonly socket: Socket;
+  /** Everything that has come back. */
+  received(): string;
+  /** Resolves with the first `count` answers; rejects with what came when the connection ends before. */
+  answers(count: number): Promise<RawAnswer[]>;
+  /** Resolves when the server has ended the connection. */
+  ended(): Promise<void>;
+}
+
+/** Connects to 127.0.0.1. */
+export async function openRawConnection(port: number): Promise<RawConnection> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  let received = "";
+  let isEnded = false;
+  socket.setEncoding("utf8");
+  socket.on("data", (text: string) => (received += text));
+  socket.once("end", () => (isEnded = true));
+  socket.once("close", () => (isEnded = true));
+  socket.on("error", () => (isEnded = true));
+  await once(socket, "connect");
+
+  return {
+    socket,
+    received: () => received,
+    async answers(count) {
+      for (;;) {
+        const answers = parseAnswers(received);
+        if (answers.length >= count) return answers.slice(0, count);
+        if (isEnded) throw new Error(`the connection ended after: ${received}`);
+        await sleep(5);
+      }
+    },
+    async ended() {
+      while (!isEnded) await sleep(5);
+    },
+  };
+}
+
+/** Writes the bytes on a connection of their own and gives the first answer. */
+export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
+  const connection = await openRawConnection(port);
+  try {
+    connection.socket.write(bytes);
+    const [answer] = await connection.answers(1);
+    if (answer === undefined) throw new Error("no answer");
+    return answer;
+  } finally {
+    connection.socket.destroy();
+  }
+}
+
+/** The answers in a text, the last one only when it is complete. Takes 100 Continue as an answer without a body. */
+function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = text;
+  for (;;) {
+    const headEnd = rest.indexOf("\r\n\r\n");
+    if (headEnd < 0) return answers;
+    const [statusLine = "", ...lines] = rest.slice(0, headEnd).split("\r\n");
+    const headers = Object.fromEntries(
+      lines.map((line) => {
+        const colon = line.indexOf(":");
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+      }),
+    );
+    const content = Buffer.from(rest.slice(headEnd + 4));
+    const length = Number(headers["content-length"] ?? 0);
+    if (content.length < length) return answers;
+    const status = Number(statusLine.split(" ")[1]);
+    answers.push({ status, headers, body: content.subarray(0, length).toString() });
+    rest = content.subarray(length).toString();
+  }
+}

@@ -1,0 +1,279 @@
+/** What holds for a connection: order, early refusals, slow and half-closed clients, and the server's stop. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { CreateResult, PlantStore } from "../../src/core/store.ts";
+import { StoreError, type StoreErrorReason } from "../../src/core/store.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+
+const head = `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+
+function create(id: number, name = "fern", more = ""): string {
+  const body = `{"id":${id},"name":"${name}"}`;
+  return `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** A store whose creates wait until they are let go, or fail. */
+function createHeldStore() {
+  const waiting: ((result: CreateResult | Error) => void)[] = [];
+  const store: Pick<PlantStore, "create" | "checkWritable"> = {
+    checkWritable: () => Promise.resolve(),
+    create: () =>
+      new Promise((resolve, reject) => {
+        waiting.push((result) => (result instanceof Error ? reject(result) : resolve(result)));
+      }),
+  };
+  const isWaiting = async (count: number): Promise<void> => {
+    while (waiting.length < count) await sleep(2);
+  };
+  const release = (result: CreateResult | Error): void => {
+    for (const settle of waiting.splice(0)) settle(result);
+  };
+  return { store, isWaiting, release };
+}
+
+const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
+
+describe("100 Continue", () => {
+  it("is sent once nothing but the body is left to check", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const body = '{"id":1,"name":"fern"}';
+    connection.socket.write(
+      `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    expect(await connection.answers(1)).toMatchObject([{ status: 100 }]);
+    connection.socket.write(body);
+    expect(await connection.answers(2)).toMatchObject([
+      {},
+      { status: 200, body: '{"name":"fern"}' },
+    ]);
+    connection.socket.destroy();
+  });
+
+  it("is not sent to a request that is refused for its head", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const wrong = head.replace(testToken, "wrong");
+    connection.socket.write(`${wrong}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`);
+    const [answer] = await connection.answers(1);
+    expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
+    expect(answer?.body).toContain("40102");
+    connection.socket.destroy();
+  });
+});
+
+describe("a connection is kept", () => {
+  it("after a create", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1));
+    await connection.answers(1);
+    connection.socket.write(create(2));
+    expect(await connection.answers(2)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    connection.socket.destroy();
+  });
+
+  it("after a refusal, once the refused body has come in full", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 20\r\n\r\n01234`);
+    await connection.answers(1);
+    connection.socket.write(`567890123456789${create(2)}`);
+    const [refused, created] = await connection.answers(2);
+    expect(refused?.body).toContain("40102");
+    expect(created?.status).toBe(200);
+    connection.socket.destroy();
+  });
+
+  it("and pipelined requests are answered in their order", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1, "a") + create(1, "b") + create(2, "c"));
+    const answers = await connection.answers(3);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 400, 200]);
+    connection.socket.destroy();
+  });
+});
+
+describe("a connection is ended", () => {
+  it("after a refused body that goes on beyond the limit, and the client can read the answer", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}`);
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain("41300");
+    await connection.ended();
+  });
+
+  it("after malformed HTTP, which is answered after the requests before it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${create(1)}nonsense\r\n\r\n`);
+    await held.isWaiting(1);
+    await sleep(20);
+    expect(connection.received()).toBe("");
+    held.release("created");
+    await connection.ended();
+    expect(results(connection.received())).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 400",
+      '"error":40000',
+    ]);
+  });
+
+  it.each([
+    ["its headers", "POST /plants HTTP/1.1\r\nHost: localhost\r\nX:"],
+    ["its body", `${head}Content-Length: 100\r\n\r\n{"id":1,`],
+    [
+      "the rest of a refused body",
+      `${head.replace(testToken, "x")}Content-Length: 9\r\n\r\n{"id":1,`,
+    ],
+  ])("when a request takes too long for %s", async (_what, bytes) => {
+    await using server = await startServer({ requestTimeoutMs: 90 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(bytes);
+    await connection.ended();
+    const error = bytes.includes("Bearer x") ? '"error":40102' : '"error":40800';
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", error]);
+  });
+});
+
+it("a client that closes its side after the request gets its answer", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.end(create(1));
+  await held.isWaiting(1);
+  held.release("created");
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+});
+
+it("a client that goes away in the middle of a request stores nothing and is no error", async () => {
+  await using server = await startServer();
+  for (const part of [20, head.length, head.length + 40]) {
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1).slice(0, part));
+    await sleep(10);
+    connection.socket.destroy();
+  }
+  await exchangeRaw(server.port, create(2));
+  expect(await server.store.get(1n)).toBeUndefined();
+  expect(server.errors).toEqual([]);
+});
+
+describe("a failure of the store is answered with", () => {
+  it.each<[reason: StoreErrorReason, error: number]>([
+    ["full", 50700],
+    ["busy", 50301],
+    ["closed", 50300],
+    ["failed", 50000],
+  ])("%s: %i", async (reason, error) => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const failure = new StoreError(reason, "disk I/O error in /secret/place");
+    const answering = exchangeRaw(server.port, create(1));
+    await held.isWaiting(1);
+    held.release(failure);
+    const answer = await answering;
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({ error });
+    expect(answer.body).not.toContain("secret");
+    expect(answer.headers["retry-after"]).toBe([50300, 50301].includes(error) ? "1" : undefined);
+    expect(server.errors).toEqual([failure]);
+  });
+
+  it("50000 for anything else, without a word of it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const answering = exchangeRaw(server.port, create(1));
+    await held.isWaiting(1);
+    held.release(new TypeError("x is not a function"));
+    expect((await answering).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
+    expect(server.errors).toMatchObject([{ message: "x is not a function" }]);
+  });
+});
+
+describe("close", () => {
+  it("answers what is under way, closes idle connections, and takes no new ones", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const idle = await openRawConnection(server.port);
+    const busy = await openRawConnection(server.port);
+    busy.socket.write(create(1));
+    await held.isWaiting(1);
+    const closing = server.server.close(5000);
+    await idle.ended();
+    const late = await openRawConnection(server.port).catch((error: unknown) => error);
+    expect(late).toMatchObject({ code: "ECONNREFUSED" });
+    held.release("created");
+    await closing;
+    await busy.ended();
+    expect(results(busy.received())).toEqual(["HTTP/1.1 200"]);
+    expect(busy.received()).toContain("Connection: close");
+  });
+
+  it("refuses a request that was still arriving with 50300", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const request = create(1);
+    connection.socket.write(request.slice(0, 30));
+    await sleep(20);
+    const closing = server.server.close(5000);
+    connection.socket.write(request.slice(30));
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+    expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
+    expect(await server.store.get(1n)).toBeUndefined();
+  });
+
+  it("cuts off what is left after its time, and may be called twice", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1));
+    await held.isWaiting(1);
+    await Promise.all([server.server.close(20), server.server.close(20)]);
+    await connection.ended();
+    expect(connection.received()).toBe("");
+  });
+});
+
+it("a replaced plant is answered as such, an unchanged one as such", async () => {
+  await using server = await startServer({ onConflict: "replace" });
+  const kinds = [];
+  for (const name of ["a", "a", "b"]) {
+    const answer = await exchangeRaw(server.port, create(1, name));
+    kinds.push([answer.status, answer.body, answer.headers["x-plantstore-result"]]);
+  }
+  expect(kinds).toEqual([
+    [200, '{"name":"a"}', "created"],
+    [200, '{"name":"a"}', "unchanged"],
+    [200, '{"name":"b"}', "replaced"],
+  ]);
+});
+
+it("a different plant of the same id is refused with 40900 and the stored one stays", async () => {
+  await using server = await startServer();
+  await exchangeRaw(server.port, create(1, "a"));
+  const answer = await exchangeRaw(server.port, create(1, "b"));
+  expect(answer.status).toBe(400);
+  expect(answer.body).toMatch(/^\{"error":40900,"message":".*\/id 1 /);
+  expect(await server.store.get(1n)).toMatchObject({ name: "a" });
+});
+
+it("--base-path puts the operation under a prefix, and nowhere else", async () => {
+  await using server = await startServer({ basePath: "/v1" });
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  expect((await exchangeRaw(server.port, create(1))).body).toContain("40400");
+  const under = create(1).replace("/plants", "/v1/plants");
+  expect((await exchangeRaw(server.port, under)).status).toBe(200);
+});
+
+it("a busy port is an error of opening", async () => {
+  await using server = await startServer();
+  await expect(startServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
