@@ -1,0 +1,51 @@
+/** The engine that keeps everything in memory, for trials and tests: it is gone with the process. */
+import type { NewPlant } from "../../core/plant.ts";
+import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
+
+/** An empty store in memory. */
+export function createMemoryEngine(): StoreEngine {
+  const plants = new Map<bigint, NewPlant>();
+  const tokens = new Map<string, TokenRecord>();
+
+  function create({ plant, onConflict }: CreateRequest): CreateResult {
+    const stored = plants.get(plant.id);
+    if (stored?.name === plant.name && stored.tag === plant.tag) return "unchanged";
+    if (stored !== undefined && onConflict === "reject") return "conflict";
+    plants.set(plant.id, copyStrings(plant));
+    return stored === undefined ? "created" : "replaced";
+  }
+
+  return {
+    async commit(requests) {
+      return requests.map(create);
+    },
+    async get(id) {
+      return plants.get(id);
+    },
+    async list({ afterId, tag, limit }) {
+      return [...plants.values()]
+        .filter(({ id }) => afterId === undefined || id > afterId)
+        .filter((plant) => tag === undefined || plant.tag === tag)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
+    },
+    async checkWritable() {
+      // Memory is.
+    },
+    async addToken(token) {
+      if (!tokens.has(token.digest)) tokens.set(token.digest, token);
+    },
+    async listTokens() {
+      return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
+    },
+    async close() {
+      // There is nothing to give back.
+    },
+  };
+}
+
+/** Strings cut out of a request's body keep all of it in memory; these stand alone. */
+function copyStrings({ id, name, tag }: NewPlant): NewPlant {
+  const copy = structuredClone({ name, tag });
+  return tag === undefined ? { id, name: copy.name } : { id, ...copy };
+}

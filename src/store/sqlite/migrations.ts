@@ -1,0 +1,82 @@
+/** The schema, as the steps that lead to it. A step that was released never changes; a new one is appended. */
+import { applicationId, foreign } from "./database-file.ts";
+import { createStoreError } from "./failure.ts";
+import type { SqliteDatabase } from "./provider.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Step n, counted from 1, leads from version n - 1 of the schema to version n. */
+const steps: readonly string[] = [
+  `
+  CREATE TABLE plants (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    tag TEXT -- NULL: none; not the same as an empty one
+  ) STRICT;
+  CREATE TABLE tokens (
+    digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
+    prefix TEXT NOT NULL,
+    name TEXT NOT NULL,
+    issued_at INTEGER NOT NULL, -- all times: milliseconds since the epoch
+    expires_at INTEGER,
+    revoked_at INTEGER
+  ) STRICT;
+  CREATE TABLE last_check ( -- written to find out whether anything can be written
+    checked_at INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO last_check (checked_at) VALUES (0);
+  `,
+];
+
+/**
+ * Brings the schema to the version that this program knows, in one transaction, and records each step. Of several
+ * processes that start on one file, one does it.
+ *
+ * @throws StoreError `unusable` when the file is from a newer version or another program; it is not changed then
+ */
+export function migrate(database: SqliteDatabase, path: string): void {
+  if (readVersion(database) === steps.length) return;
+  inTransaction(database, () => {
+    const version = readVersion(database);
+    if (version > steps.length) {
+      const complaint = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
+      throw createStoreError({ reason: "unusable", complaint }, path);
+    }
+    if (version === 0) {
+      if (hasTables(database)) throw createStoreError(foreign, path);
+      createRecord(database);
+    }
+    for (const [index, step] of steps.entries()) {
+      if (index < version) continue;
+      database.exec(step);
+      record(database, index + 1);
+    }
+  });
+}
+
+function createRecord(database: SqliteDatabase): void {
+  database.exec(`
+    PRAGMA application_id = ${applicationId};
+    CREATE TABLE migrations (
+      version INTEGER PRIMARY KEY,
+      applied_at INTEGER NOT NULL -- milliseconds since the epoch
+    ) STRICT;
+  `);
+}
+
+function record(database: SqliteDatabase, version: number): void {
+  database.exec(`
+    INSERT INTO migrations (version, applied_at)
+    VALUES (${version}, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  `);
+}
+
+function hasTables(database: SqliteDatabase): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined;
+}
+
+function readVersion(database: SqliteDatabase): number {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+  if (table === undefined) return 0;
+  const row = database.prepare("SELECT max(version) AS version FROM migrations").get();
+  return Number((row as { version: number | null }).version);
+}

@@ -1,0 +1,62 @@
+/** Every statement of the engine, prepared once. */
+import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
+
+/** A row of `findPlant`. */
+export interface PlantRow {
+  readonly name: Uint8Array;
+  readonly tag: Uint8Array | null;
+}
+
+/** A row of `listPlants`. */
+export interface ListedPlantRow extends PlantRow {
+  readonly id: bigint;
+}
+
+/** A row of `listTokens`. */
+export interface TokenRow {
+  readonly digest: Uint8Array;
+  readonly prefix: Uint8Array;
+  readonly name: Uint8Array;
+  readonly issued_at: bigint;
+  readonly expires_at: bigint | null;
+  readonly revoked_at: bigint | null;
+}
+
+/**
+ * The statements on a database, which the caller has to hold as long as them: a statement whose database the garbage
+ * collector took works on memory that is no longer its own.
+ *
+ * Text goes in and out as bytes, and is compared by its bytes: BINARY is the collation of columns that name none.
+ */
+export function prepareStatements(database: SqliteDatabase) {
+  function prepare(sql: string): SqliteStatement {
+    const statement = database.prepare(sql);
+    // On inserts too: Node 26 stores an id above 2^53 and then throws when it cannot return it as a number.
+    statement.setReadBigInts(true);
+    return statement;
+  }
+
+  return {
+    insertPlant: prepare(`
+      INSERT INTO plants (id, name, tag) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))
+      ON CONFLICT (id) DO NOTHING`),
+    findSamePlant: prepare(`
+      SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
+    replacePlant: prepare(`
+      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT) WHERE id = ?`),
+    findPlant: prepare(`
+      SELECT CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
+    listPlants: prepare(`
+      SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
+      WHERE id >= ?1 AND (?2 IS NULL OR tag = CAST(?2 AS TEXT)) ORDER BY id LIMIT ?3`),
+    recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
+    insertToken: prepare(`
+      INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at)
+      VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?)
+      ON CONFLICT (digest) DO NOTHING`),
+    listTokens: prepare(`
+      SELECT CAST(digest AS BLOB) AS digest, CAST(prefix AS BLOB) AS prefix,
+        CAST(name AS BLOB) AS name, issued_at, expires_at, revoked_at
+      FROM tokens ORDER BY issued_at, rowid`),
+  };
+}

@@ -1,0 +1,213 @@
+/** Which files become a store, which are refused, and that a refused one stays as it was. */
+import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { bundleProgram, run } from "./programs.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+/** What is in a directory, by name. */
+async function readAll(directory: string): Promise<Map<string, Buffer | "directory">> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const contents = entries.map(async (entry): Promise<[string, Buffer | "directory"]> => {
+    const isFile = entry.isFile();
+    return [entry.name, isFile ? await readFile(join(directory, entry.name)) : "directory"];
+  });
+  return new Map(await Promise.all(contents));
+}
+
+/** The permission bits. */
+async function readMode(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
+
+function withDatabase(path: string, use: (database: SqliteDatabase) => void): void {
+  const database = new DatabaseSync(path);
+  use(database);
+  database.close();
+}
+
+async function openAndClose(path: string): Promise<void> {
+  await (await openSqliteEngine(path)).close();
+}
+
+/** The files of a database as they are in the middle of `use`, as after a crash. */
+async function writeInterrupted(path: string, use: (database: SqliteDatabase) => void) {
+  const original = join(await createTemporaryDirectory(), "other.db");
+  const database = new DatabaseSync(original);
+  use(database);
+  for (const suffix of ["", "-wal", "-journal"]) {
+    const bytes = await readFile(original + suffix).catch(() => undefined);
+    if (bytes !== undefined) await writeFile(path + suffix, bytes);
+  }
+  database.close();
+}
+
+describe("a path without a file", () => {
+  it("becomes a store that only its owner can read, its log and its directories too", async () => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "a", "b", "plants.db");
+    const engine = await openSqliteEngine(path);
+    onTestFinished(() => engine.close());
+    expect(await readMode(join(directory, "a"))).toBe(0o700);
+    expect(await readMode(join(directory, "a", "b"))).toBe(0o700);
+    for (const suffix of ["", "-wal", "-shm"]) expect(await readMode(path + suffix)).toBe(0o600);
+  });
+
+  it.each([":memory:", "file:plants.db?mode=memory", "a%20b?c#d.db", "mönstera 🌱.db", "'.db"])(
+    "%s is the name of the file, whatever SQLite could read into it",
+    async (name) => {
+      const directory = await createTemporaryDirectory();
+      await openAndClose(relative(process.cwd(), join(directory, name)));
+      const names = await readdir(directory);
+      expect(names).toContain(name);
+      expect(names.filter((other) => !other.startsWith(name))).toEqual([]);
+    },
+  );
+
+  it("may be a link that leads to it", async () => {
+    const directory = await createTemporaryDirectory();
+    await symlink(join(directory, "target.db"), join(directory, "link.db"));
+    await openAndClose(join(directory, "link.db"));
+    expect((await stat(join(directory, "target.db"))).size).toBeGreaterThan(0);
+  });
+
+  it("may be an empty file", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    await writeFile(path, "");
+    await expect(openAndClose(path)).resolves.toBeUndefined();
+  });
+});
+
+describe("a file that was recognised", () => {
+  it("is not opened again but by SQLite, whose locks the closing of it would drop", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    prepareDatabaseFile(path);
+    await writeFile(path, "not a database any more");
+    expect(() => prepareDatabaseFile(path)).not.toThrow();
+  });
+
+  it("says nothing for another one that takes its place", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    prepareDatabaseFile(path);
+    await writeFile(`${path}.new`, "not a database");
+    await rename(`${path}.new`, path);
+    expect(() => prepareDatabaseFile(path)).toThrow("is not a SQLite database");
+  });
+});
+
+describe("a refused file is left as it was, with nothing beside it", () => {
+  const notDatabase = /^the store \/\S* is not a SQLite database: choose another path/;
+  const foreign = /^the store \/\S* is the SQLite database of another program: choose another path/;
+
+  it.each<[string, RegExp, (path: string) => Promise<void> | void]>([
+    ["a text", notDatabase, (path) => writeFile(path, "These are my plants.\n".repeat(50))],
+    ["a single byte", notDatabase, (path) => writeFile(path, "S")],
+    ["zeros", notDatabase, (path) => writeFile(path, Buffer.alloc(8192))],
+    [
+      "a database without an application id",
+      foreign,
+      (path) => withDatabase(path, (database) => database.exec("CREATE TABLE plants (id)")),
+    ],
+    [
+      "a database without tables",
+      foreign,
+      (path) => withDatabase(path, (database) => database.exec("VACUUM")),
+    ],
+    [
+      "a database with another application id",
+      foreign,
+      (path) =>
+        withDatabase(path, (database) => database.exec("PRAGMA application_id = 1; VACUUM")),
+    ],
+    [
+      "a database that crashed with a write-ahead log",
+      foreign,
+      (path) =>
+        writeInterrupted(path, (database) => {
+          database.exec("PRAGMA journal_mode = WAL; CREATE TABLE plants (id)");
+        }),
+    ],
+    [
+      "a database that crashed in the middle of a transaction",
+      foreign,
+      (path) =>
+        writeInterrupted(path, (database) => {
+          database.exec("PRAGMA cache_size = 1; CREATE TABLE plants (id, name); BEGIN");
+          database.exec("INSERT INTO plants VALUES (1, zeroblob(100000))");
+        }),
+    ],
+  ])("%s", async (_, message, write) => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    await write(path);
+    const before = await readAll(directory);
+
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringMatching(message),
+    });
+    expect(await readAll(directory)).toEqual(before);
+  });
+});
+
+describe("a store that this plantstore cannot use is left as it was, with nothing beside it", () => {
+  it.each<[string, string, (path: string) => Promise<void> | void]>([
+    [
+      "because it is from a newer version",
+      "is from a newer plantstore (its schema is 1000, this one knows 1): install that version",
+      (path) =>
+        withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
+    ],
+    [
+      "because it is damaged",
+      "is damaged: restore a backup, or choose another path",
+      async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),
+    ],
+  ])("%s", async (_, complaint, spoil) => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    // In processes of their own: the package closes a connection for good only when its process ends.
+    const program = await bundleProgram("create-one");
+    await run(process.execPath, [program, path, "1"]);
+    await spoil(path);
+    const before = await readAll(directory);
+
+    const { stdout } = await run(process.execPath, [program, path, "2"]);
+    expect(stdout).toContain(`StoreError: the store ${path} ${complaint}`);
+    expect(await readAll(directory)).toEqual(before);
+    expect([...before.keys()]).toEqual(["plants.db"]);
+  });
+});
+
+describe("a path where no file can be", () => {
+  const isDirectory = /^the store \/\S* is a directory or a device: name a file$/;
+  const belowFile = /^the store \/\S* lies below something that is not a directory: choose another/;
+  const notOpened = /^the store \/.* cannot be opened: choose another path/;
+
+  it.each([
+    ["a directory", isDirectory, "directory"],
+    ["a device", isDirectory, "/dev/null"],
+    ["a name right below a file", belowFile, "file/plants.db"],
+    ["a name further below a file", belowFile, "file/a/b/plants.db"],
+    ["a name that is too long", notOpened, "x".repeat(300)],
+    ["a name with a NUL", notOpened, "a\0b"],
+  ])("%s is refused in one line", async (_, message, name) => {
+    const directory = await createTemporaryDirectory();
+    await mkdir(join(directory, "directory"));
+    await writeFile(join(directory, "file"), "");
+    const path = name.startsWith("/") ? name : join(directory, name);
+
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringMatching(message),
+    });
+    expect(await readdir(directory)).toEqual(["directory", "file"]);
+  });
+});

@@ -1,0 +1,134 @@
+/** The connection of an engine: durable or refused, and with a recorded schema. */
+import { join } from "node:path";
+import { setImmediate as endOfTurn } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+const provider = await loadSqlite();
+
+async function openNew(sqlite = provider): Promise<SqliteDatabase> {
+  const path = join(await createTemporaryDirectory(), "plants.db");
+  const database = await openDatabase(sqlite, path);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** SQLite that takes another setting than the one that was asked for, as it does where it cannot have that. */
+function createDeafProvider(asked: string, taken: string): typeof provider {
+  return {
+    DatabaseSync: class extends provider.DatabaseSync {
+      override exec(sql: string): void {
+        super.exec(sql.replace(asked, taken));
+      }
+    },
+  };
+}
+
+describe("the connection", () => {
+  it.each<[string, string | number, string]>([
+    ["journal_mode", "wal", "commits go through a write-ahead log"],
+    ["synchronous", 2, "FULL: every commit is flushed"],
+    ["fullfsync", 1, "the disk's own cache is flushed where a flush leaves it out"],
+    ["checkpoint_fullfsync", 1, "and so in checkpoints"],
+    ["trusted_schema", 0, "a schema that was tampered with runs nothing"],
+    ["cell_size_check", 1, "damage is found early"],
+    ["application_id", 0x504c4e54, "the file is marked as a plant store"],
+    ["encoding", "UTF-8", "text is kept in the bytes that came in"],
+  ])("%s is %s: %s", async (name, value) => {
+    const database = await openNew();
+    expect(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})).toEqual([value]);
+  });
+
+  it("waits for another one that holds the lock for the write-ahead log", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const withoutLog = createDeafProvider("journal_mode = WAL", "journal_mode = DELETE");
+    await expect(openDatabase(withoutLog, path)).rejects.toThrow("journal_mode delete");
+    const other = new provider.DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+
+    const opened = openDatabase(provider, path);
+    await endOfTurn();
+    other.exec("COMMIT");
+    const database = await opened;
+    onTestFinished(() => database.close());
+    expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  });
+
+  it.each([
+    ["journal_mode = WAL", "journal_mode = DELETE", "(journal_mode delete, synchronous 2)"],
+    ["synchronous = FULL", "synchronous = NORMAL", "(journal_mode wal, synchronous 1)"],
+  ])("is refused when %s turns out to be %s", async (asked, taken, detail) => {
+    await expect(openNew(createDeafProvider(asked, taken))).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringContaining(detail),
+    });
+  });
+});
+
+describe("the schema", () => {
+  it("is not added to the tables of another program", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const other = new provider.DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec("CREATE TABLE plants (id)");
+    await expect(openDatabase(provider, path)).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining("is the SQLite database of another program"),
+    });
+    expect(other.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "plants" }]);
+  });
+
+  it("is strict", async () => {
+    const database = await openNew();
+    const tables = database
+      .prepare(
+        "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'",
+      )
+      .all();
+    expect(tables).toContainEqual({ name: "plants", strict: 1 });
+    expect(tables).not.toContainEqual({ name: expect.any(String), strict: 0 });
+  });
+
+  it("keeps a record of its migrations, each with its time", async () => {
+    const database = await openNew();
+    const rows = database.prepare("SELECT version, applied_at FROM migrations").all();
+    expect(rows).toEqual([{ version: 1, applied_at: expect.any(Number) }]);
+  });
+
+  it("is not migrated again", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const before = await openDatabase(provider, path);
+    before.exec("UPDATE migrations SET applied_at = 7");
+    before.close();
+    const after = await openDatabase(provider, path);
+    onTestFinished(() => after.close());
+    expect(after.prepare("SELECT * FROM migrations").all()).toEqual([
+      { version: 1, applied_at: 7 },
+    ]);
+  });
+
+  it("is made whole or not at all", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const failing = createFailingProvider(/INSERT INTO migrations/);
+    await expect(openDatabase(failing, path)).rejects.toThrow("staged");
+    const database = new provider.DatabaseSync(path);
+    onTestFinished(() => database.close());
+    expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([]);
+  });
+});
+
+/** SQLite that fails at some statement. */
+function createFailingProvider(failing: RegExp): typeof provider {
+  return {
+    DatabaseSync: class extends provider.DatabaseSync {
+      override exec(sql: string): void {
+        if (failing.test(sql)) throw new Error("staged");
+        super.exec(sql);
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** Loads SQLite, and warns of something else afterwards. With the argument "no-builtin" Node has no SQLite of its own. */
+import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
+
+if (process.argv[2] === "no-builtin") process.getBuiltinModule = () => undefined;
+try {
+  const { DatabaseSync } = await loadSqlite();
+  new DatabaseSync(":memory:").close();
+  console.log("loaded");
+} catch (error) {
+  console.log(String(error));
+}
+process.emitWarning("SQLite is wonderful", "ExperimentalWarning");

@@ -1,0 +1,322 @@
+/** What every engine has to do, as tests that run on each of them. */
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { int64Max, int64Min } from "../../src/core/int64.ts";
+import type { NewPlant } from "../../src/core/plant.ts";
+import type {
+  ConflictPolicy,
+  PlantQuery,
+  PlantStore,
+  StoreEngine,
+  TokenRecord,
+} from "../../src/core/store.ts";
+import { createGroupCommit } from "../../src/store/group-commit.ts";
+
+const digest = "ab".repeat(32);
+const token: TokenRecord = {
+  digest,
+  prefix: "pst_abcd",
+  name: "laptop",
+  issuedAtMs: 1_700_000_000_000,
+};
+
+const notableIds = [
+  int64Min,
+  int64Min + 1n,
+  -(2n ** 53n) - 1n,
+  -(2n ** 31n) - 1n,
+  -1n,
+  0n,
+  1n,
+  2n ** 31n,
+  2n ** 32n + 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  int64Max - 1n,
+  int64Max,
+];
+
+const notableStrings = [
+  ["the empty string", ""],
+  ["NUL alone", "\0"],
+  ["NUL in the middle", "fern\0pot"],
+  ["NUL at the end", "fern\0"],
+  ["a byte order mark", "\uFEFFfern\uFEFF"],
+  ["an astral character", "🌱"],
+  ["the last code point", "\u{10FFFF}"],
+  ["a replacement character", "\uFFFD"],
+  ["noncharacters", "\uFFFE\uFFFF"],
+  ["decomposed letters", "mo\u0308nstera"],
+  ["control characters", "\u0001\b\t\n\r\u001F\u007F\u0085"],
+  ["SQL", "'; DROP TABLE plants; --"],
+  ["digits", "007"],
+  ["spaces at the ends", "  fern  "],
+  ["a megabyte", "🌱".repeat(2 ** 18)],
+] as const;
+
+/** Any string that JSON can carry: unpaired surrogates are refused before they come to a store. */
+const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
+const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
+  { id: fc.bigInt({ min: int64Min, max: int64Max }), name: anyString, tag: anyString },
+  { requiredKeys: ["id", "name"], noNullPrototype: true },
+);
+
+/** Runs the contract on an engine. Every call of `openEngine` gives an empty one. */
+export function describeStoreContract(
+  engineName: string,
+  openEngine: () => Promise<StoreEngine>,
+): void {
+  async function openStore(): Promise<PlantStore> {
+    const store = createGroupCommit(await openEngine());
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  describe(`the ${engineName} engine keeps plants exactly`, () => {
+    it.each(notableIds)("id %s", async (id) => {
+      const store = await openStore();
+      expect(await store.create({ id, name: "fern" }, "reject")).toBe("created");
+      expect(await store.create({ id, name: "fern" }, "reject")).toBe("unchanged");
+      expect(await store.get(id)).toStrictEqual({ id, name: "fern" });
+    });
+
+    it("ids next to each other, above 2^53 too, are different plants", async () => {
+      const store = await openStore();
+      for (const id of notableIds) await store.create({ id, name: `plant ${id}` }, "reject");
+      for (const id of notableIds) expect((await store.get(id))?.name).toBe(`plant ${id}`);
+    });
+
+    it.each(notableStrings)("%s as name and as tag", async (_, text) => {
+      const store = await openStore();
+      const plant = { id: 1n, name: text, tag: text };
+      expect(await store.create(plant, "reject")).toBe("created");
+      expect(await store.get(1n)).toStrictEqual(plant);
+      expect(await store.create(plant, "reject")).toBe("unchanged");
+    });
+
+    it("any plant comes back as it was, and is the same plant when it is sent again", async () => {
+      const store = await openStore();
+      await fc.assert(
+        fc.asyncProperty(anyPlant, async (plant) => {
+          await store.create(plant, "replace");
+          expect(await store.get(plant.id)).toStrictEqual(plant);
+          expect(await store.create(plant, "reject")).toBe("unchanged");
+        }),
+      );
+    });
+
+    it("an id that was never stored has no plant", async () => {
+      const store = await openStore();
+      await store.create({ id: 1n, name: "fern" }, "reject");
+      expect(await store.get(2n)).toBeUndefined();
+    });
+  });
+
+  describe(`the ${engineName} engine and the same id again`, () => {
+    const fern = { id: 1n, name: "fern" };
+    const rules: [string, NewPlant, NewPlant, "unchanged" | "different"][] = [
+      ["the same name, no tag", fern, fern, "unchanged"],
+      ["a tag that is undefined", fern, { ...fern, tag: undefined }, "unchanged"],
+      ["the same name and tag", { ...fern, tag: "pot" }, { ...fern, tag: "pot" }, "unchanged"],
+      ["the same empty tag", { ...fern, tag: "" }, { ...fern, tag: "" }, "unchanged"],
+      ["another name", fern, { ...fern, name: "moss" }, "different"],
+      ["another case", fern, { ...fern, name: "Fern" }, "different"],
+      ["a space more", fern, { ...fern, name: "fern " }, "different"],
+      ["a NUL more", fern, { ...fern, name: "fern\0" }, "different"],
+      [
+        "another text after a NUL",
+        { ...fern, name: "a\0b" },
+        { ...fern, name: "a\0c" },
+        "different",
+      ],
+      [
+        "another normal form",
+        { ...fern, name: "\u00F6" },
+        { ...fern, name: "o\u0308" },
+        "different",
+      ],
+      ["another tag", { ...fern, tag: "pot" }, { ...fern, tag: "bed" }, "different"],
+      ["a tag where there was none", fern, { ...fern, tag: "pot" }, "different"],
+      ["no tag where there was one", { ...fern, tag: "pot" }, fern, "different"],
+      ["an empty tag where there was none", fern, { ...fern, tag: "" }, "different"],
+      ["no tag where there was an empty one", { ...fern, tag: "" }, fern, "different"],
+    ];
+
+    it.each(rules)("%s", async (_, first, second, verdict) => {
+      const store = await openStore();
+      await store.create(first, "reject");
+
+      const rejected = await store.create(second, "reject");
+      expect(rejected).toBe(verdict === "unchanged" ? "unchanged" : "conflict");
+      expect(await store.get(1n)).toEqual(first);
+
+      const replaced = await store.create(second, "replace");
+      expect(replaced).toBe(verdict === "unchanged" ? "unchanged" : "replaced");
+      expect(await store.get(1n)).toEqual(second);
+    });
+
+    it("replace stores a plant that was not there", async () => {
+      const store = await openStore();
+      expect(await store.create(fern, "replace")).toBe("created");
+    });
+
+    it("of concurrent different creates exactly one succeeds, and that one is stored", async () => {
+      const store = await openStore();
+      const plants = Array.from({ length: 50 }, (_, index) => ({ id: 7n, name: `plant ${index}` }));
+      const results = await Promise.all(plants.map((plant) => store.create(plant, "reject")));
+      expect(results.filter((result) => result === "created")).toHaveLength(1);
+      expect(results.filter((result) => result === "conflict")).toHaveLength(49);
+      expect(await store.get(7n)).toStrictEqual(plants[results.indexOf("created")]);
+    });
+  });
+
+  describe(`the ${engineName} engine commits many creates at once`, () => {
+    it("in their order, each seeing what those before it did", async () => {
+      const engine = await openEngine();
+      onTestFinished(() => engine.close());
+      const steps: [string, ConflictPolicy][] = [
+        ["fern", "reject"],
+        ["fern", "reject"],
+        ["moss", "reject"],
+        ["moss", "replace"],
+        ["moss", "reject"],
+        ["fern", "reject"],
+      ];
+      const results = await engine.commit(
+        steps.map(([name, onConflict]) => ({ plant: { id: 1n, name }, onConflict })),
+      );
+      expect(results).toEqual([
+        "created",
+        "unchanged",
+        "conflict",
+        "replaced",
+        "unchanged",
+        "conflict",
+      ]);
+      expect(await engine.get(1n)).toStrictEqual({ id: 1n, name: "moss" });
+    });
+
+    it("more than fit into one commit", async () => {
+      const store = await openStore();
+      const ids = Array.from({ length: 2500 }, (_, index) => BigInt(index));
+      const results = await Promise.all(
+        ids.map((id) => store.create({ id, name: `plant ${id}` }, "reject")),
+      );
+      expect(new Set(results)).toEqual(new Set(["created"]));
+      expect((await store.get(2499n))?.name).toBe("plant 2499");
+    });
+  });
+
+  describe(`the ${engineName} engine lists plants`, () => {
+    const plants = [
+      { id: int64Max, name: "last" },
+      { id: 2n, name: "moss", tag: "bed" },
+      { id: int64Min, name: "first", tag: "" },
+      { id: 10n, name: "fern", tag: "pot" },
+      { id: -1n, name: "rose", tag: "bed" },
+    ];
+
+    it.each<[string, PlantQuery, bigint[]]>([
+      ["all, in the order of their ids", { limit: 9 }, [int64Min, -1n, 2n, 10n, int64Max]],
+      ["the first ones", { limit: 2 }, [int64Min, -1n]],
+      ["those after an id that is there", { limit: 2, afterId: -1n }, [2n, 10n]],
+      ["those after an id that is not there", { limit: 9, afterId: 3n }, [10n, int64Max]],
+      ["none after the largest id", { limit: 9, afterId: int64Max }, []],
+      ["those with a tag", { limit: 9, tag: "bed" }, [-1n, 2n]],
+      ["those with an empty tag", { limit: 9, tag: "" }, [int64Min]],
+      ["none for a tag that nothing has", { limit: 9, tag: "be" }, []],
+      ["the next one with a tag", { limit: 1, tag: "bed", afterId: -1n }, [2n]],
+    ])("%s", async (_, query, ids) => {
+      const store = await openStore();
+      await Promise.all(plants.map((plant) => store.create(plant, "reject")));
+      const expected = ids.map((id) => plants.find((plant) => plant.id === id));
+      expect(await store.list(query)).toStrictEqual(expected);
+    });
+
+    it("none at first", async () => {
+      const store = await openStore();
+      expect(await store.list({ limit: 9 })).toEqual([]);
+    });
+  });
+
+  describe(`the ${engineName} engine is asked whether it can be written`, () => {
+    it("and says so, as often as it is asked, without a trace in what it keeps", async () => {
+      const store = await openStore();
+      await store.checkWritable();
+      await store.checkWritable();
+      expect(await store.list({ limit: 1 })).toEqual([]);
+      expect(await store.listTokens()).toEqual([]);
+    });
+  });
+
+  describe(`the ${engineName} engine keeps tokens`, () => {
+    it("with all they have", async () => {
+      const store = await openStore();
+      const full = { ...token, name: "a\0 🌱", expiresAtMs: 8.64e15, revokedAtMs: 0 };
+      await store.addToken(full);
+      expect(await store.listTokens()).toEqual([full]);
+    });
+
+    it("without an expiry or a revocation when they have none", async () => {
+      const store = await openStore();
+      await store.addToken(token);
+      expect(await store.listTokens()).toEqual([token]);
+    });
+
+    it("as they were first when the same digest comes again", async () => {
+      const store = await openStore();
+      await store.addToken(token);
+      await store.addToken({ ...token, name: "impostor", expiresAtMs: 1 });
+      expect(await store.listTokens()).toEqual([token]);
+    });
+
+    it("listed the oldest first, and of the same age as they were added", async () => {
+      const store = await openStore();
+      const ages = [3, 1, 2, 1];
+      for (const [index, issuedAtMs] of ages.entries()) {
+        await store.addToken({ ...token, digest: `${9 - index}`, issuedAtMs });
+      }
+      const tokens = await store.listTokens();
+      expect(tokens.map((listed) => listed.digest)).toEqual(["8", "6", "7", "9"]);
+    });
+
+    it("and has none at first", async () => {
+      const store = await openStore();
+      expect(await store.listTokens()).toEqual([]);
+    });
+  });
+
+  describe(`the ${engineName} engine is closed`, () => {
+    it("only after everything that was accepted is done", async () => {
+      const store = await openStore();
+      const created = store.create({ id: 1n, name: "fern" }, "reject");
+      const read = store.get(1n);
+      await store.close();
+      expect(await created).toBe("created");
+      expect(await read).toStrictEqual({ id: 1n, name: "fern" });
+    });
+
+    it("once, however often it is asked to", async () => {
+      const store = await openStore();
+      await Promise.all([store.close(), store.close()]);
+      await expect(store.close()).resolves.toBeUndefined();
+
+      const engine = await openEngine();
+      await engine.close();
+      await expect(engine.close()).resolves.toBeUndefined();
+    });
+
+    it.each<[string, (store: PlantStore) => Promise<unknown>]>([
+      ["create", (store) => store.create({ id: 1n, name: "fern" }, "reject")],
+      ["get", (store) => store.get(1n)],
+      ["list", (store) => store.list({ limit: 1 })],
+      ["checkWritable", (store) => store.checkWritable()],
+      ["addToken", (store) => store.addToken(token)],
+      ["listTokens", (store) => store.listTokens()],
+    ])("and then refuses %s", async (_, call) => {
+      const store = await openStore();
+      await store.close();
+      await expect(call(store)).rejects.toMatchObject({ name: "StoreError", reason: "closed" });
+    });
+  });
+}

@@ -1,0 +1,36 @@
+/** What a store URL may be. */
+import { describe, expect, it } from "vitest";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
+
+describe("parseStoreUrl", () => {
+  it.each([
+    ["memory:", { engine: "memory" }],
+    ["sqlite:plants.db", { engine: "sqlite", path: "plants.db" }],
+    ["sqlite:/var/lib/plants.db", { engine: "sqlite", path: "/var/lib/plants.db" }],
+    ["sqlite:C:\\plants.db", { engine: "sqlite", path: "C:\\plants.db" }],
+    [
+      "sqlite:file:a%20b.db?mode=memory#c",
+      { engine: "sqlite", path: "file:a%20b.db?mode=memory#c" },
+    ],
+    ["sqlite::memory:", { engine: "sqlite", path: ":memory:" }],
+  ])("%s names an engine, and its path as it stands", (url, location) => {
+    expect(parseStoreUrl(url)).toEqual(location);
+  });
+
+  it.each([
+    ["sqlite:", "sqlite: has no path: write for example sqlite:plants.db"],
+    ["memory:plants", "memory: takes no path: write memory: alone"],
+    ["", /^unknown kind of store "": use sqlite:PATH .* or memory:/],
+    ["plants.db", /^unknown kind of store "plants.db": use sqlite:PATH/],
+    ["SQLITE:plants.db", /^unknown kind of store "SQLITE:": use sqlite:PATH/],
+    ["mysql://user:secret@host/db", /^unknown kind of store "mysql:": use sqlite:PATH/],
+  ])("%s is refused with what would be right", (url, message) => {
+    expect(() => parseStoreUrl(url)).toThrow(
+      expect.objectContaining({
+        name: "StoreError",
+        reason: "unusable",
+        message: typeof message === "string" ? message : expect.stringMatching(message),
+      }),
+    );
+  });
+});
