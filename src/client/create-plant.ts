@@ -1,0 +1,115 @@
+/** Creates one plant in a plant store, and again while the store is unavailable: a create can be repeated safely. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorTable } from "../core/errors.ts";
+import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
+import { UnavailableError } from "./client-error.ts";
+import { post } from "./http.ts";
+import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
+
+/** How a plant is created. */
+export interface CreatePlantOptions {
+  /** The plant store, with its base path if it has one; without a slash at the end. */
+  readonly baseUrl: string;
+  readonly token: string;
+  /** For each attempt, from the look-up of the name to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** Attempts after the first, at least 0. */
+  readonly retries: number;
+  /** Ends it early; it then rejects with the signal's reason, and the plant may or may not be there. */
+  readonly signal?: AbortSignal;
+  /** Is told of each attempt that failed and will be repeated. */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** An attempt that failed and will be repeated. */
+export interface Retry {
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  /** Why it failed. */
+  readonly failure: UnavailableError | (CreateAnswer & { readonly ok: false });
+}
+
+/** What came of it, and how often it was tried. */
+export type CreateOutcome = CreateAnswer & { readonly attempts: number };
+
+interface Attempt {
+  readonly answer: CreateAnswer;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Failures that may be over in a moment. */
+const passingErrors: ReadonlySet<number> = new Set([
+  errorTable.requestTimeout.error,
+  errorTable.shuttingDown.error,
+  errorTable.overloaded.error,
+  errorTable.storageFull.error,
+]);
+
+/**
+ * Creates one plant.
+ *
+ * @throws UnavailableError when the last attempt got no answer
+ * @throws NotAPlantStoreError when something else answered
+ */
+export async function createPlant(
+  plant: NewPlant,
+  options: CreatePlantOptions,
+): Promise<CreateOutcome> {
+  const body = toNewPlantJson(plant);
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await tryToCreate(body, options);
+    const failure = toPassingFailure(outcome);
+    if (failure === undefined || attempt > options.retries) return finish(outcome, attempt);
+    const retryAfterMs = outcome instanceof UnavailableError ? undefined : outcome.retryAfterMs;
+    const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
+    options.onRetry?.({ attempt, delayMs, failure });
+    await pause(delayMs, options.signal);
+  }
+}
+
+async function tryToCreate(
+  body: string,
+  { baseUrl, token, timeoutMs, signal }: CreatePlantOptions,
+): Promise<Attempt | UnavailableError> {
+  const url = `${baseUrl}/plants`;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json",
+    "accept-encoding": "identity",
+  };
+  try {
+    const answer = await post({ url, headers, body, timeoutMs, signal });
+    const retryAfter = readHeader(answer.headers, "retry-after");
+    return {
+      answer: parseAnswer(answer, url),
+      retryAfterMs: retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, Date.now()),
+    };
+  } catch (error) {
+    if (error instanceof UnavailableError) return error;
+    throw error;
+  }
+}
+
+function toPassingFailure(outcome: Attempt | UnavailableError): Retry["failure"] | undefined {
+  if (outcome instanceof UnavailableError) return outcome;
+  const { answer } = outcome;
+  return !answer.ok && passingErrors.has(answer.error.error) ? answer : undefined;
+}
+
+function finish(outcome: Attempt | UnavailableError, attempts: number): CreateOutcome {
+  if (!(outcome instanceof UnavailableError)) return { ...outcome.answer, attempts };
+  const { reason, url, message, cause } = outcome;
+  throw new UnavailableError(reason, url, message, { cause, attempts });
+}
+
+async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(delayMs, undefined, { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,271 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
+import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
+import {
+  errorAnswer,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "./scripted-server.ts";
+
+const fern = { id: 9223372036854775807n, name: "fern", tag: "pot" };
+const created = json(200, '{"name":"fern","tag":"pot"}', { "x-plantstore-result": "created" });
+const success = { ok: true, plant: { name: "fern", tag: "pot" } };
+/** Accepts, and says nothing. */
+const silence = (): void => {};
+const cutOff = (response: ServerResponse): void => void response.destroy();
+
+function create(baseUrl: string, options: Partial<CreatePlantOptions> = {}) {
+  return createPlant(fern, { baseUrl, token: "secret", timeoutMs: 10_000, retries: 0, ...options });
+}
+
+function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.unreachable("it should have been rejected"),
+    (error: unknown) => error,
+  );
+}
+
+describe("a create", () => {
+  it("sends exactly the plant, with the token, to /plants below the base URL", async () => {
+    const { url, requests } = await openScriptedServer(created);
+    await create(`${url}/v1`);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
+      method: "POST",
+      path: "/v1/plants",
+      body: '{"id":9223372036854775807,"name":"fern","tag":"pot"}',
+      headers: {
+        authorization: "Bearer secret",
+        "content-type": "application/json",
+        accept: "application/json",
+        "accept-encoding": "identity",
+      },
+    });
+  });
+
+  it("returns the Plant and what became of it", async () => {
+    const { url } = await openScriptedServer(created);
+    expect(await create(url)).toEqual({ ...success, result: "created", attempts: 1 });
+  });
+
+  it("returns the Error", async () => {
+    const { url } = await openScriptedServer(errorAnswer(40900));
+    const error = { error: 40900, message: "message of 40900" };
+    expect(await create(url)).toEqual({ ok: false, error, attempts: 1 });
+  });
+
+  it("takes an answer that is as long as the plant makes it", async () => {
+    const name = "\u0001".repeat(3 * 1024 * 1024);
+    const body = JSON.stringify({ name });
+    expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
+    const { url } = await openScriptedServer(json(200, body));
+    const options = { baseUrl: url, token: "secret", timeoutMs: 10_000, retries: 0 };
+    const outcome = await createPlant({ id: 1n, name }, options);
+    expect(outcome.ok && outcome.plant.name === name).toBe(true);
+  });
+});
+
+describe("a failed attempt", () => {
+  it.each([40800, 50300, 50301, 50700])(
+    "is repeated, with the same body, after error %i",
+    async (error) => {
+      const { url, requests } = await openScriptedServer(errorAnswer(error), created);
+      expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+      expect(requests[1]).toEqual(requests[0]);
+    },
+  );
+
+  it("is repeated after a connection that broke", async () => {
+    const { url } = await openScriptedServer(cutOff, created);
+    expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it("is repeated after half an answer", async () => {
+    const { url } = await openScriptedServer((response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 100 });
+      response.write('{"name":"f', () => response.destroy());
+    }, created);
+    expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it("is repeated after a time-out", async () => {
+    const { url } = await openScriptedServer(silence, created);
+    const outcome = await create(url, { retries: 1, timeoutMs: 500 });
+    expect(outcome).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it.each([40001, 40100, 40102, 40400, 40900, 41300, 42201, 50000])(
+    "is not repeated after error %i",
+    async (error) => {
+      const { url, requests } = await openScriptedServer(errorAnswer(error), created);
+      expect(await create(url, { retries: 5 })).toMatchObject({ ok: false, attempts: 1 });
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it("is not repeated after an answer that no plant store gives", async () => {
+    const { url, requests } = await openScriptedServer(json(503, "{}"), created);
+    expect(await rejectionOf(create(url, { retries: 5 }))).toBeInstanceOf(NotAPlantStoreError);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is repeated as often as allowed, and the last Error counts", async () => {
+    const { url, requests } = await openScriptedServer(errorAnswer(50301), errorAnswer(50300));
+    const outcome = await create(url, { retries: 2 });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50300 }, attempts: 3 });
+    expect(requests).toHaveLength(3);
+  });
+
+  it("is told of before it is repeated, with the time that the server asked for", async () => {
+    const busy = errorAnswer(50301, { "retry-after": "1" });
+    const { url } = await openScriptedServer(busy, created);
+    const retries: Retry[] = [];
+    await create(url, { retries: 1, onRetry: (retry) => retries.push(retry) });
+    expect(retries).toMatchObject([
+      { attempt: 1, delayMs: 1000, failure: { error: { error: 50301 } } },
+    ]);
+  });
+});
+
+describe("no answer", () => {
+  it("is refused where nothing listens", async () => {
+    const url = await findClosedUrl();
+    const error = await rejectionOf(create(url, { retries: 1 }));
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({
+      reason: "refused",
+      url: `${url}/plants`,
+      attempts: 2,
+      cause: { code: "ECONNREFUSED" },
+    });
+  });
+
+  it("is an unknown host where its name is none", async () => {
+    const error = await rejectionOf(create("http://plantstore.invalid"));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "unknownHost" });
+  });
+
+  it("is insecure where TLS fails", async () => {
+    const url = await openRawServer((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    const error = await rejectionOf(create(url.replace("http:", "https:")));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "insecure" });
+  });
+
+  it.each<[when: string, answer: (response: ServerResponse) => void]>([
+    ["nothing comes", silence],
+    ["the head comes alone", (response) => response.writeHead(200).flushHeaders()],
+    [
+      "it trickles without an end",
+      (response) => {
+        const timer = setInterval(() => response.write(" "), 20);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("is a time-out when %s", async (_when, answer) => {
+    const { url } = await openScriptedServer(answer);
+    const error = await rejectionOf(create(url, { timeoutMs: 200 }));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+  });
+
+  it("is a time-out when TLS does not come about", async () => {
+    const url = await openRawServer(silence);
+    const error = await rejectionOf(create(url.replace("http:", "https:"), { timeoutMs: 200 }));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+  });
+
+  it.each<[when: string, answer: (response: ServerResponse) => void]>([
+    ["the connection ends", cutOff],
+    [
+      "the answer ends early",
+      (response) => {
+        response.writeHead(200, { "content-length": 10 });
+        response.write("{", () => response.destroy());
+      },
+    ],
+    ["the last chunk is missing", (response) => void response.write("{", () => response.destroy())],
+  ])("is a lost connection when %s", async (_when, answer) => {
+    const { url } = await openScriptedServer(answer);
+    const error = await rejectionOf(create(url));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "lost" });
+  });
+});
+
+describe("what no plant store says", () => {
+  it.each([
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"],
+    ["endless headers", `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(100_000)}`],
+  ])("%s is not HTTP", async (_what, bytes) => {
+    const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
+    const error = await rejectionOf(create(url));
+    expect(error).toBeInstanceOf(NotAPlantStoreError);
+    expect(error).toMatchObject({ message: expect.stringContaining("its answer is not HTTP") });
+  });
+
+  it("an answer of more than 16 MiB is not read to its end", async () => {
+    const piece = Buffer.alloc(1024 * 1024, " ");
+    let sent = 0;
+    const { url } = await openScriptedServer((response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const send = (): void => {
+        while (!response.destroyed && response.write(piece)) sent += piece.length;
+      };
+      response.on("drain", send);
+      send();
+    });
+    const error = await rejectionOf(create(url));
+    expect(error).toBeInstanceOf(NotAPlantStoreError);
+    expect(error).toMatchObject({ message: "its answer has more than 16777216 bytes" });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("a redirect is not followed, and the token goes nowhere else", async () => {
+    const elsewhere = await openScriptedServer(created);
+    const { url } = await openScriptedServer(json(307, "", { location: elsewhere.url }));
+    expect(await rejectionOf(create(url))).toBeInstanceOf(NotAPlantStoreError);
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe("the signal", () => {
+  it("ends a request, rejects with its reason, and leaves no connection behind", async () => {
+    const stop = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const { url } = await openScriptedServer((response) => {
+      closed = once(response, "close");
+      stop.abort(new Error("enough"));
+    });
+    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 2 }));
+    expect(error).toBe(stop.signal.reason);
+    await closed;
+  });
+
+  it("ends a connection that has not come about", async () => {
+    const stop = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const url = await openRawServer((socket) => {
+      closed = once(socket.resume(), "close");
+      stop.abort(new Error("enough"));
+    });
+    const options = { signal: stop.signal, retries: 2 };
+    const error = await rejectionOf(create(url.replace("http:", "https:"), options));
+    expect(error).toBe(stop.signal.reason);
+    await closed;
+  });
+
+  it("ends the pause before the next attempt", async () => {
+    const stop = new AbortController();
+    const busy = errorAnswer(50301, { "retry-after": "3600" });
+    const { url, requests } = await openScriptedServer(busy);
+    const onRetry = (): void => stop.abort(new Error("enough"));
+    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 1, onRetry }));
+    expect(error).toBe(stop.signal.reason);
+    expect(requests).toHaveLength(1);
+  });
+});
