@@ -1,8 +1,8 @@
 /** What holds for a connection: order, early refusals, slow and half-closed clients, and the server's stop. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { CreateResult, PlantStore } from "../../src/core/store.ts";
 import { StoreError, type StoreErrorReason } from "../../src/core/store.ts";
+import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
 
@@ -11,25 +11,6 @@ const head = `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 
 function create(id: number, name = "fern", more = ""): string {
   const body = `{"id":${id},"name":"${name}"}`;
   return `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
-}
-
-/** A store whose creates wait until they are let go, or fail. */
-function createHeldStore() {
-  const waiting: ((result: CreateResult | Error) => void)[] = [];
-  const store: Pick<PlantStore, "create" | "checkWritable"> = {
-    checkWritable: () => Promise.resolve(),
-    create: () =>
-      new Promise((resolve, reject) => {
-        waiting.push((result) => (result instanceof Error ? reject(result) : resolve(result)));
-      }),
-  };
-  const isWaiting = async (count: number): Promise<void> => {
-    while (waiting.length < count) await sleep(2);
-  };
-  const release = (result: CreateResult | Error): void => {
-    for (const settle of waiting.splice(0)) settle(result);
-  };
-  return { store, isWaiting, release };
 }
 
 const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];

@@ -1,0 +1,50 @@
+/** Prints what came of a create: its JSON for programs on stdout, a sentence for the person on stderr. */
+import type { CreateAnswer } from "../client/answer.ts";
+import { type ErrorBody, toPlantJson } from "../core/plant.ts";
+import { escapeUnprintable } from "../core/quote.ts";
+import { type Io, type OutputStream, writeText } from "./io.ts";
+import type { Reporter } from "./reporter.ts";
+
+/** What a person may want to know beside the plant. */
+const remarks = {
+  unchanged: "unchanged: this plant was there already",
+  replaced: "replaced: another plant had this id before",
+} as const;
+
+/**
+ * Prints a Plant as one line of JSON.
+ *
+ * @throws OutputError
+ */
+export async function printPlant(
+  { plant, result }: CreateAnswer & { readonly ok: true },
+  io: Io,
+  reporter: Reporter,
+): Promise<void> {
+  await printJson(toPlantJson(plant), io.stdout);
+  if (io.stderr.isTTY && result !== undefined && result !== "created") {
+    await reporter.note(remarks[result]);
+  }
+}
+
+/**
+ * Prints an Error as one line of JSON and as a sentence.
+ *
+ * @param details what the sentence adds to the message
+ * @throws OutputError
+ */
+export async function printError(
+  { error, message }: ErrorBody,
+  details: readonly string[],
+  io: Io,
+  reporter: Reporter,
+): Promise<void> {
+  await printJson(JSON.stringify({ error, message }), io.stdout);
+  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
+  await reporter.error(message + addition, error);
+}
+
+/** A program gets every character as it is; a terminal gets those that it would obey as escapes, which JSON has too. */
+async function printJson(json: string, stdout: OutputStream): Promise<void> {
+  await writeText(stdout, `${stdout.isTTY ? escapeUnprintable(json) : json}\n`);
+}

@@ -1,0 +1,28 @@
+/** The exceptions for what a command can't do. */
+import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+import type { StopSignal } from "./io.ts";
+
+/** A failure that its message explains: a mistake, or a state of the world. Never a bug, so it is shown without a stack. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly exitCode: number;
+
+  /** @param message one line: what is wrong, where, and what to do */
+  constructor(exit: ExitCodeName, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCodes[exit].code;
+  }
+}
+
+/** A create that SIGINT or SIGTERM ended. */
+export class Interruption extends CommandError {
+  /** @param isInDoubt whether the plant may have been sent already */
+  constructor(signal: StopSignal, isInDoubt: boolean) {
+    super(
+      signal === "SIGINT" ? "interrupted" : "terminated",
+      isInDoubt
+        ? `stopped by ${signal}: the plant may or may not be there, and the same command can be repeated`
+        : `stopped by ${signal} before anything was sent`,
+    );
+  }
+}

@@ -1,0 +1,104 @@
+/** What becomes of a failure: the lines to say and the exit code. */
+import { CommanderError } from "commander";
+import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
+import { errorTable } from "../core/errors.ts";
+import { quoteInput } from "../core/quote.ts";
+import { StoreError } from "../core/store.ts";
+import { CommandError } from "./command-error.ts";
+import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+import { OutputError } from "./io.ts";
+
+/** How a command ends that did not do what it was asked. */
+export interface Failure {
+  readonly exitCode: number;
+  /** What to say of it; nothing when everything was said. */
+  readonly message?: string;
+  /** Only of a bug. */
+  readonly stack?: string;
+}
+
+/** The exit code for the number of an Error that a server answered with. */
+export function toExitCode(error: number): number {
+  return exitCodes[toExitCodeName(error)].code;
+}
+
+function toExitCodeName(error: number): ExitCodeName {
+  if (error === errorTable.malformedHttp.error) return "notAPlantStore";
+  // The number begins with the status that the failure would have elsewhere.
+  const status = Math.trunc(error / 100);
+  if (status >= 500 && status <= 599) return "unavailable";
+  return exitByStatus[status] ?? "invalidPlant";
+}
+
+const exitByStatus: Readonly<Record<number, ExitCodeName>> = {
+  401: "tokenRefused",
+  404: "notAPlantStore",
+  405: "notAPlantStore",
+  408: "unavailable",
+  409: "idTaken",
+  414: "notAPlantStore",
+  417: "notAPlantStore",
+  431: "notAPlantStore",
+};
+
+/**
+ * Whatever a command threw, explained. What nobody foresaw is a bug, and shown with its stack.
+ *
+ * @param command whose arguments were being read
+ */
+export function toFailure(error: unknown, command?: string): Failure {
+  if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof CommanderError) return toUsageFailure(error, command);
+  if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
+  if (error instanceof NotAPlantStoreError) {
+    return failure(
+      "notAPlantStore",
+      `${error.url} is not where a plant store creates plants: ${error.message}; check --url and its path`,
+    );
+  }
+  if (error instanceof OutputError) {
+    return error.isClosed
+      ? { exitCode: exitCodes.outputClosed.code }
+      : failure("internal", error.message);
+  }
+  if (error instanceof StoreError) return failure("internal", error.message);
+  return {
+    ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
+    stack: (error instanceof Error && error.stack) || String(error),
+  };
+}
+
+function failure(exit: ExitCodeName, message: string): Failure {
+  return { exitCode: exitCodes[exit].code, message };
+}
+
+/** commander has no error for help and for the version, which are what was asked for. */
+function toUsageFailure(
+  { exitCode, code, message }: CommanderError,
+  command: string | undefined,
+): Failure {
+  if (exitCode === 0) return { exitCode: exitCodes.done.code };
+  // Help that nobody asked for has been shown instead of a message.
+  if (code === "commander.help") return { exitCode: exitCodes.usage.code };
+  const sentence = message.replace(/^error: /, "").replaceAll("\n", " ");
+  const help = ["plantstore", command, "--help"].filter((word) => word !== undefined).join(" ");
+  return failure("usage", `${quoteInput(sentence, 400)}; see "${help}"`);
+}
+
+function toAdvice({ reason, url, message, attempts }: UnavailableError): string {
+  const { origin } = new URL(url);
+  const after = attempts > 1 ? ` after ${attempts} attempts` : "";
+  const doubt = "the plant may or may not be there, and the same command can be repeated";
+  switch (reason) {
+    case "refused":
+      return `nothing answers at ${origin}${after}: start it with "plantstore serve", or name another with --url`;
+    case "unknownHost":
+      return `the host of ${origin} is not known${after} (${message}): check --url`;
+    case "insecure":
+      return `no trustworthy connection to ${origin}${after}: ${message}`;
+    case "timeout":
+      return `no complete answer from ${origin}${after} (${message}): ${doubt}; --timeout gives it longer`;
+    case "lost":
+      return `the connection to ${origin} was lost${after} (${message}): ${doubt}`;
+  }
+}

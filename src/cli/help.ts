@@ -1,0 +1,103 @@
+/** The texts of help: examples before the options, the environment and the exit codes after them. */
+import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+
+interface Help {
+  /** Before the options. */
+  readonly description: string;
+  /** After the options. */
+  readonly after: string;
+}
+
+interface CommandHelp extends Help {
+  /** In the list of commands. */
+  readonly summary: string;
+}
+
+type Item = readonly [term: string, meaning: string];
+
+/** The help of `plantstore` itself. */
+export const program: Help = {
+  description: `Keeps plants in a durable store, and sends plants to it.
+
+Examples:
+  plantstore serve                       start a plant store on this machine
+  plantstore create --id 1 --name fern   create a plant, in a second terminal`,
+  after: `
+${toEnvironment([["NO_COLOR, FORCE_COLOR", "no colour, or colour everywhere"]])}
+
+${toExitCodes(["done", "internal", "usage"])}
+  Each command's help names its own.`,
+};
+
+/** The help of `plantstore serve`. */
+export const serve: CommandHelp = {
+  summary: "start a plant store",
+  description: `Serves a plant store over HTTP until it is stopped with Ctrl-C. The first start
+issues a token and saves it for "plantstore create" on this machine.
+
+Examples:
+  plantstore serve
+  plantstore serve --port 8080 --base-path /v1
+  plantstore serve --store sqlite:/var/lib/plantstore/plants.db
+  PLANTSTORE_TOKEN=... plantstore serve --store memory: --port 0`,
+  after: `
+${toEnvironment([
+  ["PLANTSTORE_TOKEN", "a token to accept beside the issued ones"],
+  ["PLANTSTORE_DATA_DIR", "the data directory, in place of the usual one"],
+  ["PLANTSTORE_CONFIG_DIR", "directory of saved tokens"],
+])}
+
+${toExitCodes(["done", "internal", "usage"])}`,
+};
+
+/** The help of `plantstore create`. */
+export const create: CommandHelp = {
+  summary: "create a plant",
+  description: `Creates one plant in a plant store and prints the answer, a Plant or an Error,
+as one line of JSON. Without a file and without --id, --name and --tag the plant
+is read from standard input.
+
+Examples:
+  plantstore create --id 1 --name fern --tag pot
+  plantstore create plant.json
+  echo '{"id":1,"name":"fern"}' | plantstore create -
+  plantstore create plant.json --url https://plants.example.org/v1`,
+  after: `
+${toEnvironment([
+  ["PLANTSTORE_TOKEN", "the token, unless --token-file is given"],
+  ["PLANTSTORE_TOKEN_FILE", "file that holds the token"],
+  ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens"],
+])}
+  A token that "plantstore serve" has saved is sent to exactly the URL's origin.
+
+${toExitCodes([
+  "done",
+  "internal",
+  "usage",
+  "invalidPlant",
+  "tokenRefused",
+  "idTaken",
+  "unavailable",
+  "notAPlantStore",
+  "interrupted",
+  "outputClosed",
+  "terminated",
+])}`,
+};
+
+function toEnvironment(variables: readonly Item[]): string {
+  return toList("Environment (empty means unset):", variables);
+}
+
+function toExitCodes(names: readonly ExitCodeName[]): string {
+  return toList(
+    "Exit codes:",
+    names.map((name) => [String(exitCodes[name].code), exitCodes[name].meaning]),
+  );
+}
+
+function toList(heading: string, items: readonly Item[]): string {
+  const width = Math.max(...items.map(([term]) => term.length));
+  const lines = items.map(([term, meaning]) => `  ${term.padEnd(width)}  ${meaning}`);
+  return [heading, ...lines].join("\n");
+}

@@ -1,0 +1,125 @@
+/** What a command has of the world, as one value: streams, environment, signals. The only file that names `process`. */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import type { Readable, Writable } from "node:stream";
+
+/** Where input comes from. */
+export type InputStream = Readable & { readonly isTTY?: boolean | undefined };
+
+/** Where output goes to. */
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A request to stop. */
+export type StopSignal = "SIGINT" | "SIGTERM";
+
+/** The world of one run of the command. */
+export interface Io {
+  readonly stdin: InputStream;
+  /** For the data that was asked for. */
+  readonly stdout: OutputStream;
+  /** For the person. */
+  readonly stderr: OutputStream;
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
+  /** undefined: this user has none. */
+  readonly homeDirectory: string | undefined;
+  /**
+   * The bytes of the command line, each argument ended by a NUL; undefined where the system does not tell. Node has
+   * decoded the arguments by the time that they are in `argv`.
+   */
+  readonly readCommandLine: () => Uint8Array | undefined;
+  /**
+   * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are passed over
+   * for one second; after that they have their usual effect, and a second Ctrl-C ends the process at once.
+   *
+   * @returns a function that leaves all signals to their usual effect
+   */
+  onSignal(handler: (signal: StopSignal) => void): () => void;
+}
+
+/** Output that could not be written. */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+  /** Whether nobody reads it any more, as at the end of `| head -1`. */
+  readonly isClosed: boolean;
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(`the output could not be written: ${cause.message}`, { cause });
+    this.isClosed = closedCodes.has(cause.code ?? "");
+  }
+}
+
+const closedCodes = new Set(["EPIPE", "EOF", "ECONNRESET", "ERR_STREAM_DESTROYED"]);
+
+/**
+ * Writes text and waits until it is out.
+ *
+ * @throws OutputError
+ */
+export function writeText(stream: OutputStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => {
+      if (error) reject(new OutputError(error));
+      else resolve();
+    });
+  });
+}
+
+/** The world of this process. */
+export function createProcessIo(): Io {
+  for (const stream of [process.stdout, process.stderr]) {
+    // `writeText` tells of the failure; without a listener the same failure would end the process with a stack.
+    stream.on("error", () => {});
+  }
+  return {
+    // A getter, because Node opens the input when it is first asked for.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    platform: process.platform,
+    homeDirectory: findHomeDirectory(),
+    readCommandLine: () =>
+      process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,
+    onSignal,
+  };
+}
+
+function findHomeDirectory(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined; // No HOME, and a user id that no file of users knows, as in some containers.
+  }
+}
+
+const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM"];
+
+/**
+ * npm hands on the Ctrl-C that the terminal has sent to all of its processes anyway, and a library that cleans up on
+ * exit sends each signal to the process once more.
+ */
+const sameSignalMs = 1000;
+
+function onSignal(handler: (signal: StopSignal) => void): () => void {
+  let isFirst = true;
+  const listener = (signal: StopSignal): void => {
+    if (!isFirst) return;
+    isFirst = false;
+    setTimeout(stop, sameSignalMs).unref();
+    handler(signal);
+  };
+  const stop = (): void => {
+    for (const signal of stopSignals) process.off(signal, listener);
+  };
+  for (const signal of stopSignals) process.on(signal, listener);
+  return stop;
+}

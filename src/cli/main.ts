@@ -1,0 +1,37 @@
+/** The command as a function of its arguments and its world. The only place where failures are caught. */
+import { CommandError } from "./command-error.ts";
+import { findInexactArgument } from "./exact-arguments.ts";
+import { toFailure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { createProgram, type Invocation } from "./program.ts";
+import { createReporter } from "./reporter.ts";
+
+export { createProcessIo } from "./io.ts";
+
+/**
+ * Runs the command.
+ *
+ * @param argv the arguments, without Node and the script
+ * @returns the exit code; it never rejects
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const invocation: Invocation = { exitCode: 0 };
+  try {
+    const place = findInexactArgument(argv, io.readCommandLine);
+    if (place !== undefined) {
+      throw new CommandError(
+        "usage",
+        `argument ${place} is not UTF-8 and would not arrive as it is: give it in UTF-8`,
+      );
+    }
+    const program = createProgram(io, invocation);
+    await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" });
+    return invocation.exitCode;
+  } catch (error) {
+    const { exitCode, message, stack } = toFailure(error, invocation.command);
+    const reporter = createReporter(io, invocation.color);
+    if (message !== undefined) await reporter.error(message);
+    if (stack !== undefined) await reporter.stack(stack);
+    return exitCode;
+  }
+}

@@ -1,0 +1,46 @@
+/** Options as commander wants them. */
+import { type Command, Option } from "commander";
+import { CommandError } from "./command-error.ts";
+import type { Setting } from "./settings.ts";
+
+/** An option for a setting; its help names the default and the variable. */
+export function toOption({
+  flags,
+  help,
+  fallback,
+  shownFallback,
+  variable,
+}: Setting<unknown>): Option {
+  const shown = shownFallback ?? String(fallback);
+  return createOption(flags, `${help}\n(default: ${shown}, env: ${variable})`);
+}
+
+/** An option with a value, which may be given once: of two plants' names, none is the right one. */
+export function createOption(flags: string, help: string): Option {
+  const [name] = flags.split(" ");
+  return new Option(flags, help).argParser((value: string, previous: string | undefined) => {
+    if (previous !== undefined) {
+      throw new CommandError("usage", `${name} is given twice: leave one of them out`);
+    }
+    return value;
+  });
+}
+
+/** Adds `--color` and `--no-color`; the last one counts. */
+export function addColorOptions(command: Command, onChoice: (color: boolean) => void): void {
+  command
+    .option("--color", "colour, also where there is no terminal")
+    .option("--no-color", "no colour, also on a terminal")
+    .on("option:color", () => onChoice(true))
+    .on("option:no-color", () => onChoice(false));
+}
+
+/** Refuses `--token`, and says what to do instead. */
+export function refuseTokenOption(command: Command): void {
+  command.addOption(new Option("--token [token]").hideHelp()).on("option:token", () => {
+    throw new CommandError(
+      "usage",
+      "there is no --token, because other users of this machine can read its command lines: set PLANTSTORE_TOKEN, or give --token-file FILE (- is standard input)",
+    );
+  });
+}

@@ -1,0 +1,93 @@
+/** The command tree: what there is to type. Each action loads its command when it is called. */
+import { Command } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import * as help from "./help.ts";
+import type { Io, OutputStream } from "./io.ts";
+import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
+import {
+  clientSettings,
+  type CreateFlags,
+  resolveServeOptions,
+  type ServeFlags,
+  serveSettings,
+} from "./settings.ts";
+
+/** What reading the command line leaves behind. */
+export interface Invocation {
+  /** `--color` or `--no-color`, when one was given. */
+  color?: boolean;
+  /** The command whose arguments are being read. */
+  command?: string;
+  /** What the action came to. */
+  exitCode: number;
+}
+
+/** The widest help: longer lines are hard to read. */
+const maxColumns = 80;
+
+/**
+ * The tree. To parse a command line is to run its action; it throws a CommanderError for wrong usage, and also once
+ * it has printed help or the version.
+ */
+export function createProgram(io: Io, invocation: Invocation): Command {
+  const program = new Command("plantstore")
+    .description(help.program.description)
+    .version(manifest.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "explain a command")
+    .addHelpText("after", help.program.after)
+    // Options of a command are read by that command alone: `--name --version` is a name.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError() {}, // main says it.
+      getOutHelpWidth: () => toHelpWidth(io.stdout),
+      getErrHelpWidth: () => toHelpWidth(io.stderr),
+    })
+    .hook("preSubcommand", (_, command) => {
+      invocation.command = command.name();
+    });
+
+  const serve = program
+    .command("serve")
+    .summary(help.serve.summary)
+    .description(help.serve.description)
+    .addHelpText("after", help.serve.after)
+    .action(async (flags: ServeFlags) => {
+      const module = await import("./commands/serve.ts");
+      invocation.exitCode = await module.serve(resolveServeOptions(flags, io), io);
+    });
+  for (const setting of Object.values(serveSettings)) serve.addOption(toOption(setting));
+
+  const create = program
+    .command("create")
+    .summary(help.create.summary)
+    .description(help.create.description)
+    .addHelpText("after", help.create.after)
+    .argument("[file]", "JSON file with the plant; - is standard input")
+    .addOption(createOption("--id <integer>", "identification number, -2^63 to 2^63-1"))
+    .addOption(createOption("--name <text>", "name"))
+    .addOption(createOption("--tag <text>", "type of the plant"))
+    .addOption(createOption("--token-file <file>", "file with the token; - is standard input"))
+    .action(async (file: string | undefined, flags: CreateFlags) => {
+      const module = await import("./commands/create.ts");
+      const options = module.toCreateOptions(flags, file, io);
+      invocation.exitCode = await module.create(options, io, invocation.color);
+    });
+  for (const setting of Object.values(clientSettings)) create.addOption(toOption(setting));
+
+  for (const command of [program, serve, create]) {
+    refuseTokenOption(command);
+    addColorOptions(command, (color) => {
+      invocation.color = color;
+    });
+  }
+  return program;
+}
+
+/** A terminal that does not tell its width says 0. */
+function toHelpWidth({ columns }: OutputStream): number {
+  return Math.min(columns || maxColumns, maxColumns);
+}

@@ -1,0 +1,113 @@
+/** Reads the values of settings; what is wrong with one is said in words that follow the name of its source. */
+import { isIP } from "node:net";
+import type { ConflictPolicy } from "../core/store.ts";
+import { quoteInput } from "../core/quote.ts";
+
+/** A value that breaks its rule. The message continues a sentence that starts with the flag or the variable. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+}
+
+/** The most that a plant may take, as a request and as a file: 64 MiB. */
+export const maxPlantBytes = 64 * 1024 * 1024;
+
+const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
+/** RFC 3986 section 2.3, segment by segment; `.` and `..` would be resolved away by clients. */
+const basePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
+const byteSize = /^(\d{1,12})(KiB|MiB)?$/i;
+const bytesPerUnit: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 * 1024 };
+
+/** A host name or an IP address to listen on; an IPv6 address may stand in brackets. */
+export function parseHost(text: string): string {
+  const host = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
+  if (isIP(host) === 0 && !hostName.test(text)) {
+    throw invalid(text, "a host name or an IP address, without a port");
+  }
+  return host;
+}
+
+/** A TCP port; 0 lets the system choose one. */
+export function parsePort(text: string): number {
+  return parseInteger(text, 0, 65_535);
+}
+
+/** How often something is done again: 0 … 100. */
+export function parseCount(text: string): number {
+  return parseInteger(text, 0, 100);
+}
+
+/** How much may be under way at a time: 1 … 1,000,000. */
+export function parseInflight(text: string): number {
+  return parseInteger(text, 1, 1_000_000);
+}
+
+/** A path in front of all others, as `/v1` or, for none, as the empty string. */
+export function parseBasePath(text: string): string {
+  const inner = text.replace(/^\//, "").replace(/\/$/, "");
+  const path = inner === "" ? "" : `/${inner}`;
+  if (!basePath.test(path)) {
+    throw invalid(text, "a path such as /v1, of letters, digits and - . _ ~");
+  }
+  return path;
+}
+
+/** A number of bytes, such as `1048576`, `64KiB` or `1MiB`: 1 … {@link maxPlantBytes}. */
+export function parseByteSize(text: string): number {
+  const [, digits = "", unit = ""] = byteSize.exec(text) ?? [];
+  const bytes = Number(digits) * (bytesPerUnit[unit.toLowerCase()] ?? 0);
+  if (bytes < 1 || bytes > maxPlantBytes) {
+    throw invalid(text, "a number of bytes such as 1048576, 64KiB or 1MiB, and at most 64MiB");
+  }
+  return bytes;
+}
+
+/** What to do with an id that is taken. */
+export function parseConflictPolicy(text: string): ConflictPolicy {
+  if (text !== "reject" && text !== "replace") throw invalid(text, "reject or replace");
+  return text;
+}
+
+/** The URL of a store: `sqlite:PATH` or `memory:`. */
+export function parseStoreUrl(text: string): string {
+  if (text !== "memory:" && !/^sqlite:./.test(text)) {
+    throw invalid(text, "sqlite:PATH or memory:");
+  }
+  return text;
+}
+
+/** Seconds as milliseconds: 1 ms … 1 day. */
+export function parseSeconds(text: string): number {
+  const timeMs = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Math.round(Number(text) * 1000) : 0;
+  if (timeMs < 1 || timeMs > 86_400_000) {
+    throw invalid(text, "a number of seconds such as 10 or 0.5, and at most 86400");
+  }
+  return timeMs;
+}
+
+/** The URL that a plant store is at, without a slash at its end. */
+export function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username || url?.password) {
+    // Not quoted: it holds a secret.
+    throw new InvalidValue(
+      "holds a user name or a password: leave them out, a plant store wants a token",
+    );
+  }
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw invalid(text, "a URL such as http://127.0.0.1:7526");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw invalid(text, "a URL that ends before any ? or #");
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function parseInteger(text: string, min: number, max: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw invalid(text, `a whole number from ${min} to ${max}`);
+  return value;
+}
+
+function invalid(text: string, rule: string): InvalidValue {
+  return new InvalidValue(`is "${quoteInput(text)}": it must be ${rule}`);
+}

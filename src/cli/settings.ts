@@ -1,0 +1,192 @@
+/** The settings of each command: one table of flags, variables and defaults, and what comes of them. */
+import type { ConflictPolicy } from "../core/store.ts";
+import { CommandError } from "./command-error.ts";
+import { findDataDirectory } from "./directories.ts";
+import type { Io } from "./io.ts";
+import type { PlantFlags } from "./plant-source.ts";
+import * as values from "./setting-values.ts";
+import { findTokenProblem } from "./token-text.ts";
+
+/** A value that a flag or an environment variable gives, as text. */
+export interface Setting<T> {
+  /** The flag and its placeholder, as help shows them. */
+  readonly flags: string;
+  /** The environment variable. */
+  readonly variable: string;
+  /** One line of help. */
+  readonly help: string;
+  /** What it is when neither is given. */
+  readonly fallback: string | ((io: Io) => string);
+  /** How help shows the fallback, where that is different. */
+  readonly shownFallback?: string;
+  /** @throws InvalidValue */
+  readonly parse: (text: string) => T;
+}
+
+/** Flags as they were given, by the name of their setting. */
+type Flags<Settings> = { readonly [Name in keyof Settings]?: string };
+
+/** The settings of `serve`. */
+export const serveSettings = {
+  host: {
+    flags: "--host <host>",
+    variable: "PLANTSTORE_HOST",
+    help: "address to listen on",
+    fallback: "127.0.0.1",
+    parse: values.parseHost,
+  },
+  port: {
+    flags: "--port <port>",
+    variable: "PLANTSTORE_PORT",
+    help: "port to listen on; 0 takes a free one",
+    fallback: "7526",
+    parse: values.parsePort,
+  },
+  basePath: {
+    flags: "--base-path <path>",
+    variable: "PLANTSTORE_BASE_PATH",
+    help: "path in front of all others, such as /v1",
+    fallback: "",
+    shownFallback: "none",
+    parse: values.parseBasePath,
+  },
+  maxBody: {
+    flags: "--max-body <bytes>",
+    variable: "PLANTSTORE_MAX_BODY",
+    help: "largest request body, such as 64KiB",
+    fallback: "1MiB",
+    parse: values.parseByteSize,
+  },
+  maxInflight: {
+    flags: "--max-inflight <n>",
+    variable: "PLANTSTORE_MAX_INFLIGHT",
+    help: "creates that may wait for the store",
+    fallback: "4096",
+    parse: values.parseInflight,
+  },
+  onConflict: {
+    flags: "--on-conflict <policy>",
+    variable: "PLANTSTORE_ON_CONFLICT",
+    help: "reject or replace, when an id comes with another plant",
+    fallback: "reject",
+    parse: values.parseConflictPolicy,
+  },
+  store: {
+    flags: "--store <url>",
+    variable: "PLANTSTORE_STORE",
+    help: "where plants are kept, sqlite:PATH or memory:",
+    fallback: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
+    shownFallback: "<data dir>/plants.db",
+    parse: values.parseStoreUrl,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** The settings of a command that talks to a server. */
+export const clientSettings = {
+  url: {
+    flags: "--url <url>",
+    variable: "PLANTSTORE_URL",
+    help: "the plant store, with its base path if it has one",
+    fallback: "http://127.0.0.1:7526",
+    parse: values.parseBaseUrl,
+  },
+  timeout: {
+    flags: "--timeout <seconds>",
+    variable: "PLANTSTORE_TIMEOUT",
+    help: "longest time that one attempt may take",
+    fallback: "10",
+    parse: values.parseSeconds,
+  },
+  retry: {
+    flags: "--retry <n>",
+    variable: "PLANTSTORE_RETRY",
+    help: "attempts after the first, while the store is unavailable",
+    fallback: "2",
+    parse: values.parseCount,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** The flags of `serve`. */
+export type ServeFlags = Flags<typeof serveSettings>;
+
+/** The flags of `create`. */
+export type CreateFlags = Flags<typeof clientSettings> &
+  PlantFlags & { readonly tokenFile?: string };
+
+/** What `serve` is to do. */
+export interface ServeOptions {
+  /** A host name or an IP address, without brackets. */
+  readonly host: string;
+  /** 0 … 65535; 0 takes a free one. */
+  readonly port: number;
+  /** The empty string, or a path such as `/v1`. */
+  readonly basePath: string;
+  readonly maxBodyBytes: number;
+  /** Creates that may wait for the store; at least 1. */
+  readonly maxInflight: number;
+  readonly onConflict: ConflictPolicy;
+  /** `sqlite:PATH` or `memory:`. */
+  readonly storeUrl: string;
+  /** A token to accept beside the issued ones. */
+  readonly environmentToken?: string;
+}
+
+/** How a server is reached. */
+export interface ClientOptions {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  /** For each attempt. */
+  readonly timeoutMs: number;
+  /** Attempts after the first. */
+  readonly retries: number;
+}
+
+/**
+ * What `serve` is to do: a flag wins over the environment, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
+  const environmentToken = io.env["PLANTSTORE_TOKEN"];
+  if (environmentToken) {
+    const problem = findTokenProblem(environmentToken);
+    if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
+  }
+  return {
+    host: resolve(serveSettings.host, flags.host, io),
+    port: resolve(serveSettings.port, flags.port, io),
+    basePath: resolve(serveSettings.basePath, flags.basePath, io),
+    maxBodyBytes: resolve(serveSettings.maxBody, flags.maxBody, io),
+    maxInflight: resolve(serveSettings.maxInflight, flags.maxInflight, io),
+    onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
+    storeUrl: resolve(serveSettings.store, flags.store, io),
+    ...(environmentToken && { environmentToken }),
+  };
+}
+
+/**
+ * How a server is reached: a flag wins over the environment, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveClientOptions(flags: Flags<typeof clientSettings>, io: Io): ClientOptions {
+  return {
+    baseUrl: resolve(clientSettings.url, flags.url, io),
+    timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
+    retries: resolve(clientSettings.retry, flags.retry, io),
+  };
+}
+
+function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io): T {
+  const { flags, variable, fallback, parse } = setting;
+  // An empty variable counts as none; an empty flag was meant.
+  const given = flag ?? (io.env[variable] || undefined);
+  const text = given ?? (typeof fallback === "string" ? fallback : fallback(io));
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof values.InvalidValue)) throw error;
+    const source = flag === undefined ? variable : flags.replace(/ .*/, "");
+    throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
+  }
+}

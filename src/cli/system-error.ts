@@ -1,0 +1,7 @@
+/** What the system says went wrong. */
+
+/** The reason alone, such as `EACCES: permission denied`: the sentence that it ends has named the path already. */
+export function toSystemReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^(E[A-Z0-9]+: [^,]+), .*$/s, "$1");
+}

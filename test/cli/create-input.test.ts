@@ -1,0 +1,198 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, it } from "vitest";
+import { json, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await openScriptedServer(json(200, '{"name":"answer"}'));
+});
+
+function withServer(options: CliOptions = {}): CliOptions {
+  return { ...options, env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "secret" } };
+}
+
+function create(args: readonly string[], options?: CliOptions) {
+  return runCli(["create", ...args], withServer(options));
+}
+
+const sentBodies = (): string[] => server.requests.map(({ body }) => body);
+
+async function writePlant(bytes: string | Uint8Array): Promise<string> {
+  const path = join(await createTemporaryDirectory(), "plant.json");
+  await writeFile(path, bytes);
+  return path;
+}
+
+const plant = '{"id":9223372036854775807,"name":"fern","tag":"pot"}';
+
+describe("a plant is read", () => {
+  it("from flags", async () => {
+    const args = ["--id", "9223372036854775807", "--name", "fern", "--tag", "pot"];
+    expect(await create(args)).toMatchObject({ exitCode: 0 });
+    expect(sentBodies()).toEqual([plant]);
+  });
+
+  it("from flags, whatever stdin is", async () => {
+    const neverEnding = new PassThrough();
+    expect(await create(["--id", "1", "--name", "a"], { stdin: neverEnding })).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  it("from a file", async () => {
+    expect(await create([await writePlant(`${plant}\n`)])).toMatchObject({ exitCode: 0 });
+    expect(sentBodies()).toEqual([plant]);
+  });
+
+  it.each([[["-"]], [[]]])("from stdin, with the arguments %j", async (args) => {
+    expect(await create(args, { stdin: `${plant}\n` })).toMatchObject({ exitCode: 0 });
+    expect(sentBodies()).toEqual([plant]);
+  });
+
+  it("from stdin that comes in pieces, also within a character", async () => {
+    const bytes = Buffer.from('{"id":1,"name":"mönstera"}');
+    const stdin = new PassThrough();
+    const run = startCli(["create", "-"], withServer({ stdin }));
+    for (const byte of bytes) stdin.write(Buffer.of(byte));
+    stdin.end();
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+    expect(sentBodies()).toEqual(['{"id":1,"name":"mönstera"}']);
+  });
+
+  it("from a terminal, which is told so, when - is given", async () => {
+    const { exitCode, stderr } = await create(["-"], { stdin: plant, terminals: allTerminals });
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe("reading a plant as JSON from the terminal: end it with Ctrl-D\n");
+  });
+
+  it("not from a terminal unasked: the three ways are named", async () => {
+    const { exitCode, stdout, stderr } = await create([], { terminals: { stdin: true } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\n$/);
+  });
+});
+
+describe("a flag", () => {
+  it.each([
+    [["--id", "-9223372036854775808", "--name", ""], '{"id":-9223372036854775808,"name":""}'],
+    [["--id=1e3", "--name=--tag"], '{"id":1000,"name":"--tag"}'],
+    [
+      ["--id", "1.0", "--name", "--version", "--tag", "--help"],
+      '{"id":1,"name":"--version","tag":"--help"}',
+    ],
+    [["--id", "-0", "--name", "\uFFFD\u0001🌱"], '{"id":0,"name":"\uFFFD\\u0001🌱"}'],
+  ])("%j sends %s", async (args, body) => {
+    await create(args);
+    expect(sentBodies()).toEqual([body]);
+  });
+
+  const range = "an integer from -9223372036854775808 to 9223372036854775807";
+  it.each([
+    [["--name", "a"], 42201, `--id is missing: it must be ${range}`],
+    [["--id", "abc", "--name", "a"], 42202, `--id is abc: it must be ${range}`],
+    [["--id", "", "--name", "a"], 42202, `--id is empty: it must be ${range}`],
+    [["--id", "1.5", "--name", "a"], 42202, `--id is 1.5: it must be ${range}`],
+    [["--id", "0x10", "--name", "a"], 42202, `--id is 0x10: it must be ${range}`],
+    [
+      ["--id", "9223372036854775808", "--name", "a"],
+      42203,
+      `--id is 9223372036854775808: it must be ${range}`,
+    ],
+    [["--id", "1"], 42204, "--name is missing: it must be a string"],
+    [
+      ["--tag", "pot"],
+      42201,
+      `--id is missing: it must be ${range}; --name is missing: it must be a string`,
+    ],
+    [
+      ["--id", "x", "--name", "\ud800", "--tag", "\udc00"],
+      40006,
+      `--name holds a lone surrogate: write the pair, or leave it out; --tag holds a lone surrogate: write the pair, or leave it out; --id is x: it must be ${range}`,
+    ],
+  ])("%j is refused with %i and all that is wrong", async (args, error, message) => {
+    const { exitCode, stdout, stderr } = await create(args);
+    expect(exitCode).toBe(3);
+    expect(stdout).toBe(`${JSON.stringify({ error, message })}\n`);
+    expect(stderr).toBe(`error ${error}: ${message}\n`);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("a document that is no plant", () => {
+  it.each<[error: number, document: string | Uint8Array, message: RegExp]>([
+    [40001, '{"id":1,', /at byte 8 /],
+    [40002, Uint8Array.of(0x22, 0xff, 0x22), /byte 1 /],
+    [40003, "", /the body is empty/],
+    [40004, "[".repeat(65), /nested too deep/],
+    [40005, '{"id":1,"id":1,"name":"a"}', /\/id occurs twice/],
+    [40006, '{"id":1,"name":"\\ud800"}', /\/name holds a lone surrogate/],
+    [42200, "[]", /the body is an array/],
+    [42202, '{"id":"1"}', /\/id is a string.*; \/name is missing/],
+  ])("is refused with %i before anything is sent", async (error, document, message) => {
+    const path = await writePlant(document);
+    const file = await create([path]);
+    const stdin = await create(["-"], { stdin: document });
+    expect(file).toMatchObject({ exitCode: 3, stdout: stdin.stdout });
+    expect(JSON.parse(file.stdout)).toEqual({ error, message: expect.stringMatching(message) });
+    expect(file.stderr).toMatch(/^error \d+: [^\n]*\n$/);
+    expect(file.stderr).toContain(` (in ${path})\n`);
+    expect(stdin.stderr).toContain(" (in standard input)\n");
+    expect(server.requests).toEqual([]);
+  });
+
+  it("is refused before it has to be read as a whole", async () => {
+    let sent = 0;
+    const endless = new PassThrough();
+    const piece = Buffer.alloc(1024 * 1024, " ");
+    const send = (): void => {
+      while (!endless.destroyed && endless.write(piece)) sent += piece.length;
+    };
+    endless.on("drain", send);
+    send();
+    const { exitCode, stdout } = await create(["-"], { stdin: endless });
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ error: 41300 });
+    expect(sent).toBeLessThan(80 * 1024 * 1024);
+    expect(endless.destroyed).toBe(true);
+  });
+});
+
+describe("input that can't be read", () => {
+  it("is a file that is not there", async () => {
+    const path = join(await createTemporaryDirectory(), "plant.json");
+    const { exitCode, stdout, stderr } = await create([path]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toBe(`error: ${path} can't be read: ENOENT: no such file or directory\n`);
+  });
+
+  it("is a directory", async () => {
+    const { exitCode, stderr } = await create([await createTemporaryDirectory()]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: .* can't be read: EISDIR: illegal operation on a directory\n$/);
+  });
+
+  it("is a stdin that breaks", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "-"], withServer({ stdin }));
+    stdin.destroy(new Error("the pipe broke"));
+    expect(await run.finished).toMatchObject({
+      exitCode: 2,
+      stderr: "error: standard input can't be read: the pipe broke\n",
+    });
+  });
+});
+
+it("a person is shown, after a while, that stdin is being waited for", async () => {
+  const stdin = new PassThrough();
+  const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+  await run.saw("waiting for input");
+  stdin.end(plant);
+  const { exitCode, stdout, stderr } = await run.finished;
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"answer"}\n' });
+  // The last thing that happened on the terminal: the line was cleared.
+  expect(stderr.endsWith("\u001b[0K")).toBe(true);
+});

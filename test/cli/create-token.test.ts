@@ -1,0 +1,184 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { saveToken, toCredentialFile } from "../../src/cli/credentials.ts";
+import { errorAnswer, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
+import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const fern = ["create", "--id", "1", "--name", "fern"];
+
+let server: ScriptedServer;
+let directory: string;
+beforeEach(async () => {
+  server = await openScriptedServer(errorAnswer(40102));
+  directory = await createTemporaryDirectory();
+});
+
+function withServer({ env, ...options }: CliOptions = {}): CliOptions {
+  return {
+    ...options,
+    env: { PLANTSTORE_URL: server.url, PLANTSTORE_CONFIG_DIR: directory, ...env },
+  };
+}
+
+function create(args: readonly string[], options?: CliOptions) {
+  return runCli([...fern, ...args], withServer(options));
+}
+
+const sentCredentials = () => server.requests.map(({ headers }) => headers.authorization);
+
+async function writeToken(name: string, text: string | Uint8Array): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe("the token comes", () => {
+  it("from --token-file first, then PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, and what was saved", async () => {
+    const flagFile = await writeToken("flag", "of-the-flag");
+    const variableFile = await writeToken("variable", "of-the-variable-file");
+    await saveToken(directory, server.url, "saved");
+    const saved = toCredentialFile(directory, server.url);
+    const env = { PLANTSTORE_TOKEN: "of-the-variable", PLANTSTORE_TOKEN_FILE: variableFile };
+    const { PLANTSTORE_TOKEN: _, ...withoutToken } = env;
+
+    const results = [
+      await create(["--token-file", flagFile], { env }),
+      await create([], { env }),
+      await create([], { env: withoutToken }),
+      await create([], { env: { PLANTSTORE_TOKEN: "", PLANTSTORE_TOKEN_FILE: "" } }),
+    ];
+    expect(sentCredentials()).toEqual([
+      "Bearer of-the-flag",
+      "Bearer of-the-variable",
+      "Bearer of-the-variable-file",
+      "Bearer saved",
+    ]);
+    // Its refusal names each.
+    const sources = results.map(
+      ({ stderr }) => /\(the token came from (.*)\)\n$/.exec(stderr)?.[1],
+    );
+    expect(sources).toEqual([
+      `the file ${flagFile}`,
+      "PLANTSTORE_TOKEN",
+      `the file ${variableFile} that PLANTSTORE_TOKEN_FILE names`,
+      saved,
+    ]);
+  });
+
+  it("from stdin with --token-file -", async () => {
+    const { stderr } = await create(["--token-file", "-"], { stdin: "piped\n" });
+    expect(sentCredentials()).toEqual(["Bearer piped"]);
+    expect(stderr).toContain("(the token came from standard input)");
+  });
+
+  it("from a terminal, which is told so, with --token-file -", async () => {
+    const options = { stdin: "typed\n", terminals: { stdin: true } };
+    const { stderr } = await create(["--token-file", "-"], options);
+    expect(stderr).toMatch(/^reading the token from the terminal: end it with Ctrl-D\n/);
+    expect(sentCredentials()).toEqual(["Bearer typed"]);
+  });
+
+  it.each(["token", "token\n", "token\r\n"])("from a file that holds %j", async (text) => {
+    await create(["--token-file", await writeToken("token", text)]);
+    expect(sentCredentials()).toEqual(["Bearer token"]);
+  });
+
+  it("from the origin's own file, whatever the path of the URL", async () => {
+    await saveToken(directory, server.url, "saved");
+    await create(["--url", `${server.url}/v1/`]);
+    expect(sentCredentials()).toEqual(["Bearer saved"]);
+  });
+});
+
+describe("without a token", () => {
+  it("the URL, the known origins and the next step are named: exit 4, and nothing is sent", async () => {
+    await saveToken(directory, "http://127.0.0.1:1", "a");
+    await saveToken(directory, "https://plants.example", "b");
+    const { exitCode, stdout, stderr } = await create([]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
+    expect(stderr).toBe(
+      `error: no token for ${server.url} (there is one for http://127.0.0.1:1, https://plants.example): "plantstore serve" on this machine saves one; for another server, set PLANTSTORE_TOKEN or give --token-file\n`,
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it("and without any saved one, the next step is named", async () => {
+    const { exitCode, stderr } = await create([]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`error: no token for ${server.url}: "plantstore serve"`);
+  });
+
+  it("the plant is checked all the same", async () => {
+    const { exitCode } = await runCli(["create", "--id", "x", "--name", "fern"], withServer());
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe("a token that can't be one", () => {
+  const minted = mintToken();
+  it.each([
+    ["is empty", "\n", "is empty"],
+    ["holds a space", "two words", "holds a character that no token has"],
+    ["has two lines", "one\ntwo", "holds a character that no token has"],
+    ["has a line break more", "token\n\n", "holds a character that no token has"],
+    ["holds another script", "tokén", "holds a character that no token has"],
+    ["is no text", Uint8Array.of(0xff, 0xfe), "holds a character that no token has"],
+    ["is cut off", minted.slice(0, -1), "is not complete or was mistyped"],
+    [
+      "has a typing error",
+      minted.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
+      "is not complete or was mistyped",
+    ],
+  ])("because it %s is refused without a request, and not shown", async (_what, text, reason) => {
+    const path = await writeToken("token", text);
+    const { exitCode, stdout, stderr } = await create(["--token-file", path]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
+    expect(stderr).toContain(`error: the token from the file ${path} ${reason}`);
+    expect(stderr.replaceAll(path, "")).not.toMatch(/two words|one|tok[eé]n\w|pst_\w{4}/);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("in PLANTSTORE_TOKEN is named by that", async () => {
+    const { exitCode, stderr } = await create([], {
+      env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN holds a character/);
+    expect(stderr).not.toContain("X-Header");
+  });
+});
+
+describe("a token that can't be read", () => {
+  it.each([
+    [["--token-file", "/nonexistent/token"], {}],
+    [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }],
+  ])("from %j and %j is a matter of exit code 2", async (args, env) => {
+    const { exitCode, stderr } = await create(args, { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      "error: /nonexistent/token can't be read: ENOENT: no such file or directory\n",
+    );
+  });
+
+  it("because its file is open to others is a matter of exit code 2", async () => {
+    const file = toCredentialFile(directory, server.url);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, JSON.stringify({ origin: server.url, token: "a" }), { mode: 0o644 });
+    const { exitCode, stderr } = await create([]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`run "chmod 600 ${file}"`);
+  });
+
+  it("because its file has no end is a matter of exit code 2", async () => {
+    const endless = new PassThrough();
+    const run = startCli([...fern, "--token-file", "-"], withServer({ stdin: endless }));
+    endless.write(Buffer.alloc(70_000, "a"));
+    const { exitCode, stderr } = await run.finished;
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe("error: standard input has more than 65536 bytes\n");
+  });
+});

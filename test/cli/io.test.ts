@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import ts from "typescript";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+/** A process that runs the lines, with `io` being its world and `writeText` at hand; ready once it says so. */
+async function startScript(lines: string): Promise<{ file: string; start: () => ChildProcess }> {
+  const source = await readFile(new URL("../../src/cli/io.ts", import.meta.url), "utf8");
+  const module = ts.ModuleKind.ESNext;
+  const target = ts.ScriptTarget.ES2022;
+  const { outputText } = ts.transpileModule(source, { compilerOptions: { module, target } });
+  const directory = await createTemporaryDirectory();
+  await writeFile(join(directory, "io.mjs"), outputText);
+  const file = join(directory, "script.mjs");
+  const head =
+    'import { createProcessIo, writeText } from "./io.mjs";\nconst io = createProcessIo();\n';
+  await writeFile(file, head + lines);
+  return { file, start: () => spawn(process.execPath, [file]) };
+}
+
+async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  return { code, signal };
+}
+
+const textOf = (child: ChildProcess) => text(child.stdout ?? expect.unreachable());
+
+describe("the world of a process", () => {
+  it("has its home directory and its environment", async () => {
+    const { start } = await startScript(
+      "await writeText(io.stdout, JSON.stringify([io.homeDirectory, io.platform, typeof io.env.PATH]));",
+    );
+    expect(JSON.parse(await textOf(start()))).toEqual([homedir(), process.platform, "string"]);
+  });
+
+  it("has the bytes of the command line, where the system tells them", async () => {
+    const { file } = await startScript(
+      'await writeText(io.stdout, Buffer.from(io.readCommandLine() ?? "").toString("latin1"));',
+    );
+    const script = `exec "$0" "$1" "$(printf 'f\\377rn')"`;
+    const said = await textOf(spawn("sh", ["-c", script, process.execPath, file]));
+    const isTold = process.platform === "linux";
+    expect(said).toBe(isTold ? `${process.execPath}\0${file}\0f\u00FFrn\0` : "");
+  });
+
+  it("has an output whose end is an error that can be caught, and never one that ends the process", async () => {
+    const { start } = await startScript(`
+      await new Promise((resolve) => io.stdin.once("end", resolve).resume());
+      const errors = [];
+      for (const stream of [io.stdout, io.stdout]) {
+        await writeText(stream, "fern").catch((error) => errors.push(error.isClosed));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await writeText(io.stderr, JSON.stringify(errors));
+    `);
+    const child = start();
+    child.stdout?.destroy();
+    child.stdin?.end();
+    const said = text(child.stderr ?? expect.unreachable());
+    expect(await endOf(child)).toEqual({ code: 0, signal: null });
+    expect(await said).toBe("[true,true]");
+  });
+});
+
+describe("a signal", () => {
+  const listen = `
+    const stop = io.onSignal((name) => void writeText(io.stdout, name + "\\n"));
+    await writeText(io.stdout, "ready\\n");
+    setInterval(() => {}, 1000);
+  `;
+
+  async function startListening(lines = listen) {
+    const { start } = await startScript(lines);
+    const child = start();
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let said = "";
+    child.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    const saw = async (wanted: string): Promise<void> => {
+      while (!said.includes(wanted)) await sleep(5);
+    };
+    await saw("ready");
+    return { child, saw, said: () => said };
+  }
+
+  it("that comes twice at once is told once, and ends nothing", async () => {
+    const { child, saw, said } = await startListening();
+    child.kill("SIGINT");
+    await saw("SIGINT");
+    child.kill("SIGINT");
+    child.kill("SIGTERM");
+    await sleep(200);
+    expect(said()).toBe("ready\nSIGINT\n");
+    expect(child.signalCode).toBeNull();
+  });
+
+  it("that comes again later ends the process", async () => {
+    const { child, saw } = await startListening();
+    child.kill("SIGTERM");
+    await saw("SIGTERM");
+    while (child.signalCode === null) {
+      await sleep(100);
+      child.kill("SIGTERM");
+    }
+    expect(child.signalCode).toBe("SIGTERM");
+  });
+
+  it("has its usual effect once nobody listens any more", async () => {
+    const { child, saw } = await startListening(
+      `${listen} stop(); await writeText(io.stdout, "stopped");`,
+    );
+    await saw("stopped");
+    const ended = endOf(child);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: null, signal: "SIGTERM" });
+  });
+});

@@ -1,0 +1,167 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
+
+describe("help", () => {
+  it("is what `plantstore` alone prints, on stdout", async () => {
+    const { exitCode, stdout, stderr } = await runCli([]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: plantstore \[options\] \[command\]\n/);
+  });
+
+  it.each([
+    [["--help"], "Usage: plantstore [options] [command]"],
+    [["-h"], "Usage: plantstore [options] [command]"],
+    [["help"], "Usage: plantstore [options] [command]"],
+    [["create", "--help"], "Usage: plantstore create [options] [file]"],
+    [["help", "create"], "Usage: plantstore create [options] [file]"],
+    [["serve", "-h"], "Usage: plantstore serve [options]"],
+  ])("%j is on stdout and succeeds", async (argv, firstLine) => {
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout.split("\n")[0]).toBe(firstLine);
+  });
+
+  it.each([
+    ["a pipe", {}],
+    ["a wide terminal", { terminals: allTerminals, columns: 200 }],
+    ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
+  ])("has at most 80 columns on %s", async (_what, options) => {
+    for (const argv of [[], ["create", "--help"], ["serve", "--help"]]) {
+      const { stdout } = await runCli(argv, options);
+      const longest = Math.max(...stdout.split("\n").map((line) => line.length));
+      expect(longest, stdout).toBeLessThanOrEqual(80);
+      expect(longest, stdout).toBeGreaterThan(60);
+    }
+  });
+
+  it("has examples first, then options, the environment, and exit codes at the end", async () => {
+    const { stdout } = await runCli(["create", "--help"]);
+    const headings = stdout.match(/^[A-Z][^\n]*:(?=$)/gm);
+    expect(headings).toEqual([
+      "Examples:",
+      "Arguments:",
+      "Options:",
+      "Environment (empty means unset):",
+      "Exit codes:",
+    ]);
+  });
+
+  it("names the default and the variable of each setting", async () => {
+    const { stdout } = await runCli(["serve", "--help"]);
+    expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
+    const { stdout: create } = await runCli(["create", "--help"]);
+    expect(create).toMatch(
+      /--url <url> .*\n +\(default: http:\/\/127\.0\.0\.1:7526, env: PLANTSTORE_URL\)/,
+    );
+  });
+});
+
+it("--version is the version of the package", async () => {
+  const manifest: unknown = JSON.parse(
+    await readFile(new URL("../../package.json", import.meta.url), "utf8"),
+  );
+  const { exitCode, stdout } = await runCli(["--version"]);
+  expect({ exitCode, version: stdout.trim() }).toMatchObject({ exitCode: 0 });
+  expect(manifest).toMatchObject({ version: stdout.trim() });
+});
+
+describe("wrong usage", () => {
+  it.each([
+    [
+      ["creat"],
+      /^error: unknown command 'creat' \(Did you mean create\?\); see "plantstore --help"$/,
+    ],
+    [
+      ["create", "--nmae", "fern"],
+      /^error: unknown option '--nmae' \(Did you mean --name\?\); see "plantstore create --help"$/,
+    ],
+    [["create", "--id"], /^error: option '--id <integer>' argument missing; see/],
+    [["create", "a.json", "b.json"], /^error: too many arguments for 'create'/],
+    [["serve", "now"], /^error: too many arguments for 'serve'/],
+    [["serve", "--port", "x"], /^error: --port is "x": it must be a whole number from 0 to 65535$/],
+    [["create", "--id", "1", "--id", "2"], /^error: --id is given twice: leave one of them out$/],
+    [["create", "--name", "a", "--name", "a"], /^error: --name is given twice/],
+    [["create", "--id", "1", "plant.json"], /^error: two plants: give either a file or the flags/],
+    [["create", "--tag", "", "-"], /^error: two plants: give either a file or the flags/],
+    [["create", "--url", "nowhere", "--id", "1"], /^error: --url is "nowhere": it must be a URL/],
+    [["create", "--token-file", "-"], /^error: standard input is the token \(--token-file -\)/],
+    [
+      ["create", "--token-file", "-", "-"],
+      /^error: standard input is the token \(--token-file -\)/,
+    ],
+    [["create", "--nöpe\u001b[31m"], /^error: unknown option '--nöpe\\u001b\[31m'/],
+  ])("%j exits 2 with one line on stderr", async (argv, message) => {
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr.trimEnd()).toMatch(message);
+  });
+
+  it.each([
+    [["create", "--token", "pst_secret", "--id", "1"]],
+    [["create", "--token=pst_secret", "--id", "1"]],
+    [["create", "--token"]],
+    [["serve", "--token", "pst_secret"]],
+    [["--token", "pst_secret", "create"]],
+  ])("%j says why there is no --token, and what to use", async (argv) => {
+    const { exitCode, stderr } = await runCli(argv);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
+    expect(stderr).not.toContain("secret");
+  });
+
+  it("does not repeat a token that stands in the wrong place", async () => {
+    const { exitCode, stderr } = await runCli(["create", "--tokn=pst_secret"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).not.toContain("secret");
+  });
+
+  it("shows help on stderr when only the command is missing", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["--no-color"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^Usage: plantstore/);
+  });
+
+  it("finds an argument that is not UTF-8", async () => {
+    const argv = ["create", "--id", "1", "--name", "f\uFFFDrn"];
+    const commandLine = Buffer.from("node\0x\0create\0--id\x001\0--name\0f\xFFrn\0", "latin1");
+    const { exitCode, stderr } = await runCli(argv, { commandLine });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: argument 5 is not UTF-8 .*\n$/);
+  });
+});
+
+describe("colour", () => {
+  const wrong = ["create", "--id"];
+  it.each([
+    ["a terminal gets it", wrong, { terminals: allTerminals }, true],
+    ["a pipe does not", wrong, {}, false],
+    ["NO_COLOR", wrong, { terminals: allTerminals, env: { NO_COLOR: "1" } }, false],
+    ["--color before the command", ["--color", ...wrong], {}, true],
+    ["--no-color after it", ["create", "--no-color", "--id"], { terminals: allTerminals }, false],
+    ["the last one counts", ["--no-color", "create", "--color", "--id"], {}, true],
+  ])("%s", async (_rule, argv, options, isColored) => {
+    const { stderr } = await runCli(argv, options);
+    expect(stderr.includes("\u001b[31m")).toBe(isColored);
+    expect(stderr).toMatch(/error/);
+  });
+});
+
+it("what nobody foresaw is called a bug, and shown with its stack", async () => {
+  const broken = new Proxy<Record<string, string>>(
+    {},
+    {
+      get(_, name) {
+        if (name === "PLANTSTORE_URL") throw new TypeError("nobody foresaw this");
+      },
+    },
+  );
+  const argv = ["create", "--id", "1", "--name", "fern"];
+  const { exitCode, stdout, stderr } = await runCli(argv, { env: broken });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toMatch(
+    /^error: this is a bug in plantstore, please report it with these lines\n/,
+  );
+  expect(stderr).toMatch(/^TypeError: nobody foresaw this\n +at /m);
+});

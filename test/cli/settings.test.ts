@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+import type { Io } from "../../src/cli/io.ts";
+import {
+  type ClientOptions,
+  resolveClientOptions,
+  resolveServeOptions,
+  type ServeFlags,
+  type ServeOptions,
+} from "../../src/cli/settings.ts";
+
+/** All that settings look at. */
+function createPlace(env: Readonly<Record<string, string>> = {}): Io {
+  const place: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern" };
+  return place as Io;
+}
+
+describe("serve, by default,", () => {
+  it("listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
+    expect(resolveServeOptions({}, createPlace())).toEqual({
+      host: "127.0.0.1",
+      port: 7526,
+      basePath: "",
+      maxBodyBytes: 1_048_576,
+      maxInflight: 4096,
+      onConflict: "reject",
+      storeUrl: "sqlite:/home/fern/.local/share/plantstore/plants.db",
+    });
+  });
+});
+
+describe("a setting", () => {
+  it("is what the flag says, rather than the environment", () => {
+    const { port } = resolveServeOptions({ port: "1" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    expect(port).toBe(1);
+  });
+
+  it("is what the environment says, rather than the default", () => {
+    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "2" })).port).toBe(2);
+  });
+
+  it("has its default where the environment is empty", () => {
+    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "" })).port).toBe(7526);
+  });
+
+  it("that is wrong is named by its flag", () => {
+    const resolve = () => resolveServeOptions({ port: "x" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    expect(resolve).toThrow('--port is "x": it must be a whole number from 0 to 65535');
+  });
+
+  it("that is wrong is named by its variable", () => {
+    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
+    expect(resolve).toThrow('PLANTSTORE_PORT is "x": it must be a whole number from 0 to 65535');
+  });
+
+  it("that is an empty flag is not passed over", () => {
+    expect(() => resolveServeOptions({ host: "" }, createPlace())).toThrow('--host is ""');
+  });
+
+  it.each<[variable: string, text: string, options: Partial<ServeOptions>]>([
+    ["PLANTSTORE_HOST", "::1", { host: "::1" }],
+    ["PLANTSTORE_BASE_PATH", "/v1", { basePath: "/v1" }],
+    ["PLANTSTORE_MAX_BODY", "2KiB", { maxBodyBytes: 2048 }],
+    ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
+    ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
+    ["PLANTSTORE_STORE", "memory:", { storeUrl: "memory:" }],
+    ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
+    ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
+  ])("of serve comes from %s", (variable, text, options) => {
+    expect(resolveServeOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+  });
+
+  it.each<[variable: string, text: string, options: Partial<ClientOptions>]>([
+    ["PLANTSTORE_URL", "https://plants.example", { baseUrl: "https://plants.example" }],
+    ["PLANTSTORE_TIMEOUT", "0.5", { timeoutMs: 500 }],
+    ["PLANTSTORE_RETRY", "7", { retries: 7 }],
+  ])("of create comes from %s", (variable, text, options) => {
+    expect(resolveClientOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+  });
+});
+
+describe("a value for serve", () => {
+  it.each<[ServeFlags, Partial<ServeOptions>]>([
+    [{ host: "localhost" }, { host: "localhost" }],
+    [{ host: "0.0.0.0" }, { host: "0.0.0.0" }],
+    [{ host: "[::]" }, { host: "::" }],
+    [{ port: "0" }, { port: 0 }],
+    [{ port: "65535" }, { port: 65_535 }],
+    [{ basePath: "" }, { basePath: "" }],
+    [{ basePath: "/" }, { basePath: "" }],
+    [{ basePath: "v1" }, { basePath: "/v1" }],
+    [{ basePath: "/api/v1.0_~-/" }, { basePath: "/api/v1.0_~-" }],
+    [{ maxBody: "1048576" }, { maxBodyBytes: 1_048_576 }],
+    [{ maxBody: "64KiB" }, { maxBodyBytes: 65_536 }],
+    [{ maxBody: "1mib" }, { maxBodyBytes: 1_048_576 }],
+    [{ maxBody: "64MiB" }, { maxBodyBytes: 67_108_864 }],
+    [{ store: "sqlite:plants.db" }, { storeUrl: "sqlite:plants.db" }],
+  ])("%j gives %j", (flags, options) => {
+    expect(resolveServeOptions(flags, createPlace())).toMatchObject(options);
+  });
+
+  it.each<[ServeFlags]>([
+    [{ host: "127.0.0.1:80" }],
+    [{ host: "http://localhost" }],
+    [{ host: "[localhost]" }],
+    [{ port: "65536" }],
+    [{ port: "-1" }],
+    [{ port: "1e3" }],
+    [{ port: "80 " }],
+    [{ port: "" }],
+    [{ basePath: "/a b" }],
+    [{ basePath: "/%41" }],
+    [{ basePath: "//v1" }],
+    [{ basePath: "/v1/../v2" }],
+    [{ basePath: "/." }],
+    [{ basePath: "/v1?x" }],
+    [{ maxBody: "0" }],
+    [{ maxBody: "1MB" }],
+    [{ maxBody: "65MiB" }],
+    [{ maxBody: "1.5MiB" }],
+    [{ maxInflight: "0" }],
+    [{ onConflict: "ignore" }],
+    [{ store: "" }],
+    [{ store: "sqlite:" }],
+    [{ store: "plants.db" }],
+    [{ store: "postgres://host/db" }],
+  ])("%j is refused", (flags) => {
+    expect(() => resolveServeOptions(flags, createPlace())).toThrow(
+      /^--[a-z-]+ is ".*": it must be /,
+    );
+  });
+
+  it("may not be a token that no client can send", () => {
+    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
+    expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN holds a character that no token has/);
+    expect(resolve).not.toThrow(/two words/);
+  });
+});
+
+describe("--url", () => {
+  it.each([
+    ["http://127.0.0.1:7526", "http://127.0.0.1:7526"],
+    ["http://127.0.0.1:7526/", "http://127.0.0.1:7526"],
+    ["HTTPS://Plants.Example:443/v1/", "https://plants.example/v1"],
+    ["http://[::1]:80/a/b//", "http://[::1]/a/b"],
+  ])("%s means %s", (text, baseUrl) => {
+    expect(resolveClientOptions({ url: text }, createPlace()).baseUrl).toBe(baseUrl);
+  });
+
+  it.each([
+    ["127.0.0.1:7526", "a URL such as http://127.0.0.1:7526"],
+    ["localhost:7526", "a URL such as http://127.0.0.1:7526"],
+    ["", "a URL such as http://127.0.0.1:7526"],
+    ["ftp://plants.example", "a URL such as http://127.0.0.1:7526"],
+    ["http://plants.example/?a", "a URL that ends before any ? or #"],
+    ["http://plants.example/#a", "a URL that ends before any ? or #"],
+  ])("may not be %j", (text, rule) => {
+    const resolve = () => resolveClientOptions({ url: text }, createPlace());
+    expect(resolve).toThrow(`--url is "${text}": it must be ${rule}`);
+  });
+
+  it.each(["http://fern:s3cret@plants.example", "http://:s3cret@plants.example"])(
+    "may not hold a password, which is not shown: %s",
+    (text) => {
+      const resolve = () => resolveClientOptions({ url: text }, createPlace());
+      expect(resolve).toThrow("--url holds a user name or a password");
+      expect(resolve).not.toThrow(/s3cret/);
+    },
+  );
+});
+
+describe("--timeout and --retry", () => {
+  it.each([
+    ["10", 10_000],
+    ["0.001", 1],
+    ["86400", 86_400_000],
+  ])("--timeout %s is %i ms", (text, timeoutMs) => {
+    expect(resolveClientOptions({ timeout: text }, createPlace()).timeoutMs).toBe(timeoutMs);
+  });
+
+  it.each(["0", "0.0001", "-1", "1s", "86401", "Infinity", ""])(
+    "--timeout %j is refused",
+    (text) => {
+      const resolve = () => resolveClientOptions({ timeout: text }, createPlace());
+      expect(resolve).toThrow(`--timeout is "${text}": it must be a number of seconds`);
+    },
+  );
+
+  it.each(["-1", "101", "1.5", ""])("--retry %j is refused", (text) => {
+    const resolve = () => resolveClientOptions({ retry: text }, createPlace());
+    expect(resolve).toThrow(`--retry is "${text}": it must be a whole number from 0 to 100`);
+  });
+});

@@ -1,0 +1,131 @@
+/** The command as a function: main() with a world of its own, made of real streams. */
+import { type Direction, clearLine, cursorTo, moveCursor } from "node:readline";
+import { PassThrough, type Readable } from "node:stream";
+import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+
+/** Which of the three streams is a terminal; by default none. */
+export interface Terminals {
+  readonly stdin?: boolean;
+  readonly stdout?: boolean;
+  readonly stderr?: boolean;
+}
+
+/** All three, as for a person at a screen. */
+export const allTerminals: Terminals = { stdin: true, stdout: true, stderr: true };
+
+/** The world of a run. */
+export interface CliOptions {
+  /** What comes in; at once closed when absent. A stream is taken as it is, and need not end. */
+  readonly stdin?: string | Uint8Array | Readable;
+  readonly terminals?: Terminals;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The home directory; by default one that does not exist. */
+  readonly home?: string;
+  /** What the system says of the command line; by default nothing. */
+  readonly commandLine?: Uint8Array;
+  /** The columns of terminals. */
+  readonly columns?: number;
+}
+
+/** What a run left behind. */
+export interface CliResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A run under way. */
+export interface CliRun {
+  readonly finished: Promise<CliResult>;
+  /** What has been written so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once stderr or stdout holds the text. */
+  saw(text: string): Promise<void>;
+  /** Delivers a signal; says whether somebody was listening. */
+  signal(name: StopSignal): boolean;
+  /** Closes stdout as a reader does that has seen enough. */
+  closeStdout(): void;
+}
+
+/** Starts the command. */
+export function startCli(argv: readonly string[], options: CliOptions = {}): CliRun {
+  const { terminals = {}, columns = 80 } = options;
+  const stdin = toStdin(options.stdin, terminals.stdin === true);
+  const stdout = createOutput(terminals.stdout === true, columns);
+  const stderr = createOutput(terminals.stderr === true, columns);
+  const handlers = new Set<(signal: StopSignal) => void>();
+  const io: Io = {
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: options.env ?? {},
+    platform: "linux",
+    homeDirectory: options.home ?? "/nonexistent/home",
+    readCommandLine: () => options.commandLine,
+    onSignal(handler) {
+      handlers.add(handler);
+      return () => handlers.delete(handler);
+    },
+  };
+  const finished = main(argv, io).then((exitCode) => ({
+    exitCode,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+  }));
+  return {
+    finished,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    async saw(text) {
+      const isThere = (): boolean => stdout.text().includes(text) || stderr.text().includes(text);
+      while (!isThere()) {
+        await Promise.race([stdout.written(), stderr.written(), finished]);
+      }
+    },
+    signal(name) {
+      for (const handler of handlers) handler(name);
+      return handlers.size > 0;
+    },
+    closeStdout: () => void stdout.stream.destroy(),
+  };
+}
+
+/** Runs the command to its end. */
+export function runCli(argv: readonly string[], options?: CliOptions): Promise<CliResult> {
+  return startCli(argv, options).finished;
+}
+
+function toStdin(source: CliOptions["stdin"], isTTY: boolean): InputStream {
+  if (typeof source === "object" && "pipe" in source) return Object.assign(source, { isTTY });
+  const stream = new PassThrough();
+  stream.end(source ?? "");
+  return Object.assign(stream, { isTTY });
+}
+
+interface CollectedOutput {
+  readonly stream: OutputStream;
+  text(): string;
+  /** Resolves at the next write. */
+  written(): Promise<void>;
+}
+
+function createOutput(isTTY: boolean, columns: number): CollectedOutput {
+  const stream = new PassThrough();
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  const terminal = {
+    isTTY,
+    columns,
+    // What a spinner calls on a terminal.
+    cursorTo: (x: number) => cursorTo(stream, x),
+    moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
+    clearLine: (direction: Direction) => clearLine(stream, direction),
+  };
+  return {
+    stream: isTTY ? Object.assign(stream, terminal) : stream,
+    text: () => text,
+    written: () => new Promise((resolve) => void stream.once("data", () => resolve())),
+  };
+}
