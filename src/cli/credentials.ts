@@ -86,7 +86,7 @@ export async function saveToken(
     file.store = { origin, token };
   } catch (error) {
     throw new CommandError(
-      "usage",
+      "internal",
       `the token can't be saved in ${folder} (${toSystemReason(error)}): make it a directory that you may write to, or name another in PLANTSTORE_CONFIG_DIR`,
       { cause: error },
     );
@@ -144,8 +144,10 @@ function parseJsonOrNothing(text: string): unknown {
   }
 }
 
+/** Below a file there is no file either; whoever saves one there is told of it. */
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "ENOENT" || error.code === "ENOTDIR";
 }
 
 function unreadable(path: string, error: unknown): CommandError {

@@ -47,6 +47,8 @@ export interface CliRun {
   signal(name: StopSignal): boolean;
   /** Closes stdout as a reader does that has seen enough. */
   closeStdout(): void;
+  /** The same of stderr. */
+  closeStderr(): void;
 }
 
 /** Starts the command. */
@@ -89,6 +91,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       return handlers.size > 0;
     },
     closeStdout: () => void stdout.stream.destroy(),
+    closeStderr: () => void stderr.stream.destroy(),
   };
 }
 

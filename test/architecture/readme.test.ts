@@ -1,0 +1,46 @@
+/** The README's tables say what the code's tables say. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { exitCodes } from "../../src/cli/exit-codes.ts";
+import { clientSettings, serveSettings } from "../../src/cli/settings.ts";
+import { errorTable } from "../../src/core/errors.ts";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+/** The rows of all tables, cell by cell, without the code marks. */
+const rows = readme
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("`", "")),
+  );
+
+it("names every error number, with when it is given, in order", () => {
+  const documented = rows.filter(([number = ""]) => /^\d{5}$/.test(number));
+  const table = Object.values(errorTable).map(({ error, when }) => [String(error), when]);
+  expect(documented).toEqual(table);
+});
+
+it.each(Object.values({ ...serveSettings, ...clientSettings }))(
+  "names $flags with its variable and its default",
+  ({ flags, variable, fallback, ...setting }) => {
+    const [flag] = flags.split(" ");
+    const shown = "shownFallback" in setting ? setting.shownFallback : fallback;
+    const documented = rows.filter(([name]) => name === flag).map((row) => row.slice(1, 3));
+    expect(documented).toContainEqual([variable, shown]);
+  },
+);
+
+it.each(Object.values(exitCodes))("names exit code $code", ({ code, meaning }) => {
+  const codes = rows.filter(([cell = ""]) => cell.split(", ").includes(String(code)));
+  expect(codes).toHaveLength(1);
+  if (code < 128) expect(codes[0]?.[1]).toBe(meaning);
+});
+
+it("begins with the two commands", () => {
+  const commands = [...readme.matchAll(/```sh\n([^`]+)\n```/g)].map(([, command]) => command);
+  expect(commands.slice(0, 2)).toEqual(["npm ci && npx plantstore serve", "npm ci && npm test"]);
+});
