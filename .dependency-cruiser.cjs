@@ -1,0 +1,104 @@
+/** Which part may import which. The layers are described where the README says how the code is laid out. */
+
+/** Each layer, with the layers that it may import beside itself. */
+const layers = {
+  core: [],
+  auth: ["core"],
+  store: ["core"],
+  client: ["core"],
+  server: ["core", "auth"],
+  cli: ["core", "auth", "store", "client", "server"],
+};
+
+/** The packages that src may import, each with the only place for it. */
+const packages = {
+  "@photostructure/sqlite": "^src/store/sqlite/",
+  chalk: "^src/cli/",
+  commander: "^src/cli/",
+  conf: "^src/cli/",
+  ora: "^src/cli/",
+  undici: "^src/client/http[.]ts$",
+  zod: "^src/(core|cli)/",
+};
+
+/** @param {string} name */
+const toModulePath = (name) => `(^|/)node_modules/${name}/`;
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...Object.entries(layers).map(([layer, others]) => ({
+      name: `layer-${layer}`,
+      comment: `${layer} imports of src only ${[layer, ...others].join(", ")}`,
+      severity: /** @type {const} */ ("error"),
+      from: { path: `^src/${layer}/` },
+      to: { path: "^src/", pathNot: `^src/(${[layer, ...others].join("|")})/` },
+    })),
+    ...Object.entries(packages).map(([name, place]) => ({
+      name: `package-${name}`,
+      comment: `${name} is imported only in ${place}`,
+      severity: /** @type {const} */ ("error"),
+      from: { path: "^(src|bin)/", pathNot: place },
+      to: { path: toModulePath(name) },
+    })),
+    {
+      name: "package-unknown",
+      comment: "src and bin import no other package, and nothing that cannot be found",
+      severity: "error",
+      from: { path: "^(src|bin)/" },
+      to: {
+        dependencyTypesNot: ["local", "core"],
+        pathNot: [...Object.keys(packages).map(toModulePath), "^node:sqlite$"],
+      },
+    },
+    {
+      name: "sqlite-of-node",
+      comment: "node:sqlite is imported only in src/store/sqlite",
+      severity: "error",
+      from: { path: "^(src|bin)/", pathNot: "^src/store/sqlite/" },
+      to: { path: "^(node:)?sqlite$" },
+    },
+    {
+      name: "core-without-node",
+      comment: "core imports nothing of node, types included",
+      severity: "error",
+      from: { path: "^src/core/" },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "index-is-the-door",
+      comment: "src/index.ts is for those outside",
+      severity: "error",
+      from: { path: "^(src|bin)/" },
+      to: { path: "^src/index[.]ts$" },
+    },
+    {
+      name: "src-without-tests",
+      severity: "error",
+      from: { path: "^(src|bin)/" },
+      to: { path: "^test/" },
+    },
+    {
+      name: "no-cycles",
+      comment: "import() and import type counted",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-orphans",
+      severity: "error",
+      from: { orphan: true, pathNot: ["[.]test[.]ts$", "^bin/"] },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: ["node_modules", "^dist/"] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "types", "node", "default"],
+    },
+  },
+};

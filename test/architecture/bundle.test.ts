@@ -1,0 +1,107 @@
+/** What is in dist: each part brings in only what it needs, and nothing has to be installed beside it. */
+import { execFile } from "node:child_process";
+import { cp, readdir, readFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+/** What esbuild tells of its output (https://esbuild.github.io/api/#metafile), as far as it is read here. */
+interface Metafile {
+  readonly outputs: Readonly<Record<string, Output>>;
+}
+
+interface Output {
+  /** The source that is loaded by its name, from outside or with import(). */
+  readonly entryPoint?: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly imports: readonly Import[];
+}
+
+interface Import {
+  readonly path: string;
+  readonly kind: string;
+  /** Not bundled. */
+  readonly external?: boolean;
+}
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const metafile = await readFile(join(root, "dist/metafile-esm.json"), "utf8");
+const { outputs } = JSON.parse(metafile) as Metafile;
+
+/** The files in dist that Node reads before the first line of a source runs. */
+function loadedWith(source: string): readonly Output[] {
+  const entry = Object.values(outputs).find(({ entryPoint }) => entryPoint === source);
+  if (entry === undefined) throw new Error(`dist has no file for ${source}`);
+  const loaded = new Set([entry]);
+  for (const { imports } of loaded) {
+    for (const { path, kind } of imports) {
+      const output = outputs[path];
+      if (output !== undefined && kind !== "dynamic-import") loaded.add(output);
+    }
+  }
+  return [...loaded];
+}
+
+/** The packages of which the files hold something, without the one that reads every command line. */
+function packagesIn(files: readonly Output[]): Set<string> {
+  const sources = files.flatMap(({ inputs }) => Object.keys(inputs));
+  const matches = sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source));
+  const names = new Set(matches.flatMap((match) => match?.[1] ?? []));
+  names.delete("commander");
+  return names;
+}
+
+describe("only what it needs is loaded with", () => {
+  it.each([
+    ["src/cli/main.ts", []],
+    ["src/cli/commands/serve.ts", ["zod"]],
+    ["src/cli/commands/create.ts", ["undici", "zod"]],
+    ["src/index.ts", ["zod"]],
+    ["src/store/memory/engine.ts", []],
+    ["src/store/sqlite/engine.ts", []],
+  ])("%s: %j", (source, packages) => {
+    expect(packagesIn(loadedWith(source))).toEqual(new Set(packages));
+  });
+
+  it("the public API: nothing of the command line", () => {
+    const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));
+    expect(sources.filter((source) => source.startsWith("src/cli/"))).toEqual([]);
+  });
+});
+
+describe("nothing has to be installed beside it", () => {
+  it("imports are Node's modules, files of its own and the optional SQLite", () => {
+    const imports = Object.values(outputs).flatMap((output) => output.imports);
+    const external = imports.filter((each) => each.external).map(({ path }) => path);
+    const packages = external.filter((path) => !path.startsWith("node:") && !isBuiltin(path));
+    expect(new Set(packages)).toEqual(new Set(["@photostructure/sqlite"]));
+  });
+
+  it("types import only Node's modules", async () => {
+    const types = await readFile(join(root, "dist/index.d.ts"), "utf8");
+    const imports = types.matchAll(/\b(?:from|import\()\s*["']([^"']+)["']/g);
+    const paths = Array.from(imports, ([, path = ""]) => path);
+    expect(paths.filter((path) => !isBuiltin(path))).toEqual([]);
+  });
+
+  it("every file can be loaded alone in an empty directory", async () => {
+    const directory = await createTemporaryDirectory();
+    for (const name of ["bin", "dist", "package.json"]) {
+      await cp(join(root, name), join(directory, name), { recursive: true });
+    }
+    const files = (await readdir(join(directory, "dist"))).filter((name) => name.endsWith(".js"));
+    expect(files).toContain("cli.js");
+    const urls = files.map((name) => pathToFileURL(join(directory, "dist", name)).href);
+    const program = urls.map((url) => `await import(${JSON.stringify(url)});`).join("\n");
+    for (const [args, stdout] of [
+      [["--input-type=module", "--eval", program], ""],
+      [[join(directory, "bin/plantstore.js"), "--version"], "1.0.0\n"],
+    ] as const) {
+      expect(await run(process.execPath, args)).toEqual({ stdout, stderr: "" });
+    }
+  });
+});
