@@ -158,6 +158,6 @@ function toComplaint(kind: ErrorKind, value: JsonValue | undefined): string {
 function describe(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return quoteInput(value.text);
   if (typeof value === "string") return "a string";
-  if (Array.isArray(value)) return "an array";
-  return value instanceof Map ? "an object" : String(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  return value instanceof Map ? "an object" : "an array";
 }

@@ -59,6 +59,9 @@ export interface PlantStore extends StoreParts {
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<CreateResult>;
 }
 
+/** A store that is only read. */
+export type StoreReader = Pick<PlantStore, "get" | "list" | "close">;
+
 /** What is different from one database to the next. Called by one caller at a time. */
 export interface StoreEngine extends StoreParts {
   /**

@@ -31,11 +31,18 @@ export function readHead(request: IncomingMessage): RequestHead {
     const name = rawHeaders[index] ?? "";
     const value = rawHeaders[index + 1] ?? "";
     bytes += name.length + value.length;
-    // By length first: it spares most names the comparison.
-    if (name.length === 4 && name.toLowerCase() === "host") hosts.push(value);
-    else if (name.length === 12 && name.toLowerCase() === "content-type") contentTypes.push(value);
-    else if (name.length === 13 && name.toLowerCase() === "authorization")
-      authorizations.push(value);
+    switch (name.toLowerCase()) {
+      case "host":
+        hosts.push(value);
+        break;
+      case "content-type":
+        contentTypes.push(value);
+        break;
+      case "authorization":
+        authorizations.push(value);
+        break;
+      default:
+    }
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge();
   checkHost(hosts, request.httpVersion);

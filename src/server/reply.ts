@@ -57,9 +57,9 @@ export async function sendAnswer(
   const isRestBounded = length <= maxDrainBytes && !exchange.isContinueAwaited;
   response.writeHead(answer.status, toHeaders(answer, isLast || !isRestBounded));
   response.write(answer.body);
-  await drainRequest(exchange, maxDrainBytes);
+  const end = await drainRequest(exchange, maxDrainBytes);
   response.end();
-  if (exchange.isBroken) request.socket.destroySoon();
+  if (end === "broken") request.socket.destroySoon();
 }
 
 /** An answer as bytes, for a connection on which no request could be understood. It is the last one there. */

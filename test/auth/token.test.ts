@@ -15,7 +15,7 @@ describe("a minted token", () => {
     const seen = Array.from({ length: 43 }, () => new Set<string>());
     for (let count = 0; count < 4000; count++) {
       const token = mintToken();
-      seen.forEach((digits, place) => digits.add(token.charAt(4 + place)));
+      for (const [place, digits] of seen.entries()) digits.add(token.charAt(4 + place));
     }
     expect(seen.slice(1).map((digits) => digits.size)).toEqual(
       Array.from({ length: 42 }, () => 62),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../src/core/errors.ts";
-import { JsonNumber, type JsonValue, parseJson } from "../../src/core/json.ts";
+import { JsonNumber, type JsonObject, type JsonValue, parseJson } from "../../src/core/json.ts";
 
 type JsonData = null | boolean | number | string | JsonData[] | { [name: string]: JsonData };
 
@@ -181,13 +181,18 @@ function referenceOf(text: string): string {
   }
 }
 
+function isArray(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** What JSON.parse makes of it: numbers rounded, objects plain. */
 function toData(value: JsonValue): JsonData {
   if (value instanceof JsonNumber) return Number(value.text);
-  if (value instanceof Map) {
-    return Object.fromEntries(Array.from(value, ([name, member]) => [name, toData(member)]));
-  }
-  return Array.isArray(value) ? value.map(toData) : (value as null | boolean | string);
+  if (typeof value !== "object" || value === null) return value;
+  if (isArray(value)) return value.map(toData);
+  return Object.fromEntries(
+    [...value].map(([name, member]): [string, JsonData] => [name, toData(member)]),
+  );
 }
 
 function allStrings(value: JsonData): string[] {

@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
 
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
@@ -30,13 +31,14 @@ export interface BinaryOptions {
   readonly cwd?: string;
 }
 
-/** Starts the command. */
+/** Starts the command; what is left of it when the test has ended is killed. */
 export function startBinary(args: readonly string[], { home, env, cwd }: BinaryOptions): Running {
   const child = spawn(process.execPath, [binary, ...args], {
     cwd: cwd ?? home,
     env: { HOME: home, USERPROFILE: home, PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
+  onTestFinished(() => void child.kill("SIGKILL"));
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -24,7 +24,7 @@ function toRequest(
   requestLine = "POST /plants HTTP/1.1",
 ): Uint8Array {
   const content = Buffer.from(body as string);
-  const merged = { ...defaults, "Content-Length": String(content.length), ...headers };
+  const merged: Headers = { ...defaults, "Content-Length": String(content.length), ...headers };
   const lines = Object.entries(merged).flatMap(([name, value]) =>
     (value === undefined ? [] : [value].flat()).map((each) => `${name}: ${each}`),
   );
