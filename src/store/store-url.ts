@@ -1,6 +1,7 @@
 /** Where a store is, as `--store` and `PLANTSTORE_STORE` say it. */
 import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
+import { parsePostgresUrl, toPlace } from "./postgres/postgres-url.ts";
 
 /** What a store URL names. */
 export type StoreLocation =
@@ -9,12 +10,18 @@ export type StoreLocation =
       readonly engine: "sqlite";
       /** As given: absolute, or relative to the working directory. */
       readonly path: string;
+    }
+  | {
+      readonly engine: "postgres";
+      /** May hold a password. */
+      readonly url: string;
     };
 
-const possible = "sqlite:PATH (a file) or memory: (gone at the end)";
+const possible = "sqlite:PATH (a file), postgres://… (a database) or memory: (gone at the end)";
 
 /**
- * Reads `sqlite:PATH` or `memory:`. The path is taken literally, `?`, `%` and `file:` included.
+ * Reads `sqlite:PATH`, `postgres://…`, `postgresql://…` or `memory:`. The path of a file is taken literally, `?`, `%`
+ * and `file:` included.
  *
  * @throws StoreError `unusable`
  */
@@ -33,6 +40,10 @@ export function parseStoreUrl(url: string): StoreLocation {
         throw new StoreError("unusable", "sqlite: has no path: write for example sqlite:plants.db");
       }
       return { engine: "sqlite", path: rest };
+    case "postgres:":
+    case "postgresql:":
+      parsePostgresUrl(url);
+      return { engine: "postgres", url };
     default:
       // Never the rest of it: other kinds of URL hold passwords.
       throw new StoreError(
@@ -40,4 +51,14 @@ export function parseStoreUrl(url: string): StoreLocation {
         `unknown kind of store "${quoteInput(scheme || url)}": use ${possible}`,
       );
   }
+}
+
+/**
+ * Where a store is, for a message: nothing that is secret.
+ *
+ * @throws StoreError `unusable`
+ */
+export function describeStoreUrl(url: string): string {
+  const location = parseStoreUrl(url);
+  return location.engine === "postgres" ? toPlace(parsePostgresUrl(url)) : url;
 }

@@ -1,6 +1,6 @@
 /** What a store URL may be. */
 import { describe, expect, it } from "vitest";
-import { parseStoreUrl } from "../../src/store/store-url.ts";
+import { describeStoreUrl, parseStoreUrl } from "../../src/store/store-url.ts";
 
 describe("parseStoreUrl", () => {
   it.each([
@@ -12,6 +12,11 @@ describe("parseStoreUrl", () => {
       "sqlite:file:a%20b.db?mode=memory#c",
       { engine: "sqlite", path: "file:a%20b.db?mode=memory#c" },
     ],
+    [
+      "postgres://user:secret@host/plants",
+      { engine: "postgres", url: "postgres://user:secret@host/plants" },
+    ],
+    ["postgresql://host/plants", { engine: "postgres", url: "postgresql://host/plants" }],
     ["sqlite::memory:", { engine: "sqlite", path: ":memory:" }],
   ])("%s names an engine, and its path as it stands", (url, location) => {
     expect(parseStoreUrl(url)).toEqual(location);
@@ -20,7 +25,8 @@ describe("parseStoreUrl", () => {
   it.each([
     ["sqlite:", "sqlite: has no path: write for example sqlite:plants.db"],
     ["memory:plants", "memory: takes no path: write memory: alone"],
-    ["", /^unknown kind of store "": use sqlite:PATH .* or memory:/],
+    ["", /^unknown kind of store "": use sqlite:PATH .* postgres:.* or memory:/],
+    ["postgres://user:secret@host", /^the URL of the store names no database: (?!.*secret)/],
     ["plants.db", /^unknown kind of store "plants.db": use sqlite:PATH/],
     ["SQLITE:plants.db", /^unknown kind of store "SQLITE:": use sqlite:PATH/],
     ["mysql://user:secret@host/db", /^unknown kind of store "mysql:": use sqlite:PATH/],
@@ -33,4 +39,12 @@ describe("parseStoreUrl", () => {
       }),
     );
   });
+});
+
+it.each([
+  ["memory:", "memory:"],
+  ["sqlite:plants.db", "sqlite:plants.db"],
+  ["postgres://user:secret@host/plants?sslmode=disable", "postgres://host:5432/plants"],
+])("%s is called %s in messages", (url, name) => {
+  expect(describeStoreUrl(url)).toBe(name);
 });

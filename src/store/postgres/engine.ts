@@ -1,0 +1,81 @@
+/** The engine on a PostgreSQL database, which any number of servers may share. */
+import type { ClientBase } from "pg";
+import type { StoreEngine } from "../../core/store.ts";
+import { createCommit } from "./commit.ts";
+import { type Connections, createConnections } from "./connections.ts";
+import { isPassing, toStoreError } from "./failure.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import { isRace, migrate } from "./migrations.ts";
+import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
+import { repeatWhile } from "./repeat.ts";
+import { prepareWriter } from "./session.ts";
+import { findPlant, findTokens, insertNothing, insertToken, listPlants } from "./statements.ts";
+import { loadTls } from "./tls.ts";
+
+/**
+ * Whoever asks whether the store is writable wants to know how it is now; but that a connection was lost while nobody used
+ * it is no answer.
+ */
+const checkPatienceMs = 500;
+
+/**
+ * Opens a database as a store, and creates its tables when they are missing.
+ *
+ * @param url as {@link parsePostgresUrl} describes it
+ * @throws StoreError
+ */
+export async function openPostgresEngine(
+  url: string,
+  limits: Limits = defaultLimits,
+): Promise<StoreEngine> {
+  const location = parsePostgresUrl(url);
+  const place = toPlace(location);
+  const connections = createConnections(location, await loadTls(location), limits, prepareWriter);
+  try {
+    await repeatWhile(isRace, limits.patienceMs, () =>
+      connections.use((client) => migrate(client, place)),
+    );
+    return createPostgresEngine(connections, place, limits);
+  } catch (error) {
+    await connections.close();
+    throw toStoreError(error, place);
+  }
+}
+
+/**
+ * An engine on connections, which it owns from then on.
+ *
+ * What fails in passing, a lost connection included, is repeated for a while: every call here may be. When a commit fails
+ * in the end because its connection was lost in its last moment, it may have been stored all the same.
+ *
+ * @param place for messages
+ */
+export function createPostgresEngine(
+  connections: Connections,
+  place: string,
+  { patienceMs }: Limits,
+): StoreEngine {
+  async function attempt<T>(
+    work: (client: ClientBase) => Promise<T>,
+    forMs = patienceMs,
+  ): Promise<T> {
+    try {
+      return await repeatWhile(isPassing, forMs, () => connections.use(work));
+    } catch (error) {
+      throw toStoreError(error, place);
+    }
+  }
+
+  return {
+    async commit(requests) {
+      const commit = createCommit(requests);
+      return attempt((client) => commit.attempt(client));
+    },
+    get: (id) => attempt((client) => findPlant(client, id)),
+    list: (query) => attempt((client) => listPlants(client, query)),
+    checkWritable: () => attempt(insertNothing, checkPatienceMs),
+    addToken: (token) => attempt((client) => insertToken(client, token)),
+    listTokens: () => attempt(findTokens),
+    close: () => connections.close(),
+  };
+}

@@ -1,0 +1,131 @@
+/** The PostgreSQL engine keeps the contract, and what it keeps can be read with SQL. */
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { int64Max } from "../../../src/core/int64.ts";
+import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import { createMemoryEngine } from "../../../src/store/memory/engine.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import { describeStoreContract } from "../store-contract.ts";
+
+const postgres = usePostgres();
+
+async function openEngine(url: string): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+describeStoreContract("postgres", async () =>
+  openPostgresEngine(await createStoreUrl(postgres.url)),
+);
+
+describe("the postgres engine commits a batch", () => {
+  const anyRequest: fc.Arbitrary<CreateRequest> = fc.record({
+    plant: fc.record(
+      {
+        id: fc.bigInt({ min: -3n, max: 3n }),
+        name: fc.constantFrom("fern", "moss", "fern\0", ""),
+        tag: fc.constantFrom("pot", "", "␛"),
+      },
+      { requiredKeys: ["id", "name"], noNullPrototype: true },
+    ),
+    onConflict: fc.constantFrom("reject", "replace"),
+  });
+
+  it("as if its creates had come one after the other", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(anyRequest), { maxLength: 4 }), async (batches) => {
+        const model = createMemoryEngine();
+        await runSql(url, "DELETE FROM plants");
+        for (const batch of batches) {
+          expect(await engine.commit(batch)).toEqual(await model.commit(batch));
+          const stored = await engine.list({ limit: 100 });
+          expect(stored).toStrictEqual(await Promise.all(stored.map(({ id }) => model.get(id))));
+        }
+      }),
+    );
+  });
+
+  it("that is larger than one statement", async () => {
+    const engine = await openEngine(await createStoreUrl(postgres.url));
+    const requests = Array.from({ length: 12 }, (_, id): CreateRequest => {
+      return { plant: { id: BigInt(id), name: `${id}`.repeat(2 ** 20) }, onConflict: "reject" };
+    });
+    expect(new Set(await engine.commit(requests))).toEqual(new Set(["created"]));
+    expect(new Set(await engine.commit(requests))).toEqual(new Set(["unchanged"]));
+    expect(await engine.get(11n)).toStrictEqual(requests[11]?.plant);
+  });
+});
+
+describe("the postgres engine lists plants", () => {
+  it.each([["pot"], [""], ["a\0b"], ["␛␀"], ["mönstera"]])("of the tag %j alone", async (tag) => {
+    const engine = await openEngine(await createStoreUrl(postgres.url));
+    const others = ["pot ", "Pot", "a", "a\0c", "␛", "mo\u0308nstera"];
+    const plants = [
+      { id: 1n, name: "untagged" },
+      { id: 2n, name: "fern", tag },
+      ...others.map((other, index) => ({ id: BigInt(index + 3), name: tag, tag: other })),
+    ];
+    await engine.commit(plants.map((plant) => ({ plant, onConflict: "reject" })));
+    expect(await engine.list({ tag, limit: 10 })).toStrictEqual([{ id: 2n, name: "fern", tag }]);
+  });
+});
+
+describe("a postgres store, read with SQL", () => {
+  it("has ordinary plants as they are, and NUL as ␛␀", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    const plants = [
+      { id: int64Max, name: "mönstera", tag: "" },
+      { id: 7n, name: "a\0b␛" },
+    ];
+    await engine.commit(plants.map((plant) => ({ plant, onConflict: "reject" })));
+    expect(await runSql(url, "SELECT * FROM plants ORDER BY id")).toEqual([
+      { id: "7", name: "a␛␀b␛␛", tag: null },
+      { id: "9223372036854775807", name: "mönstera", tag: "" },
+    ]);
+  });
+});
+
+describe("the postgres engine and a database that can't store", () => {
+  const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+
+  it("because it is read-only: it says so, and goes on reading", async () => {
+    const url = await createStoreUrl(postgres.url);
+    await (await openEngine(url)).commit([fern]);
+    const engine = await openEngine(withOption(url, "default_transaction_read_only=on"));
+    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "full" });
+    await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "full" });
+    expect(await engine.get(1n)).toStrictEqual(fern.plant);
+  });
+
+  it.each([
+    ["53100", "full"],
+    ["53200", "busy"],
+    ["57014", "busy"],
+    ["42501", "unusable"],
+    ["XX000", "failed"],
+  ])(
+    "with SQLSTATE %s: nothing is stored, and it works again afterwards",
+    async (state, reason) => {
+      const url = await createStoreUrl(postgres.url);
+      const engine = await openEngine(url);
+      await runSql(
+        url,
+        `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF NEW.id = 2 THEN RAISE 'no' USING ERRCODE = '${state}'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fail()`,
+      );
+      const batch = [fern, { ...fern, plant: { id: 2n, name: "moss" } }];
+      await expect(engine.commit(batch)).rejects.toMatchObject({ name: "StoreError", reason });
+      expect(await engine.list({ limit: 10 })).toEqual([]);
+
+      await runSql(url, "DROP TRIGGER fail ON plants");
+      await expect(engine.checkWritable()).resolves.toBeUndefined();
+      expect(await engine.commit(batch)).toEqual(["created", "created"]);
+    },
+  );
+});

@@ -1,0 +1,245 @@
+/** The engine outlives its connections and its server, and every result that it gives is true. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { NewPlant } from "../../../src/core/plant.ts";
+import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import type { Limits } from "../../../src/store/postgres/limits.ts";
+import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
+
+const postgres = useOwnPostgres();
+/** A tenth of the real ones. */
+const shortLimits: Limits = {
+  connectMs: 500,
+  statementMs: 500,
+  answerMs: 800,
+  idleInTransactionMs: 1000,
+  patienceMs: 1000,
+};
+const fern = { id: 1n, name: "fern" };
+const moss = { id: 1n, name: "moss" };
+
+async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, limits);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+function toRequests(
+  plants: readonly NewPlant[],
+  onConflict: CreateRequest["onConflict"] = "reject",
+): CreateRequest[] {
+  return plants.map((plant) => ({ plant, onConflict }));
+}
+
+/** A fate for the first `count` messages that hold a text. */
+function meet(text: string, fate: Fate, count = 1): { decide: (message: string) => Fate } {
+  let left = count;
+  return { decide: (message) => (message.includes(text) && left-- > 0 ? fate : "pass") };
+}
+
+describe("a connection that is lost in a commit", () => {
+  const moments: [string, string, Fate, number][] = [
+    ["before it begins", "BEGIN", "lose", 1],
+    ["with the plants", "INSERT INTO plants (", "lose", 1],
+    ["with the answer to the plants", "INSERT INTO plants (", "lose answer", 1],
+    ["before it is committed", "COMMIT", "lose", 1],
+    ["after it was committed", "COMMIT", "lose answer", 1],
+    ["after it was committed, and before, and after", "COMMIT", "lose answer", 3],
+  ];
+
+  it.each(moments)("%s: the results are those of one commit", async (_, text, fate, count) => {
+    const url = await createStoreUrl(postgres.url);
+    const { decide } = meet(text, fate, count);
+    let isOpen = false;
+    const proxy = await openLossyProxy(url, (message) => (isOpen ? decide(message) : "pass"));
+    const engine = await openEngine(proxy.url);
+    await engine.commit(toRequests([{ id: 2n, name: "there before" }]));
+    isOpen = true;
+
+    const results = await engine.commit([
+      ...toRequests([fern, fern, moss]),
+      ...toRequests([moss], "replace"),
+      ...toRequests([fern]),
+      ...toRequests([{ id: 2n, name: "there before" }]),
+      ...toRequests([{ id: 2n, name: "there now" }], "replace"),
+    ]);
+    expect(proxy.losses).toBe(count);
+    expect(results.join(" ")).toBe(
+      "created unchanged conflict replaced conflict unchanged replaced",
+    );
+    expect(await engine.list({ limit: 10 })).toEqual([moss, { id: 2n, name: "there now" }]);
+  });
+
+  it("after it was committed: what somebody replaced since then is a conflict", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const other = await openEngine(url);
+    let state: "opening" | "waiting" | "lost" | "replaced" = "opening";
+    const proxy = await openLossyProxy(url, (message) => {
+      if (state === "lost") return "lose";
+      if (state !== "waiting" || !message.includes("COMMIT")) return "pass";
+      state = "lost";
+      void other.commit(toRequests([moss], "replace")).then(() => (state = "replaced"));
+      return "lose answer";
+    });
+    const engine = await openEngine(proxy.url);
+    state = "waiting";
+    const results = await engine.commit(toRequests([fern]));
+    expect(results).toEqual(["conflict"]);
+    expect(await engine.get(1n)).toEqual(moss);
+  });
+
+  it("by an answer that never comes: it is not waited for endlessly", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const { decide } = meet("INSERT INTO plants (", "freeze");
+    const proxy = await openLossyProxy(url, decide);
+    const engine = await openEngine(proxy.url, shortLimits);
+    expect(await engine.commit(toRequests([fern]))).toEqual(["created"]);
+    expect(proxy.losses).toBe(1);
+  });
+
+  it("again and again, by pg_terminate_backend: every plant is created once", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    const stop = new AbortController();
+    let terminated = 0;
+    const terminating = (async () => {
+      while (!stop.signal.aborted) {
+        const backends = await runSql(
+          postgres.url,
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
+        );
+        terminated += backends.length;
+        await sleep(5);
+      }
+    })();
+    for (let start = 0; start < 1000; start += 10) {
+      const plants = Array.from({ length: 10 }, (_, index) => {
+        return { id: BigInt(start + index), name: `plant ${start + index}` };
+      });
+      const results = await engine.commit(toRequests(plants));
+      expect(results).toEqual(Array(10).fill("created"));
+    }
+    stop.abort();
+    await terminating;
+    expect(terminated).toBeGreaterThan(0);
+    const stored = await engine.list({ limit: 2000 });
+    expect(stored).toEqual(
+      Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` })),
+    );
+  });
+
+  it("while nobody uses it: the next call does not notice", async () => {
+    const engine = await openEngine(await createStoreUrl(postgres.url));
+    await engine.commit(toRequests([fern]));
+    await runSql(
+      postgres.url,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
+    );
+    await expect(engine.checkWritable()).resolves.toBeUndefined();
+    expect(await engine.get(1n)).toEqual(fern);
+  });
+});
+
+describe("a PostgreSQL that is killed under load", () => {
+  it("has every acknowledged plant when it is back, nothing in part, and the engine goes on", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const store = createGroupCommit(await openPostgresEngine(url));
+    const acknowledged: NewPlant[] = [];
+    const stop = new AbortController();
+    let nextId = 0n;
+    const clients = Array.from({ length: 32 }, async () => {
+      while (!stop.signal.aborted) {
+        const id = nextId++;
+        const plant = { id, name: `plant ${id}`, tag: `tag ${id}`.repeat(50) };
+        expect(await store.create(plant, "reject")).toBe("created");
+        acknowledged.push(plant);
+      }
+    });
+    for (let round = 0; round < 4; round++) {
+      const before = acknowledged.length;
+      await vi.waitUntil(() => acknowledged.length > before, { timeout: 10_000 });
+      await sleep(300 * Math.random());
+      await postgres.kill();
+      await postgres.start();
+    }
+    stop.abort();
+    await Promise.all(clients);
+    await store.close();
+
+    const engine = await openEngine(url);
+    const stored = new Map<bigint, NewPlant>();
+    for (const plant of await engine.list({ limit: 1_000_000 })) stored.set(plant.id, plant);
+    for (const plant of acknowledged) expect(stored.get(plant.id)).toEqual(plant);
+    expect(stored.size).toBe(acknowledged.length);
+  });
+
+  it("has each commit whole or not at all", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    const stop = new AbortController();
+    let commits = 0;
+    const load = (async () => {
+      while (!stop.signal.aborted) {
+        const tag = `commit ${commits++}`;
+        const ids = Array.from({ length: 200 }, (_, index) => BigInt(commits * 1000 + index));
+        await engine.commit(toRequests(ids.map((id) => ({ id, name: "fern", tag }))));
+      }
+    })();
+    await sleep(300);
+    await postgres.kill();
+    await postgres.start();
+    const torn = await runSql(url, "SELECT tag FROM plants GROUP BY tag HAVING count(*) <> 200");
+    expect(torn).toEqual([]);
+    stop.abort();
+    await load;
+    expect(await runSql(url, "SELECT count(*)::int AS count FROM plants")).toEqual([
+      { count: commits * 200 },
+    ]);
+  });
+
+  it("and does not come back: calls fail in bounded time, and work once it is there again", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url, shortLimits);
+    await engine.commit(toRequests([fern]));
+    await postgres.kill();
+    try {
+      // Its processes outlive it by a moment, and go on answering.
+      await vi.waitFor(() =>
+        expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" }),
+      );
+      const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
+      await Promise.all([
+        expect(engine.commit(toRequests([moss]))).rejects.toEqual(failure),
+        expect(engine.get(1n)).rejects.toEqual(failure),
+        expect(engine.listTokens()).rejects.toEqual(failure),
+      ]);
+    } finally {
+      await postgres.start();
+    }
+    await expect(engine.checkWritable()).resolves.toBeUndefined();
+    expect(await engine.commit(toRequests([moss]))).toEqual(["conflict"]);
+  });
+});
+
+describe("an engine is closed", () => {
+  it("although its server does not answer any more", async () => {
+    const url = await createStoreUrl(postgres.url);
+    let isFrozen = false;
+    const proxy = await openLossyProxy(url, () => (isFrozen ? "freeze" : "pass"));
+    const engine = await openPostgresEngine(proxy.url);
+    await engine.get(1n);
+    isFrozen = true;
+    await expect(engine.close()).resolves.toBeUndefined();
+  });
+
+  it("and then refuses every call at once", async () => {
+    const engine = await openPostgresEngine(await createStoreUrl(postgres.url));
+    await engine.close();
+    await expect(engine.get(1n)).rejects.toMatchObject({ reason: "closed" });
+    await expect(engine.commit(toRequests([fern]))).rejects.toMatchObject({ reason: "closed" });
+    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "closed" });
+  });
+});

@@ -1,0 +1,62 @@
+/** A PostgreSQL store can be read beside its servers, and a reader changes nothing. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { StoreReader } from "../../../src/core/store.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+
+const postgres = usePostgres();
+const fern = { id: 1n, name: "fern\0", tag: "pot" };
+
+async function createStore(): Promise<string> {
+  const url = await createStoreUrl(postgres.url);
+  const engine = await openPostgresEngine(url);
+  await engine.commit([{ plant: fern, onConflict: "reject" }]);
+  await engine.close();
+  return url;
+}
+
+async function openReader(url: string): Promise<StoreReader> {
+  const reader = await openPostgresReader(url);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+describe("a reader of a postgres store", () => {
+  it("finds what is there, and what others store meanwhile", async () => {
+    const url = await createStore();
+    const reader = await openReader(url);
+    expect(await reader.get(1n)).toStrictEqual(fern);
+    await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
+    expect(await reader.list({ limit: 9 })).toStrictEqual([fern, { id: 2n, name: "moss" }]);
+  });
+
+  it("needs no more than a database that is read-only", async () => {
+    const url = withOption(await createStore(), "default_transaction_read_only=on");
+    expect(await (await openReader(url)).get(1n)).toStrictEqual(fern);
+  });
+
+  it("creates nothing where there is no store", async () => {
+    const url = await createStoreUrl(postgres.url);
+    await expect(openPostgresReader(url)).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining("has no plants yet") as string,
+    });
+    const tables = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace";
+    expect(await runSql(url, tables)).toEqual([]);
+  });
+
+  it.each([
+    ["a newer", "INSERT INTO plantstore_migrations (version) VALUES (99)"],
+    ["an older", "DELETE FROM plantstore_migrations"],
+  ])("refuses what is from %s plantstore, and leaves it as it is", async (age, sql) => {
+    const url = await createStore();
+    await runSql(url, sql);
+    const before = await runSql(url, "SELECT * FROM plantstore_migrations");
+    await expect(openPostgresReader(url)).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining(`is from ${age} plantstore`) as string,
+    });
+    expect(await runSql(url, "SELECT * FROM plantstore_migrations")).toEqual(before);
+  });
+});

@@ -1,0 +1,197 @@
+/** Servers that share one database start together, and of their creates for one id exactly one wins. */
+import pg from "pg";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/limits.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+
+const postgres = usePostgres();
+const serverCount = 4;
+
+async function openEngines(url: string, count: number): Promise<StoreEngine[]> {
+  const engines = await Promise.all(Array.from({ length: count }, () => openPostgresEngine(url)));
+  for (const engine of engines) onTestFinished(() => engine.close());
+  return engines;
+}
+
+async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, limits);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+/** Another program's connection. */
+async function openClient(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** Resolves when a server waits for a lock. */
+async function waitUntilBlocked(): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const blocked = await runSql(
+        postgres.url,
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'plantstore' AND wait_event_type = 'Lock'",
+      );
+      return blocked.length > 0;
+    },
+    { timeout: 10_000 },
+  );
+}
+
+describe("servers that start together on an empty database", () => {
+  it("all start, one of them creates the tables, and they share them", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engines = await openEngines(url, 8);
+    expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
+      { version: "1" },
+    ]);
+    const plant = { id: 1n, name: "fern" };
+    const results = await Promise.all(
+      engines.map((engine) => engine.commit([{ plant, onConflict: "reject" }])),
+    );
+    expect(results.flat().toSorted()).toEqual(["created", ...Array(7).fill("unchanged")]);
+  });
+
+  it("have each other's tokens", async () => {
+    const [one, other] = await openEngines(await createStoreUrl(postgres.url), 2);
+    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
+    await one?.addToken(token);
+    expect(await other?.listTokens()).toEqual([token]);
+  });
+});
+
+describe.each(["read committed", "repeatable read", "serializable"])(
+  "servers that create the same ids at once, with transactions that are %s",
+  (isolation) => {
+    const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
+
+    /** Every server creates all ids, in an order of its own and in several batches. */
+    async function collide(
+      onConflict: ConflictPolicy,
+      toName: (server: number) => string,
+    ): Promise<{ results: CreateResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
+      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
+      const url = withOption(await createStoreUrl(postgres.url), setting);
+      const engines = await openEngines(url, serverCount);
+      const results: CreateResult[][] = ids.map(() => []);
+      await Promise.all(
+        engines.map(async (engine, server) => {
+          const order = server % 2 === 0 ? ids : ids.toReversed();
+          for (let start = 0; start < order.length; start += 10) {
+            const part = order.slice(start, start + 10);
+            const name = toName(server);
+            const outcome = await engine.commit(
+              part.map((id) => ({ plant: { id, name, tag: `tag of ${name}` }, onConflict })),
+            );
+            for (const [index, id] of part.entries()) {
+              results[Number(id)]?.push(outcome[index] ?? "conflict");
+            }
+          }
+        }),
+      );
+      const stored = (await engines[0]?.list({ limit: 100 })) ?? [];
+      expect(stored.map(({ id }) => id)).toEqual(ids);
+      return { results, stored };
+    }
+
+    it("different plants: exactly one is created, and the others are told", async () => {
+      const { results, stored } = await collide("reject", (server) => `plant of ${server}`);
+      for (const ofId of results) {
+        expect(ofId.toSorted()).toEqual(["conflict", "conflict", "conflict", "created"]);
+      }
+      for (const { name, tag } of stored) expect(tag).toBe(`tag of ${name}`);
+    });
+
+    it("the same plant: all succeed, and one of them created it", async () => {
+      const { results } = await collide("reject", () => "fern");
+      for (const ofId of results) {
+        expect(ofId.toSorted()).toEqual(["created", "unchanged", "unchanged", "unchanged"]);
+      }
+    });
+
+    it("replacing: all succeed, and one of them is there whole", async () => {
+      const { results, stored } = await collide("replace", (server) => `plant of ${server}`);
+      for (const ofId of results) {
+        expect(ofId.toSorted()).toEqual(["created", "replaced", "replaced", "replaced"]);
+      }
+      for (const { name, tag } of stored) {
+        expect(name).toMatch(/^plant of \d$/);
+        expect(tag).toBe(`tag of ${name}`);
+      }
+    });
+
+    it.each([
+      ["commits", "COMMIT", "conflict"],
+      ["gives up", "ROLLBACK", "created"],
+    ])("one that comes second waits until the first one %s", async (_, end, result) => {
+      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
+      const url = await createStoreUrl(postgres.url);
+      const engine = await openEngine(withOption(url, setting));
+      const first = await openClient(url);
+      await first.query("BEGIN; INSERT INTO plants VALUES (1, 'moss')");
+      const second = engine.commit([{ plant: { id: 1n, name: "fern" }, onConflict: "reject" }]);
+      await waitUntilBlocked();
+      await first.query(end);
+      expect(await second).toEqual([result]);
+    });
+  },
+);
+
+describe("a server that is in somebody's way", () => {
+  it("gives way in a deadlock, and then tries again", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    const other = await openClient(url);
+    await other.query(
+      "SET deadlock_timeout = '1min'; BEGIN; INSERT INTO plants VALUES (2, 'moss')",
+    );
+    const results = engine.commit(
+      [1n, 2n].map((id) => ({ plant: { id, name: "fern" }, onConflict: "reject" })),
+    );
+    await waitUntilBlocked();
+    await other.query("INSERT INTO plants VALUES (1, 'moss')");
+    await other.query("COMMIT");
+    expect(await results).toEqual(["conflict", "conflict"]);
+  });
+
+  it("does not wait for ever, and stores nothing then", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url, { ...defaultLimits, statementMs: 500 });
+    const other = await openClient(url);
+    await other.query("BEGIN; INSERT INTO plants VALUES (2, 'moss')");
+    const results = engine.commit(
+      [1n, 2n].map((id) => ({ plant: { id, name: "fern" }, onConflict: "reject" })),
+    );
+    await expect(results).rejects.toMatchObject({ name: "StoreError", reason: "busy" });
+    await other.query("COMMIT");
+    expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "moss" }]);
+  });
+
+  it("stores a plant when the one that was in its way is deleted meanwhile", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openEngine(url);
+    const fern = { plant: { id: 1n, name: "fern" }, onConflict: "reject" } as const;
+    await engine.commit([fern]);
+    // Holds up every insert between that and the look at what was in its way.
+    await runSql(
+      url,
+      `CREATE TABLE gate AS SELECT 1;
+      CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM FROM gate FOR UPDATE; RETURN NULL; END $$;
+      CREATE TRIGGER pass AFTER INSERT ON plants EXECUTE FUNCTION pass()`,
+    );
+    const other = await openClient(url);
+    await other.query("BEGIN; SELECT FROM gate FOR UPDATE");
+    const moss = { plant: { id: 1n, name: "moss" }, onConflict: "reject" } as const;
+    const results = engine.commit([moss]);
+    await waitUntilBlocked();
+    await other.query("DELETE FROM plants; COMMIT");
+    expect(await results).toEqual(["created"]);
+    expect(await engine.get(1n)).toStrictEqual(moss.plant);
+  });
+});
