@@ -1,0 +1,125 @@
+/** Two servers that share one store, as two processes: on one PostgreSQL database, and on one SQLite file. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
+import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const postgres = usePostgres();
+
+const stores: readonly [engine: string, toUrl: (home: string) => Promise<string>][] = [
+  ["PostgreSQL", () => createStoreUrl(postgres.url)],
+  ["SQLite", async (home) => `sqlite:${join(home, "shared.db")}`],
+];
+
+/** Two servers that were started at the same moment on a store that was not there. */
+async function startTwo(toUrl: (home: string) => Promise<string>, args: readonly string[] = []) {
+  const home = await createTemporaryDirectory();
+  const env = { PLANTSTORE_STORE: await toUrl(home) };
+  const servers = [1, 2].map(() => startBinary(["serve", "--port", "0", ...args], { home, env }));
+  const urls = await Promise.all(servers.map((server) => server.firstLine));
+  return { home, env, servers, urls };
+}
+
+async function readTokens(home: string): Promise<string[]> {
+  const directory = join(home, ".config/plantstore/credentials");
+  const files = await readdir(directory);
+  const texts = await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")));
+  return texts.map((text) => (JSON.parse(text) as { token: string }).token);
+}
+
+async function post(url: string, token: string, plant: object): Promise<string> {
+  const response = await fetch(`${url}/plants`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(plant),
+  });
+  const { error } = (await response.json()) as { error?: number };
+  return response.headers.get("x-plantstore-result") ?? String(error);
+}
+
+const ids = Array.from({ length: 100 }, (_, index) => index);
+
+describe.each(stores)("on %s", (_engine, toUrl) => {
+  it("the token of either is good at both", async () => {
+    const { home, urls } = await startTwo(toUrl);
+    const tokens = await readTokens(home);
+    const results = await Promise.all(
+      urls.flatMap((url) => tokens.map((token) => post(url, token, { id: 1, name: "fern" }))),
+    );
+    expect(new Set(results)).toEqual(new Set(["created", "unchanged"]));
+    expect(results.filter((result) => result === "created")).toHaveLength(1);
+  });
+
+  it("of different plants for one id exactly one is stored, wherever it was sent", async () => {
+    const { home, env, urls } = await startTwo(toUrl);
+    const [token = ""] = await readTokens(home);
+    const creates = ids.flatMap((id) =>
+      urls.flatMap((url, place) =>
+        [0, 1].map(async (attempt) => {
+          const name = `plant ${id} of ${place}, ${attempt}`;
+          return { id, name, result: await post(url, token, { id, name }) };
+        }),
+      ),
+    );
+    const outcomes = await Promise.all(creates);
+    const winners = outcomes.filter(({ result }) => result === "created");
+    expect(winners.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids);
+    expect(outcomes.filter(({ result }) => result === "40900")).toHaveLength(300);
+
+    const { stdout } = await runBinary(["export"], { home, env });
+    const stored = winners.toSorted((a, b) => a.id - b.id);
+    expect(stdout).toBe(stored.map(({ id, name }) => `${JSON.stringify({ id, name })}\n`).join(""));
+  });
+
+  it("with --on-conflict replace one of them is stored whole", async () => {
+    const { home, env, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
+    const [token = ""] = await readTokens(home);
+    const plants = urls.map((_, place) => ({ name: `name ${place}`, tag: `tag ${place}` }));
+    const results = await Promise.all(
+      ids.flatMap((id) => urls.map((url, place) => post(url, token, { id, ...plants[place] }))),
+    );
+    expect(results.filter((result) => result === "created")).toHaveLength(ids.length);
+    expect(results.filter((result) => result === "replaced")).toHaveLength(ids.length);
+
+    const { stdout } = await runBinary(["export"], { home, env });
+    const stored = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(stored).toHaveLength(ids.length);
+    for (const plant of stored) {
+      expect(plants.map((each) => ({ id: expect.any(Number) as number, ...each }))).toContainEqual(
+        plant,
+      );
+    }
+  });
+
+  it("what one acknowledged is there for the other after kill -9", async () => {
+    const { home, servers, urls } = await startTwo(toUrl);
+    const [token = ""] = await readTokens(home);
+    const [first = "", second = ""] = urls;
+    const results = await Promise.all(ids.map((id) => post(first, token, { id, name: "fern" })));
+    expect(new Set(results)).toEqual(new Set(["created"]));
+    servers[0]?.child.kill("SIGKILL");
+    const again = await Promise.all(ids.map((id) => post(second, token, { id, name: "fern" })));
+    expect(new Set(again)).toEqual(new Set(["unchanged"]));
+  });
+});
+
+it("the password of a database appears in no output", async () => {
+  const home = await createTemporaryDirectory();
+  const url = new URL(await createStoreUrl(postgres.url));
+  url.password ||= "hunter2";
+  const server = startBinary(["serve", "--port", "0"], {
+    home,
+    env: { PLANTSTORE_STORE: url.href },
+  });
+  await server.firstLine;
+  server.child.kill("SIGTERM");
+  const { code, stdout, stderr } = await server.finished;
+  expect(code).toBe(0);
+  expect(stderr).toContain(`postgres://${url.hostname}:${url.port}/`);
+  expect(stdout + stderr).not.toContain(url.password);
+});
