@@ -1,8 +1,8 @@
 /** Prints what came of a create: its JSON for programs on stdout, a sentence for the person on stderr. */
 import type { CreateAnswer } from "../client/answer.ts";
 import { type ErrorBody, toPlantJson } from "../core/plant.ts";
-import { escapeUnprintable } from "../core/quote.ts";
-import { type Io, type OutputStream, writeText } from "./io.ts";
+import type { Io } from "./io.ts";
+import { printJson } from "./json-output.ts";
 import type { Reporter } from "./reporter.ts";
 
 /** What a person may want to know beside the plant. */
@@ -21,7 +21,7 @@ export async function printPlant(
   io: Io,
   reporter: Reporter,
 ): Promise<void> {
-  await printJson(toPlantJson(plant), io.stdout);
+  await printJson(io.stdout, [toPlantJson(plant)]);
   if (io.stderr.isTTY && result !== undefined && result !== "created") {
     await reporter.note(remarks[result]);
   }
@@ -39,12 +39,7 @@ export async function printError(
   io: Io,
   reporter: Reporter,
 ): Promise<void> {
-  await printJson(JSON.stringify({ error, message }), io.stdout);
+  await printJson(io.stdout, [JSON.stringify({ error, message })]);
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
   await reporter.error(message + addition, error);
-}
-
-/** A program gets every character as it is; a terminal gets those that it would obey as escapes, which JSON has too. */
-async function printJson(json: string, stdout: OutputStream): Promise<void> {
-  await writeText(stdout, `${stdout.isTTY ? escapeUnprintable(json) : json}\n`);
 }

@@ -16,8 +16,9 @@ export const exitCodes = {
   idTaken: { code: 5, meaning: "the id belongs to another plant" },
   unavailable: { code: 6, meaning: "unavailable; worth another try" },
   notAPlantStore: { code: 7, meaning: "no plant store answers at this URL" },
+  noSuchPlant: { code: 9, meaning: "no such plant" },
   interrupted: { code: 130, meaning: "stopped by SIGINT (Ctrl-C)" },
-  outputClosed: { code: 141, meaning: "the output was closed while creating" },
+  outputClosed: { code: 141, meaning: "the output was closed before the end" },
   terminated: { code: 143, meaning: "stopped by SIGTERM" },
 } as const satisfies Record<string, ExitCodeRow>;
 

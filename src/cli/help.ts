@@ -21,7 +21,8 @@ export const program: Help = {
 
 Examples:
   plantstore serve                       start a plant store on this machine
-  plantstore create --id 1 --name fern   create a plant, in a second terminal`,
+  plantstore create --id 1 --name fern   create a plant, in a second terminal
+  plantstore list                        show the plants that are there`,
   after: `
 ${toEnvironment([["NO_COLOR, FORCE_COLOR", "no colour, or colour everywhere"]])}
 
@@ -83,6 +84,60 @@ ${toExitCodes([
   "outputClosed",
   "terminated",
 ])}`,
+};
+
+const readerEnvironment = toEnvironment([
+  ["PLANTSTORE_DATA_DIR", "the data directory, in place of the usual one"],
+]);
+const readerExitCodes: readonly ExitCodeName[] = ["done", "internal", "usage", "unavailable"];
+
+/** The help of `plantstore list`. */
+export const list: CommandHelp = {
+  summary: "list plants of a store",
+  description: `Lists plants of a store, in the order of their ids: on a terminal as a table, else
+one as JSON on each line. The store itself is read, without a server or a token;
+servers may write to it meanwhile.
+
+Examples:
+  plantstore list
+  plantstore list --after 100 --limit 20
+  plantstore list --tag pot | jq .name`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes([...readerExitCodes, "outputClosed"])}`,
+};
+
+/** The help of `plantstore get`. */
+export const get: CommandHelp = {
+  summary: "print one plant of a store",
+  description: `Prints the plant with this id as one line of JSON. The store itself is read,
+without a server or a token; servers may write to it meanwhile.
+
+Examples:
+  plantstore get 1
+  plantstore get -9223372036854775808 --store sqlite:/var/lib/plantstore/plants.db`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes([...readerExitCodes, "noSuchPlant", "outputClosed"])}`,
+};
+
+/** The help of `plantstore export`. */
+export const exportPlants: CommandHelp = {
+  summary: "print all plants of a store",
+  description: `Prints all plants of a store, in the order of their ids, one as JSON on each line.
+The store itself is read, without a server or a token. Servers may write to it
+meanwhile: every plant that was acknowledged before is printed, each id once; of
+those created meanwhile, some may be.
+
+Examples:
+  plantstore export > plants.ndjson
+  plantstore export | plantstore create -`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes([...readerExitCodes, "interrupted", "outputClosed", "terminated"])}`,
 };
 
 function toEnvironment(variables: readonly Item[]): string {

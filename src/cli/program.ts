@@ -7,7 +7,12 @@ import { addColorOptions, createOption, refuseTokenOption, toOption } from "./op
 import {
   clientSettings,
   type CreateFlags,
+  defaultListLimit,
+  type ListFlags,
+  type ReaderFlags,
+  readerSettings,
   resolveServeOptions,
+  resolveStoreUrl,
   type ServeFlags,
   serveSettings,
 } from "./settings.ts";
@@ -78,8 +83,47 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     });
   for (const setting of Object.values(clientSettings)) create.addOption(toOption(setting));
 
-  for (const command of [program, serve, create]) {
-    refuseTokenOption(command);
+  const list = program
+    .command("list")
+    .summary(help.list.summary)
+    .description(help.list.description)
+    .addHelpText("after", help.list.after)
+    .addOption(
+      createOption("--limit <n>", `the most plants to print\n(default: ${defaultListLimit})`),
+    )
+    .addOption(createOption("--after <id>", "only plants with a larger id"))
+    .addOption(createOption("--tag <text>", "only plants with exactly this tag"))
+    .action(async (flags: ListFlags) => {
+      const module = await import("./commands/list.ts");
+      invocation.exitCode = await module.list(module.toListOptions(flags, io), io);
+    });
+
+  const get = program
+    .command("get")
+    .summary(help.get.summary)
+    .description(help.get.description)
+    .addHelpText("after", help.get.after)
+    .argument("<id>", "identification number of the plant")
+    .action(async (id: string, flags: ReaderFlags) => {
+      const module = await import("./commands/get.ts");
+      invocation.exitCode = await module.get(module.toGetOptions(flags, id, io), io);
+    });
+
+  const exportPlants = program
+    .command("export")
+    .summary(help.exportPlants.summary)
+    .description(help.exportPlants.description)
+    .addHelpText("after", help.exportPlants.after)
+    .action(async (flags: ReaderFlags) => {
+      const module = await import("./commands/export.ts");
+      invocation.exitCode = await module.exportPlants(resolveStoreUrl(flags, io), io);
+    });
+  for (const command of [list, get, exportPlants]) {
+    for (const setting of Object.values(readerSettings)) command.addOption(toOption(setting));
+  }
+
+  for (const command of [program, serve, create]) refuseTokenOption(command);
+  for (const command of [program, ...program.commands]) {
     addColorOptions(command, (color) => {
       invocation.color = color;
     });

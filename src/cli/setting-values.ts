@@ -1,7 +1,9 @@
 /** Reads the values of settings; what is wrong with one is said in words that follow the name of its source. */
 import { isIP } from "node:net";
-import type { ConflictPolicy } from "../core/store.ts";
+import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
+import { type ConflictPolicy, StoreError } from "../core/store.ts";
+import { parseStoreUrl } from "../store/store-url.ts";
 
 /** A value that breaks its rule. The message continues a sentence that starts with the flag or the variable. */
 export class InvalidValue extends Error {
@@ -67,12 +69,35 @@ export function parseConflictPolicy(text: string): ConflictPolicy {
   return text;
 }
 
-/** The URL of a store: `sqlite:PATH` or `memory:`. */
-export function parseStoreUrl(text: string): string {
-  if (text !== "memory:" && !/^sqlite:./.test(text)) {
-    throw invalid(text, "sqlite:PATH or memory:");
+/** The URL of a store, by the rules of the stores themselves. */
+export function checkStoreUrl(text: string): string {
+  try {
+    parseStoreUrl(text);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new InvalidValue(`names no store: ${error.message}`, { cause: error });
   }
   return text;
+}
+
+/** An id, as any number of JSON that is an integer: −2^63 … 2^63 − 1. */
+export function parseId(text: string): bigint {
+  const id = toInteger(text);
+  if (id === undefined || id < int64Min || id > int64Max) {
+    throw invalid(text, `an integer from ${int64Min} to ${int64Max}`);
+  }
+  return id;
+}
+
+/** A tag, as plants may have it. */
+export function parseTag(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new InvalidValue("holds a lone surrogate: write the pair, or leave it out");
+}
+
+/** How many plants to list: 1 … 10,000. */
+export function parseLimit(text: string): number {
+  return parseInteger(text, 1, 10_000);
 }
 
 /** Seconds as milliseconds: 1 ms … 1 day. */

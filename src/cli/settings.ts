@@ -26,6 +26,15 @@ export interface Setting<T> {
 /** Flags as they were given, by the name of their setting. */
 type Flags<Settings> = { readonly [Name in keyof Settings]?: string };
 
+const storeSetting = {
+  flags: "--store <url>",
+  variable: "PLANTSTORE_STORE",
+  help: "where plants are kept: sqlite:PATH, postgres:// or memory:",
+  fallback: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
+  shownFallback: "<data dir>/plants.db",
+  parse: values.checkStoreUrl,
+} as const satisfies Setting<string>;
+
 /** The settings of `serve`. */
 export const serveSettings = {
   host: {
@@ -71,14 +80,7 @@ export const serveSettings = {
     fallback: "reject",
     parse: values.parseConflictPolicy,
   },
-  store: {
-    flags: "--store <url>",
-    variable: "PLANTSTORE_STORE",
-    help: "where plants are kept, sqlite:PATH or memory:",
-    fallback: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
-    shownFallback: "<data dir>/plants.db",
-    parse: values.parseStoreUrl,
-  },
+  store: storeSetting,
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** The settings of a command that talks to a server. */
@@ -106,12 +108,30 @@ export const clientSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** The settings of a command that reads a store. */
+export const readerSettings = {
+  store: { ...storeSetting, help: "where plants are kept: sqlite:PATH or postgres://" },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** How many plants `list` prints unless it is told. */
+export const defaultListLimit = 100;
+
 /** The flags of `serve`. */
 export type ServeFlags = Flags<typeof serveSettings>;
 
 /** The flags of `create`. */
 export type CreateFlags = Flags<typeof clientSettings> &
   PlantFlags & { readonly tokenFile?: string };
+
+/** The flags of a command that reads a store. */
+export type ReaderFlags = Flags<typeof readerSettings>;
+
+/** The flags of `list`. */
+export interface ListFlags extends ReaderFlags {
+  readonly limit?: string;
+  readonly after?: string;
+  readonly tag?: string;
+}
 
 /** What `serve` is to do. */
 export interface ServeOptions {
@@ -177,16 +197,34 @@ export function resolveClientOptions(flags: Flags<typeof clientSettings>, io: Io
   };
 }
 
+/**
+ * The URL of the store to read: a flag wins over the environment, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveStoreUrl(flags: ReaderFlags, io: Io): string {
+  return resolve(readerSettings.store, flags.store, io);
+}
+
 function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io): T {
   const { flags, variable, fallback, parse } = setting;
   // An empty variable counts as none; an empty flag was meant.
   const given = flag ?? (io.env[variable] || undefined);
   const text = given ?? (typeof fallback === "string" ? fallback : fallback(io));
+  return parseValue(flag === undefined ? variable : flags.replace(/ .*/, ""), text, parse);
+}
+
+/**
+ * Reads a value.
+ *
+ * @param source what to call it: its flag, its variable or its place on the command line
+ * @throws CommandError that names the source when the value is wrong
+ */
+export function parseValue<T>(source: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);
   } catch (error) {
     if (!(error instanceof values.InvalidValue)) throw error;
-    const source = flag === undefined ? variable : flags.replace(/ .*/, "");
     throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
   }
 }

@@ -60,6 +60,9 @@ describe("only what it needs is loaded with", () => {
     ["src/cli/main.ts", []],
     ["src/cli/commands/serve.ts", ["zod"]],
     ["src/cli/commands/create.ts", ["undici", "zod"]],
+    ["src/cli/commands/list.ts", ["zod"]],
+    ["src/cli/commands/get.ts", ["zod"]],
+    ["src/cli/commands/export.ts", ["zod"]],
     ["src/index.ts", ["zod"]],
     ["src/store/memory/engine.ts", []],
     ["src/store/sqlite/engine.ts", []],
@@ -78,7 +81,8 @@ describe("nothing has to be installed beside it", () => {
     const imports = Object.values(outputs).flatMap((output) => output.imports);
     const external = imports.filter((each) => each.external).map(({ path }) => path);
     const packages = external.filter((path) => !path.startsWith("node:") && !isBuiltin(path));
-    expect(new Set(packages)).toEqual(new Set(["@photostructure/sqlite"]));
+    // pg takes the native driver only from those who ask for it.
+    expect(new Set(packages)).toEqual(new Set(["@photostructure/sqlite", "pg-native"]));
   });
 
   it("types import only Node's modules", async () => {

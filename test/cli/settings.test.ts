@@ -119,15 +119,20 @@ describe("a value for serve", () => {
     [{ maxBody: "1.5MiB" }],
     [{ maxInflight: "0" }],
     [{ onConflict: "ignore" }],
-    [{ store: "" }],
-    [{ store: "sqlite:" }],
-    [{ store: "plants.db" }],
-    [{ store: "postgres://host/db" }],
   ])("%j is refused", (flags) => {
     expect(() => resolveServeOptions(flags, createPlace())).toThrow(
       /^--[a-z-]+ is ".*": it must be /,
     );
   });
+
+  it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(
+    "--store %j is refused as the stores themselves refuse it, without what may be a password",
+    (store) => {
+      const resolve = () => resolveServeOptions({ store }, createPlace());
+      expect(resolve).toThrow(/^--store names no store: [^]*sqlite:/);
+      expect(resolve).not.toThrow(/s3cret/);
+    },
+  );
 
   it("may not be a token that no client can send", () => {
     const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));

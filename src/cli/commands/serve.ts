@@ -4,6 +4,7 @@ import type { PlantStore } from "../../core/store.ts";
 import { createErrorLog } from "../../server/error-log.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
 import { openStore } from "../../store/open-store.ts";
+import { describeStoreUrl } from "../../store/store-url.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../directories.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -87,7 +88,7 @@ function toGreeting(
   io: Io,
 ): readonly string[] {
   const lines = [
-    `Plants are kept in ${options.storeUrl.replace(/^memory:$/, "memory, until it stops")}`,
+    `Plants are kept in ${describeStoreUrl(options.storeUrl).replace(/^memory:$/, "memory, until it stops")}`,
   ];
   if (token.kind === "issued") {
     lines.push("A token was issued, and saved for this user");

@@ -36,20 +36,39 @@ const recognised = new Set<string>();
 export function prepareDatabaseFile(path: string): void {
   try {
     createDirectory(dirname(path));
-    recognise(path);
+    recognise(path, constants.O_RDWR | constants.O_CREAT);
   } catch (error) {
     throw error instanceof StoreError ? error : createStoreError(toMeaning(error), path, error);
   }
 }
 
-function recognise(path: string): void {
+/**
+ * Makes sure that a path is a plant store already, and changes nothing.
+ *
+ * @param path absolute
+ * @throws StoreError
+ */
+export function findDatabaseFile(path: string): void {
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const isEmpty = found?.isFile() === true && found.size === 0n;
+    if (found === undefined || isEmpty) throw createStoreError(missing, path);
+    recognise(path, constants.O_RDONLY);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const meaning = toMeaning(error);
+    throw createStoreError(meaning === notWritable ? notReadable : meaning, path, error);
+  }
+}
+
+function recognise(path: string, flags: number): void {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found?.isFile() === false) throw createStoreError(notFile, path);
   // Closing any descriptor of a file drops all locks that the process has on it, SQLite's included
   // (https://sqlite.org/howtocorrupt.html, 2.2): a file that SQLite may have open is not opened once more.
   if (found !== undefined && recognised.has(toIdentity(found))) return;
 
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const file = openSync(path, flags, 0o600);
   try {
     const stats = fstatSync(file, { bigint: true });
     if (stats.size === 0n) syncDirectory(dirname(path));
@@ -89,6 +108,14 @@ export const foreign: Meaning = {
 const notWritable: Meaning = {
   reason: "unusable",
   complaint: "may not be written: choose another path, or change the permissions",
+};
+const notReadable: Meaning = {
+  reason: "unusable",
+  complaint: "may not be read: ask its owner, or change the permissions",
+};
+const missing: Meaning = {
+  reason: "unusable",
+  complaint: 'does not exist: check the path, or create it with "plantstore serve"',
 };
 const belowFile: Meaning = {
   reason: "unusable",

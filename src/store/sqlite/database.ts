@@ -14,11 +14,13 @@ const walAttempts = 100;
 const walPauseMs = 20;
 
 /**
+ * What every connection is set to.
+ *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
  * - `fullfsync`: macOS flushes the disk's own cache only when it is asked to
  * - `trusted_schema`, `cell_size_check`: a file that was tampered with or damaged runs no functions and fails early
  */
-const settings = `
+export const settings = `
   PRAGMA busy_timeout = ${busyTimeoutMs};
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;

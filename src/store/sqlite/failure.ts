@@ -55,6 +55,12 @@ export function isBusy(error: unknown): boolean {
   return toMeaning(error) === locked;
 }
 
+/** Whether SQLite failed because it could not make or change a file. */
+export function isUnwritable(error: unknown): boolean {
+  const meaning = toMeaning(error);
+  return meaning === readOnly || meaning === notOpened;
+}
+
 /** The one line for a failure, or for a refusal that has no cause but itself. */
 export function createStoreError(
   { reason, complaint }: Meaning,
@@ -66,7 +72,14 @@ export function createStoreError(
   return new StoreError(reason, message, { cause });
 }
 
+/** By SQLite's own words for a result code: all that the package leaves of it when a read of many rows fails. */
+const codes: ReadonlyMap<string, number> = new Map([
+  ["database is locked", 5],
+  ["database disk image is malformed", 11],
+]);
+
 function toMeaning(error: unknown): Meaning {
-  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  if (!(error instanceof Error)) return unknown;
+  const code = "errcode" in error ? Number(error.errcode) : (codes.get(error.message) ?? 0);
   return meanings.get(code) ?? meanings.get(code & 0xff) ?? unknown;
 }

@@ -1,4 +1,5 @@
 /** The schema, as the steps that lead to it. A step that was released never changes; a new one is appended. */
+import type { StoreError } from "../../core/store.ts";
 import { applicationId, foreign } from "./database-file.ts";
 import { createStoreError } from "./failure.ts";
 import type { SqliteDatabase } from "./provider.ts";
@@ -37,10 +38,7 @@ export function migrate(database: SqliteDatabase, path: string): void {
   if (readVersion(database) === steps.length) return;
   inTransaction(database, () => {
     const version = readVersion(database);
-    if (version > steps.length) {
-      const complaint = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
-      throw createStoreError({ reason: "unusable", complaint }, path);
-    }
+    if (version > steps.length) throw createNewerError(version, path);
     if (version === 0) {
       if (hasTables(database)) throw createStoreError(foreign, path);
       createRecord(database);
@@ -51,6 +49,25 @@ export function migrate(database: SqliteDatabase, path: string): void {
       record(database, index + 1);
     }
   });
+}
+
+/**
+ * Makes sure that the schema is the one that this program knows, and changes nothing.
+ *
+ * @throws StoreError `unusable`
+ */
+export function checkVersion(database: SqliteDatabase, path: string): void {
+  const version = readVersion(database);
+  if (version > steps.length) throw createNewerError(version, path);
+  if (version === steps.length) return;
+  const complaint =
+    'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date';
+  throw createStoreError({ reason: "unusable", complaint }, path);
+}
+
+function createNewerError(version: number, path: string): StoreError {
+  const complaint = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
+  return createStoreError({ reason: "unusable", complaint }, path);
 }
 
 function createRecord(database: SqliteDatabase): void {

@@ -1,0 +1,81 @@
+/** `plantstore get`: one plant out of a store. */
+import { describe, expect, it } from "vitest";
+import { int64Max, int64Min } from "../../src/core/int64.ts";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+
+const fern = { id: 1n, name: "fern" };
+
+describe("a plant that is there", () => {
+  it("is one line of JSON on stdout, and stderr stays empty", async () => {
+    const url = await createSqliteStore([fern, { id: 2n, name: "monstera", tag: "" }]);
+    expect(await runCli(["get", "1", "--store", url])).toEqual({
+      exitCode: 0,
+      stdout: '{"id":1,"name":"fern"}\n',
+      stderr: "",
+    });
+    const { stdout } = await runCli(["get", "2", "--store", url]);
+    expect(stdout).toBe('{"id":2,"name":"monstera","tag":""}\n');
+  });
+
+  it.each([
+    ["-5", -5n],
+    ["-0", 0n],
+    ["1.0", 1n],
+    ["10e-1", 1n],
+    ["-5e0", -5n],
+    ["9007199254740993", 9007199254740993n],
+    ["9223372036854775807", int64Max],
+    ["-9223372036854775808", int64Min],
+  ])("is found by %s, an id as `create --id` takes it", async (text, id) => {
+    const url = await createSqliteStore([
+      { id, name: "fern" },
+      { id: 9007199254740992n, name: "neighbour" },
+    ]);
+    const { exitCode, stdout } = await runCli(["get", text, "--store", url]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `{"id":${id},"name":"fern"}\n` });
+  });
+
+  it("is exact in a pipe, and escaped on a terminal for what that would obey", async () => {
+    const name = 'a\0b \u001b[31m \u202e \u2028 " \\ \uFEFF \u{1F331}';
+    const url = await createSqliteStore([{ id: 1n, name }]);
+    const piped = await runCli(["get", "1", "--store", url]);
+    expect(piped.stdout).toBe(`{"id":1,"name":${JSON.stringify(name)}}\n`);
+
+    const shown = await runCli(["get", "1", "--store", url], { terminals: allTerminals });
+    expect(shown.stdout).toMatch(/^[ -~\u{1F331}]*\n$/u);
+    expect(JSON.parse(shown.stdout)).toEqual({ id: 1, name });
+  });
+});
+
+it("a plant that is not there is a sentence on stderr, and exit code 9", async () => {
+  const url = await createSqliteStore([fern]);
+  expect(await runCli(["get", "-2", "--store", url])).toEqual({
+    exitCode: 9,
+    stdout: "",
+    stderr: 'error: no plant has the id -2: "plantstore list" shows those that are there\n',
+  });
+});
+
+describe("what is no id", () => {
+  it.each(["", "fern", "1.5", "1_0", "0x1", "9223372036854775808", "1e999999999"])(
+    "%j is refused, with what would be one",
+    async (text) => {
+      const url = await createSqliteStore([fern]);
+      expect(await runCli(["get", text, "--store", url])).toEqual({
+        exitCode: 2,
+        stdout: "",
+        stderr: `error: the id is "${text}": it must be an integer from ${int64Min} to ${int64Max}\n`,
+      });
+    },
+  );
+
+  it.each([
+    [["get"], /^error: missing required argument 'id'; see "plantstore get --help"\n$/],
+    [["get", "1", "2"], /^error: too many arguments for 'get'/],
+  ])("%j is wrong usage", async (argv, message) => {
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+});

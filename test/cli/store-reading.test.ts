@@ -1,0 +1,149 @@
+/** What `list`, `get` and `export` have in common: which store they read, and that they leave it as it is. */
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../src/store/open-store.ts";
+import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { runCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const fern = { id: 1n, name: "fern" };
+const moss = { id: 1n, name: "moss" };
+const commands = [["list"], ["get", "1"], ["export"]];
+
+describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ argv }) => {
+  it("reads the store of the data directory by default", async () => {
+    const home = await createTemporaryDirectory();
+    const store = await openStore(`sqlite:${join(home, ".local/share/plantstore/plants.db")}`);
+    await store.create(fern, "reject");
+    await store.close();
+    const { exitCode, stdout } = await runCli(argv, { home });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"id":1,"name":"fern"}\n' });
+  });
+
+  it("reads the store that PLANTSTORE_STORE names, and rather the one of --store", async () => {
+    const env = { PLANTSTORE_STORE: await createSqliteStore([fern]) };
+    expect((await runCli(argv, { env })).stdout).toContain("fern");
+    const url = await createSqliteStore([moss]);
+    expect((await runCli([...argv, "--store", url], { env })).stdout).toContain("moss");
+  });
+
+  it("reads a store while it is open elsewhere, with what was acknowledged just now", async () => {
+    const url = await createSqliteStore([]);
+    const store = await openStore(url);
+    await store.create(fern, "reject");
+    const { exitCode, stdout } = await runCli([...argv, "--store", url]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"id":1,"name":"fern"}\n' });
+    expect(await store.create(moss, "replace")).toBe("replaced");
+    await store.close();
+  });
+
+  it("refuses memory:, and says why", async () => {
+    expect(await runCli([...argv, "--store", "memory:"])).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr:
+        "error: memory: can't be read from outside: it lives in its server, and ends with it\n",
+    });
+  });
+
+  it("refuses what is no store, by the name of the flag or the variable", async () => {
+    const flag = await runCli([...argv, "--store", "plants.db"]);
+    expect(flag).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(flag.stderr).toMatch(
+      /^error: --store names no store: unknown kind of store "plants.db"/,
+    );
+    const variable = await runCli(argv, { env: { PLANTSTORE_STORE: "plants.db" } });
+    expect(variable.stderr).toMatch(/^error: PLANTSTORE_STORE names no store: /);
+  });
+
+  it.each<[what: string, complaint: RegExp, make: (path: string) => Promise<unknown>]>([
+    [
+      "a path where nothing is",
+      /does not exist: check the path, or create it with "plantstore serve"/,
+      () => Promise.resolve(),
+    ],
+    ["an empty file", /does not exist: check the path, or/, (path) => writeFile(path, "")],
+    ["a text", /is not a SQLite database: /, (path) => writeFile(path, "my plants\n".repeat(99))],
+    ["a directory", /is a directory or a device: /, (path) => mkdir(path)],
+  ])("refuses %s, and leaves it as it was", async (_what, complaint, make) => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    await make(path);
+    const before = await readdir(directory);
+    const { exitCode, stdout, stderr } = await runCli([...argv, "--store", `sqlite:${path}`]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: the store \/[^\n]*\n$/);
+    expect(stderr).toContain(path);
+    expect(stderr).toMatch(complaint);
+    expect(await readdir(directory)).toEqual(before);
+  });
+
+  it("creates no directory for a store that is not there", async () => {
+    const home = await createTemporaryDirectory();
+    const { exitCode, stderr } = await runCli(argv, { home });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${home}/.local/share/plantstore/plants.db does not exist`);
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("does not change a byte of a store", async () => {
+    const url = await createSqliteStore([fern]);
+    const path = url.replace("sqlite:", "");
+    const before = await readFile(path);
+    await runCli([...argv, "--store", url]);
+    expect((await readFile(path)).equals(before)).toBe(true);
+  });
+
+  it("its help names its store, its examples and its exit codes", async () => {
+    const { exitCode, stdout } = await runCli([argv[0] ?? "", "--help"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /--store <url> .*\n +\(default: <data dir>\/plants\.db, env: PLANTSTORE_STORE\)/,
+    );
+    expect(stdout.match(/^[A-Z][^\n]*:(?=$)/gm)).toEqual(
+      expect.arrayContaining([
+        "Examples:",
+        "Options:",
+        "Environment (empty means unset):",
+        "Exit codes:",
+      ]),
+    );
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
+
+it("a store that others keep locked is worth another try: exit 6", async () => {
+  const path = (await createSqliteStore([fern])).replace("sqlite:", "");
+  // Nobody has a copy open: where SQLite is the package, a connection is closed for good only by the garbage collector.
+  const copy = `${path}.copy`;
+  for (const suffix of ["", "-wal"]) {
+    const bytes = await readFile(path + suffix).catch(() => undefined);
+    if (bytes !== undefined) await writeFile(copy + suffix, bytes);
+  }
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(copy);
+  database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE plants SET tag = 'pot'");
+  const { exitCode, stdout, stderr } = await runCli(["list", "--store", `sqlite:${copy}`]);
+  database.exec("ROLLBACK");
+  database.close();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
+  expect(stderr).toMatch(/^error: the store \S+ is locked by another process: try again[^\n]*\n$/);
+});
+
+it("a store that is damaged further down is not read in part as if it were all: exit 2", async () => {
+  const plants = Array.from({ length: 1000 }, (_, index) => ({ ...fern, id: BigInt(index) }));
+  const url = await createSqliteStore(plants);
+  const path = url.replace("sqlite:", "");
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0xff, bytes.length - 4096));
+
+  const { exitCode, stderr } = await runCli(["export", "--store", url]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^error: the store \S+ is damaged: restore a backup[^\n]*\n$/);
+});

@@ -1,0 +1,44 @@
+/** A store is read with the built command, while the built command serves it. */
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openStore } from "../../src/store/open-store.ts";
+import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+it("what was created at a running server is listed, got and exported at once", async () => {
+  const home = await createTemporaryDirectory();
+  const server = startBinary(["serve", "--port", "0"], { home });
+  const env = { PLANTSTORE_URL: await server.firstLine };
+  const line = '{"id":-5,"name":"fern\\u0000","tag":"pot"}\n';
+  expect(await runBinary(["create"], { home, env, stdin: line })).toMatchObject({ code: 0 });
+
+  const printed = { code: 0, stdout: line, stderr: "" };
+  for (const args of [["get", "-5"], ["list", "--tag", "pot"], ["export"]]) {
+    expect(await runBinary(args, { home })).toEqual(printed);
+  }
+  server.child.kill("SIGTERM");
+  expect(await server.finished).toMatchObject({ code: 0 });
+
+  expect(await runBinary(["get", "-5"], { home })).toEqual(printed);
+  expect(await readdir(join(home, ".local/share/plantstore"))).toEqual(["plants.db"]);
+});
+
+it("an export whose output is closed ends with 141 and says nothing", async () => {
+  const home = await createTemporaryDirectory();
+  const path = join(home, "plants.db");
+  const store = await openStore(`sqlite:${path}`);
+  // More than a pipe holds.
+  const plants = Array.from({ length: 4000 }, (_, index) => ({
+    id: BigInt(index),
+    name: "n".repeat(1000),
+  }));
+  await Promise.all(plants.map((plant) => store.create(plant, "reject")));
+  await store.close();
+
+  const { child, finished } = startBinary(["export", "--store", `sqlite:${path}`], { home });
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  expect(await finished).toMatchObject({ code: 141, stderr: "" });
+});

@@ -1,0 +1,120 @@
+/** Reading a file that is a store already: what is read, what is refused, and that it stays as it was. */
+import { copyFile, readdir, readFile, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../../src/store/open-store.ts";
+import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { bundleProgram, run } from "./programs.ts";
+
+const { DatabaseSync } = await loadSqlite();
+const firstPlant = { id: 1n, name: "plant 1" };
+
+/** A file with one plant that no process has open, and nothing beside it. */
+async function createClosedFile(name = "plants.db"): Promise<string> {
+  const path = join(await createTemporaryDirectory(), name);
+  const program = await bundleProgram("create-one");
+  expect(await run(process.execPath, [program, path, "1"])).toMatchObject({ stdout: "created\n" });
+  expect(await readdir(dirname(path))).toEqual([name]);
+  return path;
+}
+
+/** What makes SQLite unable to open a file, whoever asks: a link that leads nowhere. */
+function block(path: string): Promise<void> {
+  return symlink(join(dirname(path), "no", "such", "directory"), path);
+}
+
+function change(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+describe("a reader", () => {
+  it("sees what was acknowledged before each of its calls", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    const reader = await openSqliteReader(path);
+    onTestFinished(() => reader.close());
+    expect(await reader.get(1n)).toBeUndefined();
+    await store.create(firstPlant, "reject");
+    expect(await reader.get(1n)).toEqual(firstPlant);
+    expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
+  });
+
+  it("reads what is in the log of a crashed process", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create(firstPlant, "reject");
+    const copy = join(await createTemporaryDirectory(), "copy.db");
+    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+
+    const reader = await openSqliteReader(copy);
+    onTestFinished(() => reader.close());
+    expect(await reader.get(1n)).toEqual(firstPlant);
+  });
+
+  it("cannot write, not even by a mistake of ours", async () => {
+    const reader = await openSqliteReader(await createClosedFile());
+    onTestFinished(() => reader.close());
+    const writer = reader as unknown as { checkWritable: () => Promise<void> };
+    await expect(writer.checkWritable()).rejects.toMatchObject({ name: "StoreError" });
+  });
+});
+
+describe("where no log can be opened, as on a read-only disk,", () => {
+  it.each(["plants.db", "a%20b?c#d.db", "mönstera 🌱.db"])(
+    "the file alone is read: %s",
+    async (name) => {
+      const path = await createClosedFile(name);
+      await block(`${path}-wal`);
+      const reader = await openSqliteReader(path);
+      onTestFinished(() => reader.close());
+      expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
+    },
+  );
+
+  it("and there is one, its plants are not left out: the store is refused", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create(firstPlant, "reject");
+    const copy = join(await createTemporaryDirectory(), "copy.db");
+    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+    await block(`${copy}-shm`);
+
+    await expect(openSqliteReader(copy)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringContaining(`the store ${copy} cannot be opened: `),
+    });
+  });
+});
+
+describe("a store of another version is refused, and not changed", () => {
+  it.each([
+    [
+      "a newer one",
+      "INSERT INTO migrations VALUES (1000, 0)",
+      "is from a newer plantstore (its schema is 1000, this one knows 1): install that version",
+    ],
+    [
+      "an older one",
+      "DELETE FROM migrations",
+      'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date',
+    ],
+  ])("%s", async (_, sql, complaint) => {
+    const path = await createClosedFile();
+    change(path, `PRAGMA journal_mode = DELETE; ${sql}`);
+    const before = await readFile(path);
+    await expect(openSqliteReader(path)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: `the store ${path} ${complaint}`,
+    });
+    expect((await readFile(path)).equals(before)).toBe(true);
+  });
+});
