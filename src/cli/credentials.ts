@@ -1,7 +1,8 @@
 /** The tokens that were saved, each for one origin, in a file of its own: who saves for one can't spoil another. */
+import { existsSync } from "node:fs";
 import { access, constants, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import * as z from "zod";
 import { CommandError } from "./command-error.ts";
 import { toSystemReason } from "./system-error.ts";
@@ -73,7 +74,7 @@ export async function saveToken(
   const folder = toFolder(configDirectory);
   try {
     // conf would make the directory open to others, and try again and again for a second where it may not write.
-    await mkdir(folder, { recursive: true, mode: ownerOnlyDirectory });
+    await createFolder(folder);
     await access(folder, constants.W_OK);
     const { default: Conf } = await import("conf");
     const file = new Conf<SavedToken>({
@@ -91,6 +92,15 @@ export async function saveToken(
       { cause: error },
     );
   }
+}
+
+/** One by one: Node 20 never comes back from a recursive mkdir where nobody may create anything, as in /proc. */
+async function createFolder(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  await createFolder(dirname(path));
+  await mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
+    if (!existsSync(path)) throw error;
+  });
 }
 
 async function readCredentialFile(path: string): Promise<SavedToken | undefined> {

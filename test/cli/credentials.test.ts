@@ -136,3 +136,9 @@ it("a directory that can't be made is named, with the way around it", async () =
     /^the token can't be saved in .*\/credentials \(E[A-Z]+: [^,]+\): .* PLANTSTORE_CONFIG_DIR$/,
   );
 });
+
+it("a directory where nobody may make one is refused as well, and soon", async () => {
+  await expect(saveToken("/proc/plantstore", here, "first")).rejects.toThrow(
+    /^the token can't be saved in \/proc\/plantstore\/credentials \(E/,
+  );
+});

@@ -1,22 +1,26 @@
 /** Directories that are still there after the loss of power. */
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
 
 /**
- * Creates a directory with the missing ones above it, for their owner alone, and flushes what it created.
+ * Creates a directory with the missing ones above it, for their owner alone, and flushes what it created. One by one:
+ * Node 20 never comes back from a recursive mkdir where the system lets nobody create anything, as in /proc.
  *
  * @param path absolute and normalized
  */
 export function createDirectory(path: string): void {
-  const topmost = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (topmost === undefined) return;
-  // The entry of a directory is in the one above it.
-  let created = path;
-  while (created.length >= topmost.length) {
-    created = dirname(created);
-    syncDirectory(created);
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  createDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time may have made it.
+    if (!existsSync(path)) throw error;
   }
+  // The entry of a directory is in the one above it.
+  syncDirectory(parent);
 }
 
 /** Flushes the entries of a directory. Windows has no such thing, and needs none. */

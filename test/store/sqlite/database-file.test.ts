@@ -196,6 +196,7 @@ describe("a path where no file can be", () => {
     ["a name right below a file", belowFile, "file/plants.db"],
     ["a name further below a file", belowFile, "file/a/b/plants.db"],
     ["a name that is too long", notOpened, "x".repeat(300)],
+    ["a directory where nobody may make one", notOpened, "/proc/plantstore/plants.db"],
     ["a name with a NUL", notOpened, "a\0b"],
   ])("%s is refused in one line", async (_, message, name) => {
     const directory = await createTemporaryDirectory();
