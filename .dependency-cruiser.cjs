@@ -16,7 +16,6 @@ const packages = {
   chalk: "^src/cli/",
   commander: "^src/cli/",
   conf: "^src/cli/",
-  "csv-parse": "^src/client/",
   ora: "^src/cli/",
   pg: "^src/store/postgres/",
   undici: "^src/client/http[.]ts$",

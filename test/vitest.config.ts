@@ -1,7 +1,33 @@
 /** How the tests run: every *.test.ts below test/, on real sockets, files and processes. */
-import { defineConfig } from "vitest/config";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { defineConfig, type Plugin } from "vitest/config";
+import { type Bundle, bundle, sqliteWorker } from "./store/sqlite/bundle.ts";
+
+const workerScriptSource = fileURLToPath(
+  new URL("../src/store/sqlite/worker-script.ts", import.meta.url),
+);
+
+/** A thread runs a file, not what vitest makes of a source: it gets one that is built once for the run. */
+function builtSqliteWorker(): Plugin {
+  let building: Promise<Bundle> | undefined;
+  return {
+    name: "built-sqlite-worker",
+    async load(id) {
+      if (id !== workerScriptSource) return undefined;
+      building ??= bundle(sqliteWorker);
+      const { directory } = await building;
+      const url = pathToFileURL(join(directory, "sqlite-worker.js"));
+      return `export const workerScript = new URL(${JSON.stringify(url)});`;
+    },
+    async closeBundle() {
+      await (await building)?.remove();
+    },
+  };
+}
 
 export default defineConfig({
+  plugins: [builtSqliteWorker()],
   test: {
     include: ["test/**/*.test.ts"],
     expect: { requireAssertions: true },

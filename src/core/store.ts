@@ -62,7 +62,10 @@ export interface PlantStore extends StoreParts {
 /** A store that is only read. */
 export type StoreReader = Pick<PlantStore, "get" | "list" | "close">;
 
-/** What is different from one database to the next. Called by one caller at a time. */
+/**
+ * What is different from one database to the next. Of its calls one is under way at a time, but for `get` and `list`,
+ * which may run beside all others.
+ */
 export interface StoreEngine extends StoreParts {
   /**
    * Carries out the creates in their order and flushes them together. Either all of them are durable when it resolves,

@@ -68,26 +68,74 @@ describe("a group commit", () => {
     expect(commits).toEqual([[1n], [2n, 3n, 4n]]);
   });
 
-  it("takes at most 1000 creates, and the others after them", async () => {
-    const { staged, commits } = createStagedEngine();
+  it("begins with 32 creates before the turn has ended, for which the others do not wait", async () => {
+    const gate = createGate();
+    const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
+    const all = Array.from({ length: 40 }, (_, index) => create(store, BigInt(index)));
+    expect(commits.map((commit) => commit.length)).toEqual([32]);
+    gate.open();
+    await Promise.all(all);
+    expect(commits.map((commit) => commit.length)).toEqual([32, 8]);
+  });
+
+  it("begins the next one before anybody hears of the last", async () => {
+    const gate = createGate();
+    const { staged, commits } = createStagedEngine(() => gate.opened);
+    const store = createGroupCommit(staged);
+    const first = create(store, 1n).then(() => commits.length);
+    while (commits.length === 0) await endOfTurn();
+    const second = create(store, 2n);
+    gate.open();
+    expect(await first).toBe(2);
+    await second;
+  });
+
+  it("takes at most 1000 creates, and the others after them", async () => {
+    const gate = createGate();
+    const { staged, commits } = createStagedEngine(() => gate.opened);
+    const store = createGroupCommit(staged);
+    const all = [create(store, 0n)];
+    while (commits.length === 0) await endOfTurn();
     const ids = Array.from({ length: 2001 }, (_, index) => BigInt(index));
-    await Promise.all(ids.map((id) => create(store, id)));
-    expect(commits.map((commit) => commit.length)).toEqual([1000, 1000, 1]);
-    expect(commits.flat()).toEqual(ids);
+    all.push(...ids.map((id) => create(store, id)));
+    gate.open();
+    await Promise.all(all);
+    expect(commits.map((commit) => commit.length)).toEqual([1, 1000, 1000, 1]);
+    expect(commits.flat()).toEqual([0n, ...ids]);
+  });
+
+  it.each<[what: string, lengths: number[], commits: number[]]>([
+    ["together have 4194304 characters", [2 ** 21, 2 ** 21, 1], [1, 2, 1]],
+    ["have more alone", [2 ** 23, 2 ** 23], [1, 1, 1]],
+  ])("takes no more creates when those in it %s", async (_, lengths, expected) => {
+    const gate = createGate();
+    const { staged, commits } = createStagedEngine(() => gate.opened);
+    const store = createGroupCommit(staged);
+    const all = [create(store, 0n)];
+    while (commits.length === 0) await endOfTurn();
+    for (const [id, length] of lengths.entries()) {
+      const tag = "x".repeat(length / 2);
+      all.push(
+        store.create({ id: BigInt(id), name: tag.padStart(length - tag.length), tag }, "replace"),
+      );
+    }
+    gate.open();
+    await Promise.all(all);
+    expect(commits.map((commit) => commit.length)).toEqual(expected);
   });
 
   it("fills the commit that waits before it begins another", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
-    const ids = Array.from({ length: 1001 }, (_, index) => BigInt(index));
+    const ids = Array.from({ length: 33 }, (_, index) => BigInt(index));
     const all = ids.map((id) => create(store, id));
-    while (commits.length === 0) await endOfTurn();
-    all.push(create(store, 1001n));
+    await endOfTurn();
+    all.push(create(store, 33n));
     gate.open();
     await Promise.all(all);
-    expect(commits.map((commit) => commit.length)).toEqual([1000, 2]);
+    expect(commits.map((commit) => commit.length)).toEqual([32, 2]);
   });
 
   it("gives each create its own result", async () => {
@@ -96,7 +144,7 @@ describe("a group commit", () => {
     expect(results).toEqual(["created", "unchanged", "created"]);
   });
 
-  it("has one call under way in the engine at a time", async () => {
+  it("has one call under way in the engine at a time, reads aside", async () => {
     let running = 0;
     let most = 0;
     const engine = createMemoryEngine();
@@ -109,9 +157,8 @@ describe("a group commit", () => {
         return call(...args);
       };
     const store = createGroupCommit({
+      ...engine,
       commit: slowly(engine.commit),
-      get: slowly(engine.get),
-      list: slowly(engine.list),
       checkWritable: slowly(engine.checkWritable),
       addToken: slowly(engine.addToken),
       listTokens: slowly(engine.listTokens),
@@ -119,8 +166,6 @@ describe("a group commit", () => {
     });
     await Promise.all([
       create(store, 1n),
-      store.get(1n),
-      store.list({ limit: 1 }),
       store.checkWritable(),
       store.addToken(token),
       store.listTokens(),
@@ -128,6 +173,67 @@ describe("a group commit", () => {
       store.close(),
     ]);
     expect(most).toBe(1);
+  });
+});
+
+describe("a read", () => {
+  const reads: [string, (store: PlantStore) => Promise<unknown>][] = [
+    ["get", (store) => store.get(1n)],
+    ["list", (store) => store.list({ limit: 1 })],
+  ];
+
+  /** An engine whose reads wait at a gate. */
+  function createSlowReads() {
+    const gate = createGate();
+    const engine = createMemoryEngine();
+    const staged: StoreEngine = {
+      ...engine,
+      get: (id) => gate.opened.then(() => engine.get(id)),
+      list: (query) => gate.opened.then(() => engine.list(query)),
+    };
+    return { staged, gate };
+  }
+
+  it.each(reads)("%s sees the creates before it", async (_, read) => {
+    const { staged } = createStagedEngine(() => endOfTurn());
+    const store = createGroupCommit(staged);
+    void create(store, 1n);
+    expect([await read(store)].flat()).toEqual([{ id: 1n, name: "fern" }]);
+  });
+
+  it.each(reads)("%s holds up no creates after it", async (_, read) => {
+    const { staged, gate } = createSlowReads();
+    const store = createGroupCommit(staged);
+    const result = read(store);
+    expect(await create(store, 1n)).toBe("created");
+    gate.open();
+    await expect(result).resolves.toBeDefined();
+  });
+
+  it.each(reads)("%s is waited for when the store is closed", async (name, read) => {
+    const { staged, gate } = createSlowReads();
+    const log: string[] = [];
+    const store = createGroupCommit({
+      ...staged,
+      get: (id) => staged.get(id).finally(() => log.push("get")),
+      list: (query) => staged.list(query).finally(() => log.push("list")),
+      close: async () => void log.push("close"),
+    });
+    const result = read(store);
+    const closed = store.close();
+    await endOfTurn();
+    gate.open();
+    await Promise.all([result, closed]);
+    expect(log).toEqual([name, "close"]);
+  });
+
+  it("that fails keeps the store from nothing", async () => {
+    const engine = createMemoryEngine();
+    const failing = { ...engine, get: () => Promise.reject(new StoreError("failed", "broken")) };
+    const store = createGroupCommit(failing);
+    await expect(store.get(1n)).rejects.toMatchObject({ reason: "failed" });
+    expect(await create(store, 1n)).toBe("created");
+    await expect(store.close()).resolves.toBeUndefined();
   });
 });
 

@@ -159,14 +159,42 @@ export function describeStoreContract(
       const store = await openStore();
       expect(await store.create(fern, "replace")).toBe("created");
     });
+  });
 
-    it("of concurrent different creates exactly one succeeds, and that one is stored", async () => {
+  describe.each([
+    ["one commit", 20],
+    ["several commits", 500],
+  ])(`the ${engineName} engine and concurrent creates of one id in %s`, (_, count) => {
+    async function createAll(toName: (index: number) => string, onConflict: ConflictPolicy) {
       const store = await openStore();
-      const plants = Array.from({ length: 50 }, (_, index) => ({ id: 7n, name: `plant ${index}` }));
-      const results = await Promise.all(plants.map((plant) => store.create(plant, "reject")));
+      const names = Array.from({ length: count }, (__, index) => toName(index));
+      const results = await Promise.all(
+        names.map((name) => store.create({ id: 7n, name, tag: name }, onConflict)),
+      );
+      const stored = await store.get(7n);
+      return { names, results, stored };
+    }
+
+    it("the same plant: all succeed, and one of them stored it", async () => {
+      const { results } = await createAll(() => "fern", "reject");
       expect(results.filter((result) => result === "created")).toHaveLength(1);
-      expect(results.filter((result) => result === "conflict")).toHaveLength(49);
-      expect(await store.get(7n)).toStrictEqual(plants[results.indexOf("created")]);
+      expect(results.filter((result) => result === "unchanged")).toHaveLength(count - 1);
+    });
+
+    it("different plants: exactly one succeeds, and that one is stored", async () => {
+      const { names, results, stored } = await createAll((index) => `plant ${index}`, "reject");
+      expect(results.filter((result) => result === "created")).toHaveLength(1);
+      expect(results.filter((result) => result === "conflict")).toHaveLength(count - 1);
+      const name = names[results.indexOf("created")];
+      expect(stored).toStrictEqual({ id: 7n, name, tag: name });
+    });
+
+    it("different plants that replace each other: all succeed, and one is there whole", async () => {
+      const { names, results, stored } = await createAll((index) => `plant ${index}`, "replace");
+      expect(results.filter((result) => result === "created")).toHaveLength(1);
+      expect(results.filter((result) => result === "replaced")).toHaveLength(count - 1);
+      expect(names).toContain(stored?.name);
+      expect(stored?.tag).toBe(stored?.name);
     });
   });
 

@@ -1,17 +1,24 @@
 /** Opens the one connection of an engine, and makes sure that its commits survive the loss of power. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy, createStoreError } from "./failure.ts";
+import { createStoreError } from "./failure.ts";
+import { whileBusy } from "./lock-wait.ts";
 import { migrate } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
 
-/** How long a statement waits for another process's lock; meanwhile nothing else happens in this one. */
+/**
+ * How long a statement waits for another process's lock while a connection is opened. It takes many different locks
+ * then, and must not let go of those it has: of several processes that start on one new file none would get anywhere.
+ */
 const busyTimeoutMs = 1000;
 
 /** What `PRAGMA synchronous` answers for FULL. */
 const synchronousFull = "2";
 
-const walAttempts = 100;
-const walPauseMs = 20;
+/**
+ * Pages of the write-ahead log, 4 KiB each, from which on a commit copies what is left of it into the database file and
+ * the next one begins it anew. That is mostly done beside the commits (see checkpointer.ts), but it is never complete
+ * while they go on. A longer log gains no more; the end of the last connection has to copy all of it.
+ */
+export const maxLogPages = 8000;
 
 /**
  * What every connection is set to.
@@ -25,6 +32,7 @@ export const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;
   PRAGMA checkpoint_fullfsync = ON;
+  PRAGMA wal_autocheckpoint = ${maxLogPages};
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
 `;
@@ -43,8 +51,8 @@ export async function openDatabase(
   try {
     database.exec(settings);
     // Before the write-ahead log is on: the mark of a plant store is then in the file itself from the beginning.
-    migrate(database, path);
-    await turnOnWal(database);
+    await whileBusy(() => migrate(database, path));
+    await whileBusy(() => turnOnWal(database));
     checkDurability(database, path);
     return database;
   } catch (error) {
@@ -53,19 +61,10 @@ export async function openDatabase(
   }
 }
 
-/** SQLite does not wait by itself for the lock that this takes when another process starts on the same new file. */
-async function turnOnWal(database: SqliteDatabase): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      database.exec("PRAGMA journal_mode = WAL");
-      // The log is opened by the first read: better now than in the first create.
-      database.exec("SELECT 1 FROM migrations");
-      return;
-    } catch (error) {
-      if (!isBusy(error) || attempt === walAttempts) throw error;
-      await sleep(walPauseMs);
-    }
-  }
+function turnOnWal(database: SqliteDatabase): void {
+  database.exec("PRAGMA journal_mode = WAL");
+  // The log is opened by the first read: better now than in the first create.
+  database.exec("SELECT 1 FROM migrations");
 }
 
 /** SQLite passes over a setting that it cannot have; a store that would lose plants is worse than none. */

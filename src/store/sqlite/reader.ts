@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { StoreReader } from "../../core/store.ts";
 import { settings } from "./database.ts";
 import { findDatabaseFile } from "./database-file.ts";
-import { createSqliteEngine } from "./engine.ts";
+import { createConnection } from "./connection.ts";
 import { isUnwritable, toStoreError } from "./failure.ts";
 import { checkVersion } from "./migrations.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteProvider } from "./provider.ts";
@@ -23,7 +23,7 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   let database: SqliteDatabase | undefined;
   try {
     database = openDatabase(provider, absolutePath);
-    return createSqliteEngine(database, absolutePath);
+    return createConnection(database, absolutePath);
   } catch (error) {
     database?.close();
     throw toStoreError(error, absolutePath);

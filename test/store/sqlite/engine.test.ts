@@ -1,12 +1,12 @@
 /** The SQLite engine keeps the contract, what it keeps stays, and a failure costs only the commit that it hits. */
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { createSqliteEngine, openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { describeStoreContract } from "../store-contract.ts";
 
@@ -57,15 +57,15 @@ describe("a SQLite store", () => {
   });
 });
 
-describe("a commit that fails halfway", () => {
-  it("leaves nothing of itself behind, and the next one works", async () => {
+describe("a commit with an id that is outside int64", () => {
+  it("fails, rather than that the id becomes another one, and the next one works", async () => {
     const engine = await open(await createPath());
     const requests = [toRequest(1n, "fern"), toRequest(int64Max + 1n, "moss")];
     await expect(engine.commit(requests)).rejects.toMatchObject({
       name: "StoreError",
       reason: "failed",
     });
-    expect(await engine.get(1n)).toBeUndefined();
+    expect(await engine.list({ limit: 2 })).toEqual([]);
     expect(await engine.commit([toRequest(1n, "moss")])).toEqual(["created"]);
   });
 });
@@ -94,57 +94,64 @@ describe("two engines on one file", () => {
 });
 
 describe("a store that another connection has locked", () => {
-  it("rejects with busy, and works once the lock is gone", async () => {
+  it("waits for the lock", async () => {
     const path = await createPath();
     const engine = await open(path);
     const other = new provider.DatabaseSync(path);
     onTestFinished(() => other.close());
 
     other.exec("BEGIN IMMEDIATE");
-    await expect(engine.commit([toRequest(1n, "fern")])).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "busy",
-      message: expect.stringContaining(`the store ${path} is locked by another process`),
-    });
-    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" });
+    const committed = engine.commit([toRequest(1n, "fern")]);
+    // The reading thread comes up meanwhile: the other one has long tried in vain.
+    expect(await engine.get(1n)).toBeUndefined();
     other.exec("ROLLBACK");
-    expect(await engine.commit([toRequest(1n, "fern")])).toEqual(["created"]);
+    expect(await committed).toEqual(["created"]);
+  });
+
+  it("rejects with busy when it lasts, and works once the lock is gone", async () => {
+    const path = await createPath();
+    const [first, second] = [await open(path), await open(path)];
+    const other = new provider.DatabaseSync(path);
+    onTestFinished(() => other.close());
+
+    other.exec("BEGIN IMMEDIATE");
+    const rejected = [first.commit([toRequest(1n, "fern")]), second.checkWritable()];
+    expect(await Promise.allSettled(rejected)).toEqual(
+      rejected.map(() => ({
+        status: "rejected",
+        reason: expect.objectContaining({
+          name: "StoreError",
+          reason: "busy",
+          message: expect.stringContaining(`the store ${path} is locked by another process`),
+        }),
+      })),
+    );
+    other.exec("ROLLBACK");
+    expect(await first.commit([toRequest(1n, "fern")])).toEqual(["created"]);
   });
 });
 
-describe("a store without room", () => {
-  const large = "x".repeat(100_000);
+describe("a store that is closed", () => {
+  it("leaves one file that has everything, and no thread", async () => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker): void => void threads.push(thread);
+    process.on("worker", note);
+    onTestFinished(() => void process.off("worker", note));
 
-  /** An engine on a database that may grow by a few pages only. */
-  async function openSmall(): Promise<{ engine: StoreEngine; database: SqliteDatabase }> {
     const path = await createPath();
-    const database = await openDatabase(provider, path);
-    const engine = createSqliteEngine(database, path);
-    onTestFinished(() => engine.close());
-    database.exec("PRAGMA max_page_count = 10");
-    return { engine, database };
-  }
-
-  it("rejects with full and stores nothing of the commit", async () => {
-    const { engine } = await openSmall();
-    const commit = engine.commit([toRequest(1n, "fern"), toRequest(2n, large)]);
-    await expect(commit).rejects.toMatchObject({ name: "StoreError", reason: "full" });
-    expect(await engine.get(1n)).toBeUndefined();
-    expect(await engine.get(2n)).toBeUndefined();
+    const engine = await open(path);
+    await engine.commit([toRequest(1n, "fern")]);
+    await engine.get(1n);
+    expect(threads.map(({ threadId }) => threadId > 0)).toEqual([true, true]);
+    await engine.close();
+    expect(await readdir(dirname(path))).toEqual(["plants.db"]);
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1, -1]);
   });
 
-  it("takes what fits, and everything once there is room", async () => {
-    const { engine, database } = await openSmall();
-    await expect(engine.commit([toRequest(1n, large)])).rejects.toMatchObject({ reason: "full" });
-    expect(await engine.commit([toRequest(2n, "fern")])).toEqual(["created"]);
-    database.exec("PRAGMA max_page_count = 1000");
-    expect(await engine.commit([toRequest(1n, large)])).toEqual(["created"]);
-  });
-
-  it("rejects a token too", async () => {
-    const { engine } = await openSmall();
-    const token = { digest: "ab", prefix: "pst_ab", name: large, issuedAtMs: 1 };
-    await expect(engine.addToken(token)).rejects.toMatchObject({ reason: "full" });
-    expect(await engine.listTokens()).toEqual([]);
+  it("refuses what it is asked for", async () => {
+    const engine = await open(await createPath());
+    await engine.close();
+    await expect(engine.get(1n)).rejects.toMatchObject({ reason: "closed" });
+    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "closed" });
   });
 });

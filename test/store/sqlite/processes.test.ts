@@ -1,10 +1,13 @@
-/** What only shows with processes of their own: crashes, starts at the same time, limits, the garbage collector. */
+/** What only shows with processes of their own: crashes, writers of one file, limits, the garbage collector. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { NewPlant } from "../../../src/core/plant.ts";
 import type { StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";
 
@@ -19,23 +22,50 @@ async function open(path: string): Promise<StoreEngine> {
 }
 
 describe("a process that is killed while it writes", () => {
-  it.each([1, 100, 3000])("loses none of its first %i acknowledged plants", async (count) => {
-    const path = await createPath();
-    const program = await bundleProgram("create-endlessly");
-    const child = start(process.execPath, [program, path]);
+  const rounds = 20;
+
+  /** Runs the program until it is killed at a random moment, and gives the ids that it acknowledged. */
+  async function createUntilKilled(program: string, path: string, firstId: bigint) {
+    const child = start(process.execPath, [program, path, `${firstId}`]);
     const exited = once(child, "exit");
     const acknowledged: bigint[] = [];
     // What comes through the pipe after the kill was acknowledged as well.
     for await (const line of createInterface({ input: child.stdout! })) {
-      acknowledged.push(BigInt(line));
-      if (acknowledged.length === count) child.kill("SIGKILL");
+      if (acknowledged.push(BigInt(line)) > 1) continue;
+      void sleep(Math.random() * 100).then(() => child.kill("SIGKILL"));
     }
     expect(await exited).toEqual([null, "SIGKILL"]);
+    return acknowledged;
+  }
 
-    const engine = await open(path);
-    for (const id of acknowledged) {
-      expect(await engine.get(id)).toEqual({ id, name: `plant ${id}`, tag: "x".repeat(500) });
+  /** What the program created with an id. */
+  function toPlant(id: bigint): NewPlant {
+    return { id, name: `plant ${id}`, tag: "x".repeat(Number(id % 2000n)) };
+  }
+
+  it(`has everything that it acknowledged and nothing in part, ${rounds} times`, async () => {
+    const path = await createPath();
+    const program = await bundleProgram("create-endlessly");
+    const acknowledged: bigint[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      const firstId = BigInt(round) * 1_000_000n;
+      acknowledged.push(...(await createUntilKilled(program, path, firstId)));
+
+      const engine = await openSqliteEngine(path);
+      const [replaced, ...plants] = await engine.list({ limit: Number.MAX_SAFE_INTEGER });
+      await engine.close();
+      expect(plants).toEqual(plants.map(({ id }) => toPlant(id)));
+      const stored = new Set(plants.map(({ id }) => id));
+      expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+      expect(replaced?.name).toMatch(/^(\d+ )\1{999}$/);
+      expect(replaced?.tag).toBe(replaced?.name);
     }
+    expect(acknowledged.length).toBeGreaterThan(rounds);
+
+    const { DatabaseSync } = await loadSqlite();
+    const database = new DatabaseSync(path);
+    onTestFinished(() => database.close());
+    expect(database.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
   });
 });
 
@@ -52,13 +82,39 @@ describe("processes that start at the same time on a new file", () => {
   });
 });
 
-describe("a limit on the size of files", () => {
-  it("fails with full what does not fit, and nothing else", async () => {
-    const program = await bundleProgram("create-large-and-small");
-    const limited = 'ulimit -f 2048 && exec "$@"';
-    const args = ["-c", limited, "sh", process.execPath, program, await createPath()];
-    const { stdout } = await run("sh", args);
-    expect(stdout).toBe("created\nfull\ncreated\ncreated\n");
+describe("two processes that create the same ids on one file", () => {
+  it("agree on one winner of each", async () => {
+    const path = await createPath();
+    const program = await bundleProgram("create-colliding");
+    const outcomes = await Promise.all([
+      run(process.execPath, [program, path, "1", "2"]),
+      run(process.execPath, [program, path, "2", "1"]),
+    ]);
+    const [first = [], second = []] = outcomes.map(({ stdout }) => stdout.trim().split("\n"));
+    expect([first.length, second.length]).toEqual([2000, 2000]);
+
+    const engine = await open(path);
+    const plants = await engine.list({ limit: 2000, afterId: 0n });
+    const winners = plants.map(({ id, name, tag }) => {
+      const results = [first[Number(id) - 1], second[Number(id) - 1]];
+      expect(tag).toBe(name);
+      switch (id % 3n) {
+        case 0n:
+          expect(name).toBe("shared");
+          expect(new Set(results)).toEqual(new Set(["created", "unchanged"]));
+          break;
+        case 1n:
+          expect(name).toBe(`of ${results.indexOf("created") + 1}`);
+          expect(new Set(results)).toEqual(new Set(["conflict", "created"]));
+          break;
+        default:
+          expect(name).toBe(`of ${results.indexOf("replaced") + 1}`);
+          expect(new Set(results)).toEqual(new Set(["created", "replaced"]));
+      }
+      return results.indexOf("created");
+    });
+    // Both were at it at the same time.
+    expect(new Set(winners)).toEqual(new Set([0, 1]));
   });
 });
 
@@ -67,5 +123,11 @@ describe("the garbage collector", () => {
     const program = await bundleProgram("collect-garbage");
     const outcome = await run(process.execPath, ["--expose-gc", program, await createPath()]);
     expect(outcome).toEqual({ exitCode: 0, stdout: "created\n", stderr: "" });
+  });
+
+  it("takes every plant that was answered, however many waited", async () => {
+    const program = await bundleProgram("forget-plants");
+    const outcome = await run(process.execPath, ["--expose-gc", program, await createPath()]);
+    expect(outcome).toEqual({ exitCode: 0, stdout: "2\n0\n", stderr: "" });
   });
 });

@@ -1,15 +1,10 @@
 /** Runs the programs next to this file as processes of their own: bundled, because Node 20 reads no TypeScript. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { build } from "tsup";
 import { onTestFinished } from "vitest";
-
-/** Inside of the package, where a program finds the packages that it imports. */
-const cacheDirectory = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
+import { bundle, sqliteWorker } from "./bundle.ts";
 
 /** What a program left behind. */
 export interface Outcome {
@@ -23,26 +18,16 @@ export interface Outcome {
  *
  * @returns the path of the file
  */
-export async function bundleProgram(name: string, directory = cacheDirectory): Promise<string> {
-  await mkdir(directory, { recursive: true });
-  const outDir = await mkdtemp(join(directory, "plantstore-program-"));
-  onTestFinished(() => rm(outDir, { recursive: true, force: true }));
-  await build({
-    config: false,
-    entry: { program: fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url)) },
-    outDir,
-    outExtension: () => ({ js: ".mjs" }),
-    format: "esm",
-    target: "node20",
-    external: ["@photostructure/sqlite"],
-    silent: true,
-  });
-  return join(outDir, "program.mjs");
+export async function bundleProgram(name: string, directory?: string): Promise<string> {
+  const program = `test/store/sqlite/programs/${name}.ts`;
+  const bundled = await bundle({ program, ...sqliteWorker }, directory);
+  onTestFinished(bundled.remove);
+  return join(bundled.directory, "program.js");
 }
 
 /** Starts a command with nothing of this process's environment; it does not outlive the test. */
 export function start(command: string, args: readonly string[]): ChildProcess {
-  const child = spawn(command, args, { env: {}, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, args, { env: {}, stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }

@@ -1,0 +1,94 @@
+/** When checkpoints are made, and when commits have to wait for one. */
+import { setImmediate as endOfTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { CreateRequest } from "../../../src/core/store.ts";
+import { createCheckpointer } from "../../../src/store/sqlite/checkpointer.ts";
+
+/** Creates that write so many pages: each writes the one that its id is in. */
+function toRequests(pages: number, name = "fern"): CreateRequest[] {
+  return Array.from({ length: pages }, (_, id) => ({
+    plant: { id: BigInt(id), name },
+    onConflict: "reject",
+  }));
+}
+
+/** A connection that writes down what it is asked for; its log has the lengths given, one after the other. */
+function createStagedConnection(logPages: number[], canRestart = true) {
+  const log: string[] = [];
+  return {
+    log,
+    async checkpoint() {
+      log.push("checkpoint");
+      const pages = logPages.shift();
+      if (pages === undefined) throw new Error("staged");
+      return pages;
+    },
+    async restartLog() {
+      log.push("restart");
+      return canRestart;
+    },
+  };
+}
+
+describe("a checkpoint", () => {
+  it.each<[what: string, requests: CreateRequest[], log: string[]]>([
+    ["is not made after 999 pages", toRequests(999), []],
+    ["is made after 1000 pages", toRequests(1000), ["checkpoint"]],
+    ["is made sooner after large plants", toRequests(100, "x".repeat(40_000)), ["checkpoint"]],
+  ])("%s", (_, requests, log) => {
+    const connection = createStagedConnection([1]);
+    createCheckpointer(connection).noteCommit(requests);
+    expect(connection.log).toEqual(log);
+  });
+
+  it("takes all commits together, and counts from the beginning after it", async () => {
+    const connection = createStagedConnection([1, 1]);
+    const checkpointer = createCheckpointer(connection);
+    for (let commit = 1; commit < 6; commit++) {
+      checkpointer.noteCommit(toRequests(400));
+      await endOfTurn();
+    }
+    expect(connection.log).toEqual(["checkpoint"]);
+    checkpointer.noteCommit(toRequests(400));
+    expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
+  });
+
+  it("is made one at a time", async () => {
+    const connection = createStagedConnection([1, 1]);
+    const checkpointer = createCheckpointer(connection);
+    checkpointer.noteCommit(toRequests(1000));
+    checkpointer.noteCommit(toRequests(1000));
+    expect(connection.log).toEqual(["checkpoint"]);
+    await endOfTurn();
+    checkpointer.noteCommit(toRequests(1));
+    expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
+  });
+
+  it("that fails is made up for by the next one", async () => {
+    const connection = createStagedConnection([]);
+    const checkpointer = createCheckpointer(connection);
+    checkpointer.noteCommit(toRequests(1000));
+    await endOfTurn();
+    checkpointer.noteCommit(toRequests(1000));
+    expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
+  });
+});
+
+describe("commits wait until the log can be begun anew", () => {
+  it.each<[when: string, canRestart: boolean, logPages: number[], restarts: number]>([
+    ["not while it is short", true, [8000, 15_999], 0],
+    ["when it has grown to 16000 pages", true, [16_000], 1],
+    ["each time, where that was done", true, [16_000, 16_000, 16_000], 3],
+    ["once, where somebody reads for long", false, [16_000, 17_000, 31_999], 1],
+    ["again when it is twice as long then", false, [16_000, 32_000, 63_999, 64_000], 3],
+    ["again at 16000 pages once it was short", false, [16_000, 10, 16_000], 2],
+  ])("%s", async (_, canRestart, logPages, restarts) => {
+    const connection = createStagedConnection([...logPages], canRestart);
+    const checkpointer = createCheckpointer(connection);
+    for (let commit = 1; commit <= logPages.length; commit++) {
+      checkpointer.noteCommit(toRequests(1000));
+      await endOfTurn();
+    }
+    expect(connection.log.filter((call) => call === "restart")).toHaveLength(restarts);
+  });
+});

@@ -1,0 +1,77 @@
+/** A disk that is full fails what does not fit and nothing else, and all is well again when there is room. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { bundleProgram, run, start } from "./programs.ts";
+
+const command = promisify(execFile);
+
+/** Whether a command works on this machine, for this user. */
+async function works(name: string, ...args: string[]): Promise<boolean> {
+  return command(name, args).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A process on a full disk. */
+interface Crowded {
+  readonly child: ReturnType<typeof start>;
+  makeRoom(): Promise<unknown>;
+}
+
+/** A disk of 4 MB in memory. */
+async function startOnDisk(program: string): Promise<Crowded> {
+  const disk = await createTemporaryDirectory();
+  await command("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
+  onTestFinished(async () => void (await command("umount", ["--lazy", disk])));
+  const child = start(process.execPath, [program, join(disk, "plants.db")]);
+  return { child, makeRoom: () => command("mount", ["-o", "remount,size=64m", disk]) };
+}
+
+/** Files of 1 MB at most. */
+async function startWithLimit(program: string): Promise<Crowded> {
+  const path = join(await createTemporaryDirectory(), "plants.db");
+  const limited = 'ulimit -S -f 2048 && exec "$@"';
+  const child = start("sh", ["-c", limited, "sh", process.execPath, program, path]);
+  return {
+    child,
+    makeRoom: () => command("prlimit", ["--pid", `${child.pid}`, "--fsize=unlimited"]),
+  };
+}
+
+const kinds: [name: string, begin: (program: string) => Promise<Crowded>][] = [];
+if (await works("prlimit", "--version")) kinds.push(["a limit on files", startWithLimit]);
+if (await works("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")) {
+  kinds.push(["a full disk", startOnDisk]);
+}
+
+describe("without room", () => {
+  it.each(kinds)(
+    "under %s, exactly what was rejected is not there, and all of it fits later",
+    async (_, begin) => {
+      const { child, makeRoom } = await begin(await bundleProgram("create-until-full"));
+      const closed = once(child, "close");
+      const stderr = text(child.stderr!);
+      const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+      expect(await lines.next()).toMatchObject({ value: "full: 0 missing, 0 there" });
+      await makeRoom();
+      child.stdin!.write("\n");
+      expect(await lines.next()).toMatchObject({ value: "created" });
+      expect([await closed, await stderr]).toEqual([[0, null], ""]);
+    },
+  );
+
+  it("what is smaller than that which failed still fits", async () => {
+    const program = await bundleProgram("create-large-and-small");
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const limited = 'ulimit -f 2048 && exec "$@"';
+    const { stdout } = await run("sh", ["-c", limited, "sh", process.execPath, program, path]);
+    expect(stdout).toBe("created\nfull\ncreated\ncreated\n");
+  });
+});

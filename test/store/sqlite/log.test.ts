@@ -1,0 +1,61 @@
+/** The write-ahead log does not grow with what is written, whoever reads meanwhile. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import type { CreateRequest } from "../../../src/core/store.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+const { DatabaseSync } = await loadSqlite();
+const mebibyte = 2 ** 20;
+
+/** Reads of which each begins before the one before it ends, until the function that it returns is called. */
+function readWithoutGap(path: string): () => Promise<void> {
+  const readers = [new DatabaseSync(path), new DatabaseSync(path)] as const;
+  let isOver = false;
+  const beginRead = (reader: SqliteDatabase): void => {
+    reader.exec("BEGIN");
+    reader.exec("SELECT count(*) FROM plants");
+  };
+  async function read(): Promise<void> {
+    let [current, next] = readers;
+    beginRead(current);
+    while (!isOver) {
+      await sleep(20);
+      beginRead(next);
+      current.exec("COMMIT");
+      [current, next] = [next, current];
+    }
+    current.exec("COMMIT");
+    for (const reader of readers) reader.close();
+  }
+  const over = read();
+  return () => {
+    isOver = true;
+    return over;
+  };
+}
+
+it("stays below 100 MiB while 300 MiB are written and somebody reads all the time", async () => {
+  const path = join(await createTemporaryDirectory(), "plants.db");
+  const engine = await openSqliteEngine(path);
+  onTestFinished(() => engine.close());
+  const stopReading = readWithoutGap(path);
+  onTestFinished(stopReading);
+  let written = 0;
+  let longest = 0;
+  for (let version = 0; written < 300 * mebibyte; version++) {
+    // The same twenty plants, each of a quarter of a mebibyte, of which every page is another one than before.
+    const requests = Array.from({ length: 20 }, (_, id): CreateRequest => {
+      const name = `${version % 10}`.repeat(mebibyte / 4);
+      return { plant: { id: BigInt(id), name }, onConflict: "replace" };
+    });
+    await engine.commit(requests);
+    written += 5 * mebibyte;
+    longest = Math.max(longest, (await stat(`${path}-wal`)).size);
+  }
+  expect(longest).toBeGreaterThan(20 * mebibyte);
+  expect(longest).toBeLessThan(100 * mebibyte);
+});

@@ -1,0 +1,44 @@
+/**
+ * Creates plants of 20 kB, fifty at a time, until some fail; says why, and how many of the created are missing and of the
+ * failed there. Once a line comes in, creates the failed ones again, and says what became of them. Argument: the file.
+ */
+import { once } from "node:events";
+import type { NewPlant } from "../../../../src/core/plant.ts";
+import { StoreError } from "../../../../src/core/store.ts";
+import { openStore } from "../../../../src/store/open-store.ts";
+
+const store = await openStore(`sqlite:${process.argv[2]}`);
+
+function create(plant: NewPlant): Promise<string> {
+  return store
+    .create(plant, "reject")
+    .catch((error: unknown) => (error instanceof StoreError ? error.reason : String(error)));
+}
+
+const outcomes = new Map<NewPlant, string>();
+const isCreated = (plant: NewPlant): boolean => outcomes.get(plant) === "created";
+let plants: NewPlant[] = [];
+while (plants.every(isCreated)) {
+  const { size } = outcomes;
+  plants = Array.from({ length: 50 }, (_, index) => {
+    const id = BigInt(size + index);
+    return { id, name: `plant ${id}`, tag: "x".repeat(20_000) };
+  });
+  await Promise.all(plants.map(async (plant) => outcomes.set(plant, await create(plant))));
+}
+
+const failed = [...outcomes.keys()].filter((plant) => !isCreated(plant));
+const reasons = new Set(failed.map((plant) => outcomes.get(plant)));
+let missing = 0;
+let there = 0;
+for (const plant of outcomes.keys()) {
+  const isThere = JSON.stringify((await store.get(plant.id))?.tag) === JSON.stringify(plant.tag);
+  if (isCreated(plant) && !isThere) missing++;
+  if (!isCreated(plant) && isThere) there++;
+}
+console.log(`${[...reasons].join()}: ${missing} missing, ${there} there`);
+
+await once(process.stdin, "data");
+console.log([...new Set(await Promise.all(failed.map(create)))].join());
+process.stdin.destroy();
+await store.close();

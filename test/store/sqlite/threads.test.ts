@@ -1,0 +1,122 @@
+/** The threads of the engine: what a thread's death costs, and that the two do not wait for each other. */
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { bundle } from "./bundle.ts";
+
+const { directory, remove } = await bundle({
+  "faulty-worker": "test/store/sqlite/programs/faulty-worker.ts",
+});
+afterAll(remove);
+vi.doMock("../../../src/store/sqlite/worker-script.ts", () => ({
+  workerScript: pathToFileURL(join(directory, "faulty-worker.js")),
+}));
+const { openSqliteEngine } = await import("../../../src/store/sqlite/engine.ts");
+
+async function open(): Promise<{ path: string; engine: StoreEngine }> {
+  const path = join(await createTemporaryDirectory(), "plants.db");
+  const engine = await openSqliteEngine(path);
+  onTestFinished(() => engine.close());
+  return { path, engine };
+}
+
+function toRequests(...names: string[]): CreateRequest[] {
+  return names.map((name, id) => ({ plant: { id: BigInt(id), name }, onConflict: "reject" }));
+}
+
+const died = {
+  name: "StoreError",
+  reason: "failed",
+  message: expect.stringMatching(/^the store \S+ lost its thread, .*: try again/),
+};
+
+describe("a thread that ends in the middle of a commit", () => {
+  it("fails that commit, of which nothing is there, and the next one works", async () => {
+    const { engine } = await open();
+    await expect(engine.commit(toRequests("fern", "exit", "moss"))).rejects.toMatchObject(died);
+    expect(await engine.commit(toRequests("rose"))).toEqual(["created"]);
+    expect(await engine.list({ limit: 9 })).toEqual([{ id: 0n, name: "rose" }]);
+  });
+
+  it("fails what waited for it too", async () => {
+    const { engine } = await open();
+    const calls = [engine.commit(toRequests("exit")), engine.checkWritable(), engine.listTokens()];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes).toEqual(
+      calls.map(() => ({ status: "rejected", reason: expect.objectContaining(died) })),
+    );
+    await expect(engine.checkWritable()).resolves.toBeUndefined();
+  });
+
+  it("costs a store that commit alone", async () => {
+    const { engine } = await open();
+    const store = createGroupCommit(engine);
+    const names = Array.from({ length: 100 }, (_, index) => (index === 50 ? "exit" : "fern"));
+    const creates = names.map((name, id) => store.create({ id: BigInt(id), name }, "reject"));
+    const outcomes = await Promise.allSettled(creates);
+    const created = outcomes.flatMap(({ status }, id) => (status === "fulfilled" ? [id] : []));
+    expect(created).toEqual(Array.from({ length: 32 }, (_, id) => id));
+    expect((await store.list({ limit: 99 })).map(({ id }) => Number(id))).toEqual(created);
+    expect(await store.create({ id: 50n, name: "fern" }, "reject")).toBe("created");
+  });
+});
+
+describe("a thread that fails after a commit", () => {
+  it("before it could say so: the error names the cause, and a replay finds the plant", async () => {
+    const { engine } = await open();
+    const requests = toRequests("throw after the commit");
+    await expect(engine.commit(requests)).rejects.toMatchObject({
+      ...died,
+      message: expect.stringMatching(/whether .* stored .* is unknown: try again \(staged\)$/),
+    });
+    expect(await engine.get(0n)).toEqual(requests[0]?.plant);
+  });
+
+  it("after it has said so: costs nothing", async () => {
+    const { engine } = await open();
+    expect(await engine.commit(toRequests("throw after the reply"))).toEqual(["created"]);
+    await expect(engine.close()).resolves.toBeUndefined();
+  });
+});
+
+describe("a thread that can't come up again", () => {
+  it("is an error with its cause, and comes up when that is gone", async () => {
+    const { path, engine } = await open();
+    await engine.commit(toRequests("fern"));
+    await expect(engine.commit(toRequests("exit"))).rejects.toMatchObject(died);
+    await rename(path, `${path}.away`);
+    await mkdir(path);
+    await expect(engine.commit(toRequests("moss"))).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining("is a directory"),
+    });
+    await rm(path, { recursive: true });
+    await rename(`${path}.away`, path);
+    expect(await engine.commit(toRequests("moss"))).toEqual(["conflict"]);
+  });
+});
+
+describe("a read", () => {
+  it("that takes long does not hold up commits", async () => {
+    const { engine } = await open();
+    const ended: string[] = [];
+    await Promise.all([
+      engine.list({ limit: 1, tag: "linger" }).then(() => ended.push("list")),
+      engine.commit(toRequests("fern")).then(() => ended.push("commit")),
+    ]);
+    expect(ended).toEqual(["commit", "list"]);
+  });
+
+  it("that ends its thread fails alone", async () => {
+    const { engine } = await open();
+    const read = engine.list({ limit: 1, tag: "exit" });
+    const committed = engine.commit(toRequests("fern"));
+    await expect(read).rejects.toMatchObject(died);
+    expect(await committed).toEqual(["created"]);
+    expect(await engine.get(0n)).toEqual({ id: 0n, name: "fern" });
+  });
+});
