@@ -48,11 +48,13 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Uint8Arr
     request.once("end", () => {
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+      // The listeners live as long as the answer is waited for; the bytes need not.
+      chunks.length = 0;
     });
-    const gone = (): void =>
+    request.once("close", () => {
+      if (request.complete) return;
       reject(new Refusal("malformedHttp", "the connection ended before the body did"));
-    request.once("error", gone);
-    request.once("close", gone);
+    });
     exchange.onBroken(reject);
   });
 }

@@ -1,12 +1,10 @@
 /** Answers what node:http could not read as a request: malformed, too large, or too slow. */
 import type { Duplex } from "node:stream";
 import { Refusal } from "../core/errors.ts";
-import type { OpenExchanges } from "./exchange.ts";
+import { endGently } from "./drain.ts";
+import type { Exchange, OpenExchanges } from "./exchange.ts";
 import { headersTooLarge, maxTargetBytes, targetTooLong } from "./headers.ts";
 import { toErrorAnswer, toRawAnswer } from "./reply.ts";
-
-/** How long a client may take to read the last answer on a connection. */
-const lingerMs = 1000;
 
 /** What node:http adds to an error of the connection or of its parser. */
 interface ConnectionError extends Error {
@@ -30,25 +28,28 @@ export function createBrokenConnectionListener(exchanges: OpenExchanges) {
 
     const open = exchanges.on(socket);
     const last = open.at(-1);
-    if (last !== undefined && !last.request.complete) {
-      last.break(refusal);
-    } else if (last !== undefined) {
-      last.response.once("close", () => answerAndClose(socket, refusal));
-    } else {
-      answerAndClose(socket, refusal);
-    }
+    if (last !== undefined && !last.request.complete) last.break(refusal);
+    else answerAfterOthers(open, socket, refusal);
   };
 }
 
-/** Sends the last answer on a connection, and gives the client a moment to read it. */
-export function answerAndClose(socket: Duplex, refusal: Refusal): void {
+/** Sends the last answer on a connection, once the exchanges that are open there have had theirs. */
+export function answerAfterOthers(
+  open: readonly Exchange[],
+  socket: Duplex,
+  refusal: Refusal,
+): void {
+  const last = open.at(-1);
+  if (last === undefined) answerAndClose(socket, refusal);
+  else last.response.once("close", () => answerAndClose(socket, refusal));
+}
+
+/** Sends the last answer, and gives the client a moment to read it. */
+function answerAndClose(socket: Duplex, refusal: Refusal): void {
   if (!socket.writable) return;
   socket.on("error", () => socket.destroy());
-  socket.end(toRawAnswer(toErrorAnswer(refusal)));
-  // Closing with unread bytes on the connection would take the answer from the client.
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once("close", () => clearTimeout(timer));
+  socket.write(toRawAnswer(toErrorAnswer(refusal)));
+  endGently(socket);
 }
 
 /** @returns undefined when nobody is left who could be answered */
@@ -67,7 +68,8 @@ function toRefusal(error: ConnectionError): Refusal | undefined {
   return new Refusal("malformedHttp", `the request is not well-formed HTTP/1.1 (${code})`);
 }
 
+/** Only of a packet that begins with the request line: another one says nothing of the target. */
 function isTargetTooLong(packet: Buffer | undefined): boolean {
-  const [, target = ""] = packet?.toString("latin1").split(" ", 2) ?? [];
+  const [, target = ""] = /^[A-Z-]+ (\S*)/.exec(packet?.toString("latin1") ?? "") ?? [];
   return target.length > maxTargetBytes;
 }

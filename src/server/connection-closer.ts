@@ -1,6 +1,9 @@
 /** Ends a server's connections, the idle ones at once and the others after their answers. */
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import { Server as TcpServer, type Socket } from "node:net";
+
+/** How often a server that stops looks for connections that have become idle. */
+const sweepMs = 50;
 
 /**
  * Follows the connections of a server from now on.
@@ -17,10 +20,20 @@ export function createConnectionCloser(server: Server): (timeoutMs: number) => P
 
   return async (timeoutMs) => {
     const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Node takes only those for idle that have had a request before.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // Not the method of node:http: that cuts off clients who are still reading an answer.
+    const closed = new Promise<void>((resolve) => {
+      TcpServer.prototype.close.call(server, () => resolve());
+    });
+    const sweep = (): void => {
+      const isRead = [...sockets].every((socket) => socket.writableLength === 0);
+      if (isRead) server.closeIdleConnections();
+      // Node takes only those for idle that have had a request before.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    };
+    sweep();
+    const sweeping = setInterval(sweep, sweepMs);
     await closed;
+    clearInterval(sweeping);
     clearTimeout(timer);
   };
 }

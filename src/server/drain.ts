@@ -1,5 +1,9 @@
 /** Takes the rest of a refused request off the connection, so that the client gets to read the answer. */
+import type { Duplex } from "node:stream";
 import type { Exchange } from "./exchange.ts";
+
+/** How long a client may take to read the last answer on a connection. */
+const lingerMs = 1000;
 
 /** Why no more of a request is taken: it was all of it, it was too much, or the rest will not come. */
 export type DrainEnd = "complete" | "over limit" | "broken";
@@ -21,4 +25,15 @@ export function drainRequest(exchange: Exchange, maxBytes: number): Promise<Drai
     exchange.onBroken(() => resolve("broken"));
     request.resume();
   });
+}
+
+/**
+ * Ends a connection whose last answer is written. Closing it with unread bytes on it would reset it, and so take the
+ * answer from the client: for a moment they are thrown away.
+ */
+export function endGently(socket: Duplex): void {
+  socket.end();
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }

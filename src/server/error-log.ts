@@ -10,14 +10,17 @@ const repeatAfterMs = 1000;
  * @param write takes lines, each with its line break
  */
 export function createErrorLog(write: (text: string) => void): (error: unknown) => void {
-  let lastText = "";
-  let lastAtMs = Number.NEGATIVE_INFINITY;
+  let told = new Set<string>();
+  let sinceMs = Number.NEGATIVE_INFINITY;
   return (error) => {
     const text = describe(error);
     const nowMs = performance.now();
-    if (text === lastText && nowMs - lastAtMs < repeatAfterMs) return;
-    lastText = text;
-    lastAtMs = nowMs;
+    if (nowMs - sinceMs >= repeatAfterMs) {
+      told = new Set();
+      sinceMs = nowMs;
+    }
+    if (told.has(text)) return;
+    told.add(text);
     write(`${new Date().toISOString()} ${text}\n`);
   };
 }

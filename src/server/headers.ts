@@ -18,7 +18,7 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 /**
  * Reads the head of a request in one pass.
  *
- * @throws Refusal `targetTooLong`, `headersTooLarge`, `malformedHttp` for its Host
+ * @throws Refusal `targetTooLong`, `headersTooLarge`, `malformedHttp` for its version and its Host
  */
 export function readHead(request: IncomingMessage): RequestHead {
   if ((request.url ?? "").length > maxTargetBytes) throw targetTooLong();
@@ -45,6 +45,7 @@ export function readHead(request: IncomingMessage): RequestHead {
     }
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge();
+  checkVersion(request.httpVersion);
   checkHost(hosts, request.httpVersion);
   return { authorizations, contentTypes };
 }
@@ -60,6 +61,11 @@ export function targetTooLong(): Refusal {
 /** The headers added up to more than {@link maxHeaderBytes}. */
 export function headersTooLarge(): Refusal {
   return new Refusal("headersTooLarge", `the headers are over ${maxHeaderBytes} bytes: send fewer`);
+}
+
+function checkVersion(httpVersion: string): void {
+  if (httpVersion === "1.1" || httpVersion === "1.0") return;
+  throw new Refusal("malformedHttp", "the version of HTTP is not supported: send HTTP/1.1");
 }
 
 function checkHost(hosts: readonly string[], httpVersion: string): void {

@@ -4,7 +4,7 @@ import { CredentialRefusal } from "../auth/credential.ts";
 import type { ErrorKind, Refusal } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
-import { drainRequest } from "./drain.ts";
+import { drainRequest, endGently } from "./drain.ts";
 import type { Exchange } from "./exchange.ts";
 import { MethodRefusal } from "./routes.ts";
 
@@ -57,7 +57,13 @@ export async function sendAnswer(
   const isRestBounded = length <= maxDrainBytes && !exchange.isContinueAwaited;
   response.writeHead(answer.status, toHeaders(answer, isLast || !isRestBounded));
   response.write(answer.body);
+  // An answer without a body, as to HEAD, has only its head to send.
+  response.flushHeaders();
   const end = await drainRequest(exchange, maxDrainBytes);
+  if (end === "over limit") {
+    endGently(request.socket);
+    return;
+  }
   response.end();
   if (end === "broken") request.socket.destroySoon();
 }

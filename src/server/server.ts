@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { Refusal } from "../core/errors.ts";
 import { type ConflictPolicy, type PlantStore, StoreError } from "../core/store.ts";
-import { answerAndClose, createBrokenConnectionListener } from "./broken-connections.ts";
+import { answerAfterOthers, createBrokenConnectionListener } from "./broken-connections.ts";
 import { createConnectionCloser } from "./connection-closer.ts";
 import { type CreateContext, createPlant } from "./create-plant.ts";
 import { Exchange, OpenExchanges } from "./exchange.ts";
@@ -66,13 +66,16 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const checkReadiness = createReadinessCheck(options.store, isStopping);
 
   const server = createServer({
-    maxHeaderSize: maxTargetBytes + maxHeaderBytes,
+    // Far above what is allowed, so that mostly readHead tells which of the limits was passed.
+    maxHeaderSize: 4 * (maxTargetBytes + maxHeaderBytes),
     requestTimeout,
     headersTimeout: requestTimeout / 3,
     connectionsCheckingInterval: Math.min(1000, requestTimeout / 3),
     // node:http would answer without a body; ours has one.
     requireHostHeader: false,
   });
+  // A client that never reads its answers would keep its connection for ever.
+  server.timeout = 2 * requestTimeout;
   // Header bytes are bounded; a bound on their count would drop the rest silently.
   server.maxHeadersCount = 0;
   // A client may close its side after the request and still wait for the answer.
@@ -99,7 +102,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       toErrorAnswer(toRefusal(error, options.onError)),
     );
     const maxDrainBytes = options.maxBodyBytes;
-    await sendAnswer(exchange, given, { isLast: isStopping(), maxDrainBytes });
+    // What was pipelined behind this request is under way as well, and is answered before the connection ends.
+    const isLast = isStopping() && exchanges.on(exchange.request.socket).at(-1) === exchange;
+    await sendAnswer(exchange, given, { isLast, maxDrainBytes });
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     serve(new Exchange(request, response, false)).catch(options.onError);
@@ -111,10 +116,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   server.on("checkContinue", onAwaitedContinue);
   server.on("checkExpectation", onRequest);
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    answerAndClose(
-      socket,
-      new MethodRefusal("no such method: CONNECT opens no tunnel here", "POST"),
-    );
+    const refusal = new MethodRefusal("no such method: CONNECT opens no tunnel here", "POST");
+    answerAfterOthers(exchanges.on(socket), socket, refusal);
   });
   server.on("clientError", createBrokenConnectionListener(exchanges));
   const closeConnections = createConnectionCloser(server);

@@ -18,6 +18,10 @@ export interface RawConnection {
   received(): string;
   /** Resolves with the first `count` answers; rejects with what came when the connection ends before. */
   answers(count: number): Promise<RawAnswer[]>;
+  /** Whether the server has not ended the connection. */
+  isOpen(): boolean;
+  /** What the connection failed with, such as a reset by the server. */
+  failure(): Error | undefined;
   /** Resolves when the server has ended the connection. */
   ended(): Promise<void>;
 }
@@ -27,16 +31,22 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   let received = "";
   let isEnded = false;
+  let failure: Error | undefined;
   socket.setEncoding("utf8");
   socket.on("data", (text: string) => (received += text));
   socket.once("end", () => (isEnded = true));
   socket.once("close", () => (isEnded = true));
-  socket.on("error", () => (isEnded = true));
+  socket.on("error", (error) => {
+    failure = error;
+    isEnded = true;
+  });
   await once(socket, "connect");
 
   return {
     socket,
     received: () => received,
+    isOpen: () => !isEnded,
+    failure: () => failure,
     async answers(count) {
       for (;;) {
         const answers = parseAnswers(received);

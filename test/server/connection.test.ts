@@ -78,6 +78,56 @@ describe("a connection is kept", () => {
 });
 
 describe("a connection is ended", () => {
+  it("after CONNECT, which is answered after the requests before it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${create(1)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await held.isWaiting(1);
+    await sleep(20);
+    expect(connection.received()).toBe("");
+    held.release("created");
+    await connection.ended();
+    expect(results(connection.received())).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 405",
+      '"error":40500',
+    ]);
+  });
+
+  it("by a client that goes on sending a refused body, without a reset before the answer", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n`);
+    connection.socket.write("a".repeat(200_000));
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain("41300");
+    await connection.ended();
+    expect(connection.failure()).toBeUndefined();
+  });
+
+  it("once more of a refused body has come than is drained", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n${"a".repeat(500)}`);
+    await connection.answers(1);
+    await sleep(50);
+    expect(connection.isOpen()).toBe(true);
+    connection.socket.write("a".repeat(501));
+    await connection.ended();
+  });
+
+  it("that reads none of its answers", async () => {
+    await using server = await startServer({ requestTimeoutMs: 90 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.pause();
+    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    connection.socket.write(request.repeat(50_000));
+    await sleep(50);
+    await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
+    connection.socket.destroy();
+  });
+
   it("after a refused body that goes on beyond the limit, and the client can read the answer", async () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
     const connection = await openRawConnection(server.port);
@@ -118,6 +168,46 @@ describe("a connection is ended", () => {
     await connection.ended();
     const error = bytes.includes("Bearer x") ? '"error":40102' : '"error":40800';
     expect(results(connection.received())).toEqual(["HTTP/1.1 400", error]);
+  });
+});
+
+it("HEAD with a body that is still to come is answered before it comes", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write("HEAD /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
+  await expect.poll(connection.received).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
+  connection.socket.destroy();
+});
+
+describe("limits of the head are told apart however it arrives", () => {
+  const line = "POST /plants HTTP/1.1\r\nHost: a\r\n";
+  it.each<[what: string, pieces: readonly string[], error: number]>([
+    [
+      "a long target in two pieces",
+      [`POST /plants?${"a".repeat(9000)}`, `${"a".repeat(9000)}${line.slice(12)}\r\n`],
+      41400,
+    ],
+    ["large headers behind the request line", [line, `X-A: ${"b".repeat(30_000)}\r\n\r\n`], 43100],
+    ["headers of many words", [line, `X-A: ${"b ".repeat(60_000)}\r\n\r\n`], 43100],
+  ])("%s", async (_what, pieces, error) => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    for (const piece of pieces) {
+      connection.socket.write(piece);
+      await sleep(30);
+    }
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain(`"error":${error}`);
+    connection.socket.destroy();
+  });
+
+  it("a target and headers that are just within them are taken together", async () => {
+    await using server = await startServer();
+    const long = create(1, "fern", `X-A: ${"b".repeat(15_000)}\r\n`).replace(
+      "/plants",
+      `/plants?${"a".repeat(8000)}`,
+    );
+    expect((await exchangeRaw(server.port, long)).status).toBe(200);
   });
 });
 
@@ -194,6 +284,46 @@ describe("close", () => {
     await busy.ended();
     expect(results(busy.received())).toEqual(["HTTP/1.1 200"]);
     expect(busy.received()).toContain("Connection: close");
+  });
+
+  it("answers what was pipelined before it", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1) + create(2) + create(3));
+    await held.isWaiting(3);
+    const closing = server.server.close(5000);
+    held.release("created");
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(Array(3).fill("HTTP/1.1 200"));
+  });
+
+  it("lets a slow client read its answer to the end", async () => {
+    await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.pause();
+    connection.socket.write(create(1, "a".repeat(7_000_000)));
+    await expect.poll(async () => server.store.get(1n)).toBeDefined();
+    const closing = server.server.close(10_000);
+    await sleep(100);
+    connection.socket.resume();
+    await closing;
+    await connection.ended();
+    expect(connection.received().length).toBeGreaterThan(7_000_000);
+  });
+
+  it("asks for the credential first", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const request = create(1).replace(testToken, "wrong");
+    connection.socket.write(request.slice(0, 30));
+    await sleep(20);
+    const closing = server.server.close(5000);
+    connection.socket.write(request.slice(30));
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
   });
 
   it("refuses a request that was still arriving with 50300", async () => {

@@ -167,6 +167,11 @@ describe("the headers of a body are checked", () => {
     ["latin1", { "Content-Type": "application/json; charset=iso-8859-1" }, 41501],
     ["latin1 second", { "Content-Type": "application/json; a=b; Charset=latin1" }, 41501],
     ["gzip", { "Content-Encoding": "gzip" }, 41502],
+    [
+      "gzip on the way",
+      { "Transfer-Encoding": "gzip, chunked", "Content-Length": undefined },
+      41502,
+    ],
     ["no coding, by name", { "Content-Encoding": "identity" }, undefined],
     ["any Accept", { Accept: "text/html" }, undefined],
     [
@@ -290,6 +295,7 @@ describe("what is not well-formed HTTP is answered with an Error too", () => {
     ["no HTTP at all", "hello\r\n\r\n", 40000],
     ["another protocol", "\u0016\u0003\u0001\u0002\u0000\r\n\r\n", 40000],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 40000],
+    ["another version", "POST /plants HTTP/2.0\r\nHost: a\r\n\r\n", 40000],
     ["no Host", "POST /plants HTTP/1.1\r\n\r\n", 40000],
     ["two Hosts", "POST /plants HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 40000],
     ["a malformed Host", "POST /plants HTTP/1.1\r\nHost: a b\r\n\r\n", 40000],
