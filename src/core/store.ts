@@ -63,8 +63,8 @@ export interface PlantStore extends StoreParts {
 export type StoreReader = Pick<PlantStore, "get" | "list" | "close">;
 
 /**
- * What is different from one database to the next. Of its calls one is under way at a time, but for `get` and `list`,
- * which may run beside all others.
+ * What is different from one database to the next. Of `commit`, `addToken` and `close` one is under way at a time; the others
+ * may run beside them.
  */
 export interface StoreEngine extends StoreParts {
   /**

@@ -31,15 +31,16 @@ interface Batch {
 }
 
 /**
- * A store on an engine. Commits, and all else but reads, go to the engine one at a time; the creates that arrive
+ * A store on an engine. Commits and new tokens go to the engine one at a time; the creates that arrive
  * meanwhile form the next commit, which begins as soon as that one has ended. A lone create waits for nothing but the
  * end of the event loop's turn, in which others may join it. A commit that fails rejects all of its creates, for what
  * ails a commit is never one plant, and no others. A read sees every create that was accepted before it, and holds up
- * none that comes after it.
+ * none that comes after it. Whether it can be written, and by whom, is asked beside all that: who has to know must not
+ * wait for a database that is down once more for each commit.
  */
 export function createGroupCommit(engine: StoreEngine): PlantStore {
   const queue = createCallQueue();
-  const reads = new Set<Promise<unknown>>();
+  const others = new Set<Promise<unknown>>();
   let lastWrite: Promise<unknown> = Promise.resolve();
   let openBatch: Batch | undefined;
   let closed: Promise<void> | undefined;
@@ -55,12 +56,15 @@ export function createGroupCommit(engine: StoreEngine): PlantStore {
     return written;
   }
 
-  function read<T>(call: () => Promise<T>): Promise<T> {
-    const result = lastWrite.then(call);
-    const forget = (): void => void reads.delete(ended);
+  function beside<T>(result: Promise<T>): Promise<T> {
+    const forget = (): void => void others.delete(ended);
     const ended: Promise<void> = result.then(forget, forget);
-    reads.add(ended);
+    others.add(ended);
     return result;
+  }
+
+  function read<T>(call: () => Promise<T>): Promise<T> {
+    return beside(lastWrite.then(call));
   }
 
   function startBatch(): Batch {
@@ -90,12 +94,12 @@ export function createGroupCommit(engine: StoreEngine): PlantStore {
     create: (plant, onConflict) => accept(() => create({ plant, onConflict })),
     get: (id) => accept(() => read(() => engine.get(id))),
     list: (query) => accept(() => read(() => engine.list(query))),
-    checkWritable: () => accept(() => write(() => engine.checkWritable())),
+    checkWritable: () => accept(() => beside(engine.checkWritable())),
     addToken: (token) => accept(() => write(() => engine.addToken(token))),
-    listTokens: () => accept(() => write(() => engine.listTokens())),
+    listTokens: () => accept(() => beside(engine.listTokens())),
     close: () =>
       (closed ??= write(async () => {
-        await Promise.all(reads);
+        await Promise.all(others);
         await engine.close();
       })),
   };

@@ -55,13 +55,20 @@ export function createPostgresEngine(
   place: string,
   { patienceMs }: Limits,
 ): StoreEngine {
+  // Those who come after a call that waited in vain have waited behind it already.
+  let isDown = false;
+
   async function attempt<T>(
     work: (client: ClientBase) => Promise<T>,
     forMs = patienceMs,
   ): Promise<T> {
+    const boundMs = isDown ? Math.min(forMs, checkPatienceMs) : forMs;
     try {
-      return await repeatWhile(isPassing, forMs, () => connections.use(work));
+      const result = await repeatWhile(isPassing, boundMs, () => connections.use(work));
+      isDown = false;
+      return result;
     } catch (error) {
+      isDown = isPassing(error);
       throw toStoreError(error, place);
     }
   }

@@ -7,8 +7,11 @@ import type { NewPlant } from "../../core/plant.ts";
 import type { PlantQuery, TokenRecord } from "../../core/store.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
-/** Text in one statement, in UTF-16 code units; the least that a compatible database takes is 16 MiB. */
-const maxStatementText = 2 ** 22;
+/**
+ * Text in one statement, in UTF-16 code units, each of them at most six bytes once it is escaped; the least that a
+ * compatible database takes is 16 MiB.
+ */
+const maxStatementText = 2 ** 21;
 
 interface PlantRow {
   readonly id: string;
