@@ -5,6 +5,9 @@ import type { Io } from "./io.ts";
 import { printJson } from "./json-output.ts";
 import type { Reporter } from "./reporter.ts";
 
+/** UTF-16 code units of a message on stderr; stdout has all of it. */
+const maxSentence = 1000;
+
 /** What a person may want to know beside the plant. */
 const remarks = {
   unchanged: "unchanged: this plant was there already",
@@ -41,5 +44,7 @@ export async function printError(
 ): Promise<void> {
   await printJson(io.stdout, [JSON.stringify({ error, message })]);
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
-  await reporter.error(message + addition, error);
+  // Ours are no longer; another server's may be.
+  const sentence = message.length > maxSentence ? `${message.slice(0, maxSentence)}…` : message;
+  await reporter.error(sentence + addition, error);
 }

@@ -36,7 +36,7 @@ export interface Io {
   readonly readCommandLine: () => Uint8Array | undefined;
   /**
    * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are passed over
-   * for one second; after that they have their usual effect, and a second Ctrl-C ends the process at once.
+   * for a quarter of a second; after that they have their usual effect, and a second Ctrl-C ends the process at once.
    *
    * @returns a function that leaves all signals to their usual effect
    */
@@ -107,7 +107,7 @@ const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM"];
  * npm hands on the Ctrl-C that the terminal has sent to all of its processes anyway, and a library that cleans up on
  * exit sends each signal to the process once more.
  */
-const sameSignalMs = 1000;
+const sameSignalMs = 250;
 
 function onSignal(handler: (signal: StopSignal) => void): () => void {
   let isFirst = true;

@@ -94,9 +94,14 @@ async function tryToCreate(
 }
 
 function toPassingFailure(outcome: Attempt | UnavailableError): Retry["failure"] | undefined {
-  if (outcome instanceof UnavailableError) return outcome;
+  if (outcome instanceof UnavailableError) return isLasting(outcome) ? undefined : outcome;
   const { answer } = outcome;
   return !answer.ok && passingErrors.has(answer.error.error) ? answer : undefined;
+}
+
+/** A certificate does not become trustworthy by asking again, nor a name known. */
+function isLasting({ reason, message }: UnavailableError): boolean {
+  return reason === "insecure" || (reason === "unknownHost" && message !== "EAI_AGAIN");
 }
 
 function finish(outcome: Attempt | UnavailableError, attempts: number): CreateOutcome {

@@ -139,6 +139,14 @@ describe("PLANTSTORE_TOKEN", () => {
     expect(await create(home, url, { PLANTSTORE_TOKEN: "other" })).toMatchObject({ exitCode: 4 });
   });
 
+  it("suffices where no other one can be saved", async () => {
+    const home = await createTemporaryDirectory();
+    await writeFile(join(home, "file"), "");
+    const env = { PLANTSTORE_TOKEN: "chosen", PLANTSTORE_CONFIG_DIR: join(home, "file") };
+    const { url } = await startServe(home, [], { env });
+    expect(await create(home, url, env)).toMatchObject({ exitCode: 0 });
+  });
+
   it("is not stored", async () => {
     const home = await createTemporaryDirectory();
     const { stop } = await startServe(home, [], { env: { PLANTSTORE_TOKEN: "chosen-secret" } });

@@ -122,4 +122,5 @@ it("the password of a database appears in no output", async () => {
   expect(code).toBe(0);
   expect(stderr).toContain(`postgres://${url.hostname}:${url.port}/`);
   expect(stdout + stderr).not.toContain(url.password);
+  expect(stdout + stderr).not.toContain(decodeURIComponent(url.password));
 });

@@ -28,9 +28,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
   try {
     const server = await openServer(options, store, io);
     try {
-      const configDirectory = findConfigDirectory(io);
-      const { origin } = new URL(server.url);
-      const token = await provideFirstToken(store, origin, configDirectory);
+      const token = await provideToken(options, server.url, store, io);
       const reporter = createReporter(io, undefined);
       for (const line of toGreeting(options, server.url, token, io)) await reporter.note(line);
       await writeText(io.stdout, `${server.url}\n`);
@@ -42,6 +40,21 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
     await store.close();
   }
   return exitCodes.done.code;
+}
+
+async function provideToken(
+  options: ServeOptions,
+  url: string,
+  store: PlantStore,
+  io: Io,
+): Promise<FirstToken> {
+  try {
+    return await provideFirstToken(store, new URL(url).origin, findConfigDirectory(io));
+  } catch (error) {
+    // Whoever brought a token of their own can do without: the home of a container may be read-only.
+    if (!(error instanceof CommandError) || options.environmentToken === undefined) throw error;
+    return { kind: "none" };
+  }
 }
 
 async function openServer(options: ServeOptions, store: PlantStore, io: Io): Promise<PlantServer> {
