@@ -133,7 +133,7 @@ those created meanwhile, some may be.
 
 Examples:
   plantstore export > plants.ndjson
-  plantstore export | plantstore create -`,
+  plantstore export --store sqlite:old.db | wc -l`,
   after: `
 ${readerEnvironment}
 
