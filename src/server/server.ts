@@ -33,6 +33,11 @@ export interface PlantServerOptions {
   readonly onConflict: ConflictPolicy;
   /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
   readonly onError: (error: unknown) => void;
+  /**
+   * Done once the server listens, with its URL; requests that arrive before it has ended wait for it. Its failure is one
+   * of opening.
+   */
+  readonly prepare?: (url: string) => Promise<void>;
   /** How long a whole request may take to arrive; its headers may take a third of it. */
   readonly requestTimeoutMs?: number;
 }
@@ -53,12 +58,13 @@ const defaultRequestTimeoutMs = 60_000;
 /**
  * Starts a server.
  *
- * @throws the error of node:net when it can't listen there (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …)
+ * @throws the error of node:net when it can't listen there (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …), and that of `prepare`
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
   const requestTimeout = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const exchanges = new OpenExchanges();
   let closing: Promise<void> | undefined;
+  let preparing: Promise<void> | undefined;
   const isStopping = (): boolean => closing !== undefined;
   const inflight = new Inflight(options.maxInflight);
   const context: CreateContext = { ...options, inflight, isStopping };
@@ -98,6 +104,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   }
   async function serve(exchange: Exchange): Promise<void> {
     exchanges.add(exchange);
+    if (preparing !== undefined) await preparing;
     const given = await answer(exchange).catch((error: unknown) =>
       toErrorAnswer(toRefusal(error, options.onError)),
     );
@@ -131,10 +138,17 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     });
   });
 
-  return {
-    url: toOrigin(options.host, server.address() as AddressInfo) + options.basePath,
-    close: (timeoutMs) => (closing ??= closeConnections(timeoutMs)),
-  };
+  const url = toOrigin(options.host, server.address() as AddressInfo) + options.basePath;
+  const close = (timeoutMs: number): Promise<void> => (closing ??= closeConnections(timeoutMs));
+  try {
+    preparing = options.prepare?.(url);
+    await preparing;
+    preparing = undefined;
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  return { url, close };
 }
 
 /** What a client is told of a failure: of one that is not its own, nothing but what it can do. */

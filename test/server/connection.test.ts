@@ -388,3 +388,36 @@ it("a busy port is an error of opening", async () => {
   await using server = await startServer();
   await expect(startServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
+
+describe("what is to be prepared once the server listens", () => {
+  it("is waited for by the first requests", async () => {
+    let finish = (): void => undefined;
+    let port = 0;
+    const opening = startServer({
+      prepare: async (url) => {
+        port = Number(new URL(url).port);
+        await new Promise<void>((resolve) => (finish = resolve));
+      },
+    });
+    await expect.poll(() => port).toBeGreaterThan(0);
+    const connection = await openRawConnection(port);
+    connection.socket.write(create(1));
+    await sleep(30);
+    expect(connection.received()).toBe("");
+    finish();
+    expect(await connection.answers(1)).toMatchObject([{ status: 200 }]);
+    await (await opening).close();
+  });
+
+  it("fails the opening when it fails, and nothing listens any more", async () => {
+    let port = 0;
+    const opening = startServer({
+      prepare: async (url) => {
+        port = Number(new URL(url).port);
+        throw new Error("no room");
+      },
+    });
+    await expect(opening).rejects.toThrow("no room");
+    await expect(openRawConnection(port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+});

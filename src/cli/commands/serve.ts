@@ -26,9 +26,11 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
   const stopped = new Promise<void>((resolve) => io.onSignal(() => resolve()));
   const store = await openStore(options.storeUrl);
   try {
-    const server = await openServer(options, store, io);
+    let token: FirstToken = { kind: "none" };
+    const server = await openServer(options, store, io, async (url) => {
+      token = await provideToken(options, url, store, io);
+    });
     try {
-      const token = await provideToken(options, server.url, store, io);
       const reporter = createReporter(io, undefined);
       for (const line of toGreeting(options, server.url, token, io)) await reporter.note(line);
       await writeText(io.stdout, `${server.url}\n`);
@@ -57,7 +59,13 @@ async function provideToken(
   }
 }
 
-async function openServer(options: ServeOptions, store: PlantStore, io: Io): Promise<PlantServer> {
+/** @param prepare ends before the first request is answered */
+async function openServer(
+  options: ServeOptions,
+  store: PlantStore,
+  io: Io,
+  prepare: (url: string) => Promise<void>,
+): Promise<PlantServer> {
   const { host, port } = options;
   const authenticator = createAuthenticator({
     listTokens: () => store.listTokens(),
@@ -66,7 +74,7 @@ async function openServer(options: ServeOptions, store: PlantStore, io: Io): Pro
   // A log that nobody takes any more must not stop the service.
   const onError = createErrorLog((text) => void writeText(io.stderr, text).catch(() => undefined));
   try {
-    return await openPlantServer({ ...options, store, authenticator, onError });
+    return await openPlantServer({ ...options, store, authenticator, onError, prepare });
   } catch (error) {
     const explanation = explainListening((error as NodeJS.ErrnoException).code, host, port);
     if (explanation === undefined) throw error;
