@@ -86,35 +86,31 @@ describe("two processes that create the same ids on one file", () => {
   it("agree on one winner of each", async () => {
     const path = await createPath();
     const program = await bundleProgram("create-colliding");
+    const names = ["up", "down"];
     const outcomes = await Promise.all([
-      run(process.execPath, [program, path, "1", "2"]),
-      run(process.execPath, [program, path, "2", "1"]),
+      run(process.execPath, [program, path, "up", "down"]),
+      run(process.execPath, [program, path, "down", "up"]),
     ]);
-    const [first = [], second = []] = outcomes.map(({ stdout }) => stdout.trim().split("\n"));
-    expect([first.length, second.length]).toEqual([2000, 2000]);
+    const results = outcomes.map(({ stdout }) => stdout.trim().split("\n"));
+    expect(results.map(({ length }) => length)).toEqual([2000, 2000]);
 
     const engine = await open(path);
     const plants = await engine.list({ limit: 2000, afterId: 0n });
-    const winners = plants.map(({ id, name, tag }) => {
-      const results = [first[Number(id) - 1], second[Number(id) - 1]];
+    expect(plants.map(({ id }) => Number(id))).toEqual(plants.map((_, index) => index + 1));
+    const creators = plants.map(({ id, name, tag }) => {
+      const both = results.map((of) => of[Number(id) - 1]);
+      const isStored = (result: string): boolean => names[both.indexOf(result)] === name;
+      const rules = [
+        { results: new Set(["created", "unchanged"]), isRight: name === "shared" },
+        { results: new Set(["conflict", "created"]), isRight: isStored("created") },
+        { results: new Set(["created", "replaced"]), isRight: isStored("replaced") },
+      ];
+      expect({ results: new Set(both), isRight: true }).toEqual(rules[Number(id % 3n)]);
       expect(tag).toBe(name);
-      switch (id % 3n) {
-        case 0n:
-          expect(name).toBe("shared");
-          expect(new Set(results)).toEqual(new Set(["created", "unchanged"]));
-          break;
-        case 1n:
-          expect(name).toBe(`of ${results.indexOf("created") + 1}`);
-          expect(new Set(results)).toEqual(new Set(["conflict", "created"]));
-          break;
-        default:
-          expect(name).toBe(`of ${results.indexOf("replaced") + 1}`);
-          expect(new Set(results)).toEqual(new Set(["created", "replaced"]));
-      }
-      return results.indexOf("created");
+      return names[both.indexOf("created")];
     });
     // Both were at it at the same time.
-    expect(new Set(winners)).toEqual(new Set([0, 1]));
+    expect(new Set(creators)).toEqual(new Set(names));
   });
 });
 

@@ -1,34 +1,39 @@
 /**
- * Creates the ids 1 … 2000, a third each as plants that another such program creates as well, as plants of its own that
- * the other's differ from, and as plants of its own that replace the other's; begins when the other one is there. Says
- * what became of each on a line. Arguments: the file, its own name, the other's name.
+ * Creates the ids 1 … 2000 together with another such program, which does so from the other end of each hundred: a third
+ * as plants that the other one creates as well, a third as plants that differ from the other's, a third as plants that
+ * replace the other's. Says what became of each on a line. Arguments: the file, "up" or "down", what the other one does.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ConflictPolicy } from "../../../../src/core/store.ts";
+import type { ConflictPolicy, CreateResult } from "../../../../src/core/store.ts";
 import { openStore } from "../../../../src/store/open-store.ts";
 
 const [, , path, own = "", other = ""] = process.argv;
 const store = await openStore(`sqlite:${path}`);
 
-await store.create({ id: -BigInt(own), name: "ready" }, "reject");
-while ((await store.get(-BigInt(other))) === undefined) await sleep(1);
+/** Resolves when the other one has come as far. */
+async function meet(hundred: number): Promise<void> {
+  const toMark = (name: string): bigint => -BigInt(2 * hundred + (name === "up" ? 1 : 2));
+  await store.create({ id: toMark(own), name: own }, "reject");
+  while ((await store.get(toMark(other))) === undefined) await sleep(1);
+}
 
 const kinds: [name: string, onConflict: ConflictPolicy][] = [
   ["shared", "reject"],
-  [`of ${own}`, "reject"],
-  [`of ${own}`, "replace"],
+  [own, "reject"],
+  [own, "replace"],
 ];
-const results: string[] = [];
-let lastId = 0;
+const results: CreateResult[] = [];
 
-async function createAll(): Promise<void> {
-  while (lastId < 2000) {
-    const id = ++lastId;
-    const [name, onConflict] = kinds[id % 3]!;
-    results[id - 1] = await store.create({ id: BigInt(id), name, tag: name }, onConflict);
-  }
+async function create(id: number): Promise<void> {
+  const [name, onConflict] = kinds[id % 3]!;
+  results[id - 1] = await store.create({ id: BigInt(id), name, tag: name }, onConflict);
 }
 
-await Promise.all(Array.from({ length: 20 }, createAll));
+for (let hundred = 0; hundred < 20; hundred++) {
+  await meet(hundred);
+  const ids = Array.from({ length: 100 }, (_, index) => 100 * hundred + index + 1);
+  if (own === "down") ids.reverse();
+  await Promise.all(ids.map(create));
+}
 console.log(results.join("\n"));
 await store.close();
