@@ -29,7 +29,9 @@ export async function openSqliteEngine(path: string): Promise<StoreEngine> {
     addToken: (token) => writer.addToken(token),
     listTokens: () => writer.listTokens(),
     async close() {
-      await Promise.all([reader.close(), writer.close()]);
+      // One after the other: the last to go moves the log into the file, and of two at once neither is the last.
+      await reader.close();
+      await writer.close();
     },
   };
 }
