@@ -1,0 +1,102 @@
+/** Load on a server: by wrk where it is installed, which leaves most of the machine to the server, else by autocannon. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import autocannon from "autocannon";
+import { type IdOrder, toBody } from "./requests.ts";
+
+const run = promisify(execFile);
+const script = fileURLToPath(new URL("wrk.lua", import.meta.url));
+
+/** What is sent: as many requests as fit into the time, one after the other on each connection. */
+export interface Load {
+  readonly url: string;
+  readonly token: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly ids: IdOrder;
+  /** Whether the bodies are plants, or lack their last brace. */
+  readonly kind: "create" | "broken";
+  /** How many requests this server has been sent before: the first one has the next number. */
+  readonly sentBefore: number;
+}
+
+/** What came of it. */
+export interface LoadResult {
+  /** Requests that were sent; those under way at the end have no answer. */
+  readonly sent: number;
+  readonly answered: number;
+  /** Answers other than 2xx. */
+  readonly refused: number;
+  /** Connections and requests that failed without an answer. */
+  readonly failed: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** A program that makes load. */
+export interface LoadGenerator {
+  readonly name: string;
+  run(load: Load): Promise<LoadResult>;
+}
+
+/** wrk, if it is on the path; else autocannon. */
+export async function chooseLoadGenerator(): Promise<LoadGenerator> {
+  try {
+    await run("wrk", ["--version"]);
+  } catch (error) {
+    // It says its version, and exits with 1.
+    if ((error as { code?: unknown }).code !== 1) return { name: "autocannon", run: runAutocannon };
+  }
+  return { name: "wrk", run: runWrk };
+}
+
+async function runWrk(load: Load): Promise<LoadResult> {
+  const { stdout } = await run("wrk", [
+    "--threads=1",
+    `--connections=${load.connections}`,
+    `--duration=${load.seconds}s`,
+    "--timeout=30s",
+    "--latency",
+    `--script=${script}`,
+    load.url,
+    "--",
+    load.token,
+    load.ids,
+    load.kind,
+    String(load.sentBefore),
+  ]);
+  const lastLine = stdout.trimEnd().split("\n").at(-1) ?? "";
+  return JSON.parse(lastLine) as LoadResult;
+}
+
+async function runAutocannon(load: Load): Promise<LoadResult> {
+  let sent = 0;
+  const result = await autocannon({
+    url: `${load.url}/plants`,
+    method: "POST",
+    headers: { authorization: `Bearer ${load.token}`, "content-type": "application/json" },
+    connections: load.connections,
+    duration: load.seconds,
+    timeout: 30,
+    requests: [
+      {
+        setupRequest(request) {
+          sent += 1;
+          const body = toBody(load.sentBefore + sent, load.ids);
+          return { ...request, body: load.kind === "create" ? body : body.slice(0, -1) };
+        },
+      },
+    ],
+  });
+  return {
+    sent,
+    answered: result["2xx"] + result.non2xx,
+    refused: result.non2xx,
+    failed: result.errors,
+    seconds: result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  };
+}

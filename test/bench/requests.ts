@@ -1,0 +1,25 @@
+/** What the load consists of, so that afterwards the store can be compared with it; wrk.lua writes the same. */
+
+/** Ids in order fill the last page of an index, random ones touch any of its pages. */
+export type IdOrder = "sequential" | "random";
+
+const multiplier = 0x9e37_79b9_7f4a_7c15n;
+const idRange = 1n << 62n;
+
+/** The id of the nth request, n from 1 on; no two requests have the same. */
+export function toId(n: number, order: IdOrder): bigint {
+  return order === "sequential" ? BigInt(n) : (BigInt(n) * multiplier) % idRange;
+}
+
+/** The name of the nth request's plant. */
+export function toName(n: number): string {
+  return `plant ${n}`;
+}
+
+/** The tag of every plant. */
+export const tag = "bench";
+
+/** The body of the nth request. */
+export function toBody(n: number, order: IdOrder): string {
+  return `{"id":${toId(n, order)},"name":"${toName(n)}","tag":"${tag}"}`;
+}

@@ -1,0 +1,86 @@
+/** How long a command takes from its start to its end, as a ratio to Node doing nothing. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { sqlite, token } from "./peers.ts";
+import { toSpread, toText } from "./statistics.ts";
+import type { Row } from "./table.ts";
+
+const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+/** The heads of the columns of {@link runStartUpPart}. */
+export const startUpColumns = ["command", "ms", "ratio"];
+
+/** Runs each command in turn, round after round; a row for each. */
+export async function runStartUpPart(rounds: number): Promise<Row[]> {
+  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
+  const server = await sqlite.start(directory);
+  try {
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: directory,
+      PLANTSTORE_URL: server.url,
+      PLANTSTORE_TOKEN: token,
+    };
+    let id = 0;
+    const measureRun = async (command: string, args: readonly string[]): Promise<number> => {
+      const startedAt = performance.now();
+      const child = spawn(command, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+      const [code] = (await once(child, "exit")) as [number | null];
+      if (code !== 0) throw new Error(`${command} ${args.join(" ")}: exited with ${code}`);
+      return performance.now() - startedAt;
+    };
+    const measureReady = async (): Promise<number> => {
+      const ownDirectory = await mkdtemp(join(directory, "serve-"));
+      const startedAt = performance.now();
+      const started = await sqlite.start(ownDirectory);
+      const ms = performance.now() - startedAt;
+      await started.stop();
+      return ms;
+    };
+    const node = process.execPath;
+    const toBody = (): string => `{"id":${(id += 1)},"name":"fern"}`;
+    const commands: readonly (readonly [string, () => Promise<number>])[] = [
+      ["node -e 0", () => measureRun(node, ["-e", "0"])],
+      ["plantstore --version", () => measureRun(node, [plantstore, "--version"])],
+      ["plantstore --help", () => measureRun(node, [plantstore, "--help"])],
+      [
+        "plantstore create",
+        () => measureRun(node, [plantstore, "create", `--id=${(id += 1)}`, "--name=fern"]),
+      ],
+      [
+        "curl",
+        () =>
+          measureRun("curl", [
+            "--silent",
+            "--fail",
+            `${server.url}/plants`,
+            "--header",
+            `Authorization: Bearer ${token}`,
+            "--header",
+            "Content-Type: application/json",
+            "--data",
+            toBody(),
+          ]),
+      ],
+      ["plantstore serve, until ready", measureReady],
+    ];
+    const times = new Map(commands.map(([name]) => [name, [] as number[]]));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [name, measure] of commands) times.get(name)?.push(await measure());
+    }
+    const yardstick = times.get("node -e 0") ?? [];
+    return commands.map(([name]) => {
+      const own = times.get(name) ?? [];
+      const ratios = own.map((ms, round) => ms / (yardstick[round] ?? 0));
+      return [name, toText(toSpread(own), 0), toText(toSpread(ratios), 2)];
+    });
+  } finally {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,67 @@
+/** One trial: a fresh server, a moment to warm up, the load, and the check of what it stored. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Load, LoadGenerator, LoadResult } from "./load.ts";
+import { type Peer, token } from "./peers.ts";
+import { checkPlants } from "./stored-plants.ts";
+
+/** What a trial measures. */
+export interface Trial extends Pick<Load, "connections" | "ids" | "kind" | "seconds"> {
+  /** The token to send; else that of the peer. */
+  readonly token?: string;
+  /** A store to start with, and how many plants are in it. */
+  readonly template?: { readonly path: string; readonly plants: number };
+}
+
+/** What a trial measured. */
+export interface TrialResult {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Resident set of the server at the end of the load, in bytes. */
+  readonly memory: number;
+}
+
+const warmUpSeconds = 1;
+
+/** @throws Error when a request failed, or the store does not hold what was acknowledged */
+export async function runTrial(
+  generator: LoadGenerator,
+  peer: Peer,
+  trial: Trial,
+): Promise<TrialResult> {
+  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
+  try {
+    const server = await peer.start(directory, trial.template?.path);
+    const before = trial.template?.plants ?? 0;
+    const load = { ...trial, url: server.url, token: trial.token ?? token };
+    const warmUp = await generator.run({ ...load, seconds: warmUpSeconds, sentBefore: before });
+    const result = await generator.run({ ...load, sentBefore: before + warmUp.sent });
+    const memory = await server.measureMemory();
+    await server.stop();
+    checkAnswers(result, peer, trial);
+    if (peer.readPlants !== undefined) {
+      const acknowledged = before + toCreated(warmUp) + toCreated(result);
+      const sent = before + warmUp.sent + result.sent;
+      checkPlants(await peer.readPlants(directory), sent, acknowledged, trial.ids);
+    }
+    const { answered, seconds, p50Ms, p99Ms } = result;
+    return { requestsPerSecond: answered / seconds, p50Ms, p99Ms, memory };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function toCreated({ answered, refused }: LoadResult): number {
+  return answered - refused;
+}
+
+function checkAnswers(result: LoadResult, peer: Peer, trial: Trial): void {
+  const { answered, refused, failed } = result;
+  const isToBeRefused = trial.kind === "broken" || trial.token !== undefined;
+  const expected = isToBeRefused && peer.name !== "bare" ? answered : 0;
+  if (failed > 0 || answered === 0 || refused !== expected) {
+    throw new Error(`${peer.name}: ${JSON.stringify(result)} is no result`);
+  }
+}
