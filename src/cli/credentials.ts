@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { access, constants, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CommandError } from "./command-error.ts";
 import { toSystemReason } from "./system-error.ts";
 
@@ -16,7 +16,7 @@ interface SavedToken {
 const savedTokenSchema = z.object({
   origin: z.string(),
   token: z.string(),
-}) satisfies z.ZodType<SavedToken>;
+}) satisfies z.ZodMiniType<SavedToken>;
 
 const extension = ".json";
 const ownerOnlyFile = 0o600;

@@ -1,5 +1,5 @@
 /** What a plant is, at both ends of the wire (CONTRACT part 1). */
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type ErrorKind, type Problem, Refusal } from "./errors.ts";
 import { int64Max, int64Min, toInteger } from "./int64.ts";
 import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, parseJson } from "./json.ts";
@@ -29,18 +29,18 @@ export interface ErrorBody {
 
 const plantSchema = z.object({
   name: z.string(),
-  tag: z.string().optional(),
-}) satisfies z.ZodType<Plant>;
+  tag: z.optional(z.string()),
+}) satisfies z.ZodMiniType<Plant>;
 
 const newPlantSchema = z.object({
-  id: z.bigint().min(int64Min).max(int64Max),
+  id: z.bigint().check(z.minimum(int64Min), z.maximum(int64Max)),
   ...plantSchema.shape,
-}) satisfies z.ZodType<NewPlant>;
+}) satisfies z.ZodMiniType<NewPlant>;
 
 const errorBodySchema = z.object({
   error: z.int32(),
   message: z.string(),
-}) satisfies z.ZodType<ErrorBody>;
+}) satisfies z.ZodMiniType<ErrorBody>;
 
 /** Names the place of a member in a message: a JSON pointer for a body, the flag for a command line. */
 export type NamePlace = (member: string) => string;
