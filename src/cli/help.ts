@@ -140,6 +140,20 @@ ${readerEnvironment}
 ${toExitCodes([...readerExitCodes, "interrupted", "outputClosed", "terminated"])}`,
 };
 
+/** The help of `plantstore completion`. */
+export const completion: CommandHelp = {
+  summary: "print what completes plantstore in a shell",
+  description: `Prints a script for bash, zsh or fish, with which the Tab key completes commands,
+options and their values.
+
+Examples:
+  source <(plantstore completion bash)      in ~/.bashrc
+  source <(plantstore completion zsh)       in ~/.zshrc, after compinit
+  plantstore completion fish | source       in ~/.config/fish/config.fish`,
+  after: `
+${toExitCodes(["done", "internal", "usage"])}`,
+};
+
 function toEnvironment(variables: readonly Item[]): string {
   return toList("Environment (empty means unset):", variables);
 }

@@ -122,6 +122,24 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     for (const setting of Object.values(readerSettings)) command.addOption(toOption(setting));
   }
 
+  program
+    .command("completion")
+    .summary(help.completion.summary)
+    .description(help.completion.description)
+    .addHelpText("after", help.completion.after)
+    .argument("<shell>", "bash, zsh or fish")
+    .action(async (shell: string) => {
+      const module = await import("./commands/completion.ts");
+      invocation.exitCode = await module.completion(shell, io);
+    });
+  program
+    .command("__complete", { hidden: true })
+    .argument("[words...]")
+    .action(async (words: readonly string[]) => {
+      const module = await import("./commands/completion.ts");
+      invocation.exitCode = await module.complete(program, words, io);
+    });
+
   for (const command of [program, serve, create]) refuseTokenOption(command);
   for (const command of [program, ...program.commands]) {
     addColorOptions(command, (color) => {
