@@ -16,6 +16,7 @@ const packages = {
   chalk: "^src/cli/",
   commander: "^src/cli/",
   conf: "^src/cli/",
+  "csv-parse": "^src/client/records/csv-row[.]ts$",
   ora: "^src/cli/",
   pg: "^src/store/postgres/",
   undici: "^src/client/http[.]ts$",

@@ -1,0 +1,64 @@
+/** Records of JSON one after the other in any layout, and the elements of arrays. */
+import { Refusal } from "../../core/errors.ts";
+import {
+  createJsonRecord,
+  createRefusedRecord,
+  type Framing,
+  type InputRecord,
+} from "./input-record.ts";
+import { trimEnd } from "./json-bytes.ts";
+import { RecordBytes } from "./record-bytes.ts";
+import { ValueScanner } from "./value-scanner.ts";
+
+/** A record is complete with its last bracket. {@link ValueScanner} says what a broken one costs. */
+export class ValueFraming implements Framing {
+  readonly #scanner = new ValueScanner();
+  readonly #bytes: RecordBytes;
+  #recordLine = 1;
+
+  constructor(maxRecordBytes: number) {
+    this.#bytes = new RecordBytes(maxRecordBytes);
+  }
+
+  get line(): number {
+    return this.#scanner.isInRecord ? this.#recordLine : this.#scanner.line;
+  }
+
+  get isCollection(): boolean {
+    return this.#scanner.hasSeenArray;
+  }
+
+  *push(bytes: Uint8Array): Iterable<InputRecord> {
+    let start = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      const role = this.#scanner.scan(bytes[at] ?? 0);
+      let record: InputRecord | undefined;
+      if (role === "last" || role === "past" || role === "next") {
+        this.#bytes.add(bytes.subarray(start, role === "last" ? at + 1 : at));
+        record = this.#take();
+      }
+      if (role === "first" || role === "next") {
+        start = at;
+        this.#recordLine = this.#scanner.line;
+      }
+      if (record !== undefined) yield record;
+    }
+    if (this.#scanner.isInRecord) this.#bytes.add(bytes.subarray(start));
+  }
+
+  *end(): Iterable<InputRecord> {
+    if (this.#scanner.isInRecord) {
+      yield this.#take();
+    } else if (this.#scanner.isInArray) {
+      const message = "the array is not closed: the rest of the input may be missing";
+      const refusal = new Refusal("notJson", message);
+      yield createRefusedRecord(this.#scanner.line, new Uint8Array(), refusal);
+    }
+  }
+
+  #take(): InputRecord {
+    return this.#bytes.take(this.#recordLine, (line, bytes) =>
+      createJsonRecord(line, trimEnd(bytes)),
+    );
+  }
+}
