@@ -19,10 +19,22 @@ export class Interruption extends CommandError {
   /** @param isInDoubt whether the plant may have been sent already */
   constructor(signal: StopSignal, isInDoubt: boolean) {
     super(
-      signal === "SIGINT" ? "interrupted" : "terminated",
+      toExitName(signal),
       isInDoubt
         ? `stopped by ${signal}: the plant may or may not be there, and the same command can be repeated`
         : `stopped by ${signal} before anything was sent`,
     );
   }
+}
+
+/** Many creates that SIGINT or SIGTERM ended, with nothing left in doubt. */
+export class BatchInterruption extends CommandError {
+  /** @param wayOn how to go on; continues the sentence */
+  constructor(signal: StopSignal, wayOn: string) {
+    super(toExitName(signal), `stopped by ${signal}: ${wayOn}`);
+  }
+}
+
+function toExitName(signal: StopSignal): ExitCodeName {
+  return signal === "SIGINT" ? "interrupted" : "terminated";
 }

@@ -16,6 +16,7 @@ export const exitCodes = {
   idTaken: { code: 5, meaning: "the id belongs to another plant" },
   unavailable: { code: 6, meaning: "unavailable; worth another try" },
   notAPlantStore: { code: 7, meaning: "no plant store answers at this URL" },
+  someMissing: { code: 8, meaning: "some of many plants were not created" },
   noSuchPlant: { code: 9, meaning: "no such plant" },
   interrupted: { code: 130, meaning: "stopped by SIGINT (Ctrl-C)" },
   outputClosed: { code: 141, meaning: "the output was closed before the end" },

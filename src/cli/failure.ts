@@ -22,6 +22,12 @@ export function toExitCode(error: number): number {
   return exitCodes[toExitCodeName(error)].code;
 }
 
+/** Whether an Error with this number would be the answer to any other create as well. */
+export function concernsAllCreates(error: number): boolean {
+  const exit = toExitCodeName(error);
+  return exit === "tokenRefused" || exit === "notAPlantStore";
+}
+
 function toExitCodeName(error: number): ExitCodeName {
   if (error === errorTable.malformedHttp.error) return "notAPlantStore";
   // The number begins with the status that the failure would have elsewhere.
@@ -85,7 +91,8 @@ function toUsageFailure(
   return failure("usage", `${quoteInput(sentence, 400)}; see "${help}"`);
 }
 
-function toAdvice({ reason, url, message, attempts }: UnavailableError): string {
+/** What to do about a store that did not answer; continues no sentence. */
+export function toAdvice({ reason, url, message, attempts }: UnavailableError): string {
   const { origin } = new URL(url);
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
   const doubt = "the plant may or may not be there, and the same command can be repeated";

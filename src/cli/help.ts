@@ -53,15 +53,18 @@ ${toExitCodes(["done", "internal", "usage"])}`,
 
 /** The help of `plantstore create`. */
 export const create: CommandHelp = {
-  summary: "create a plant",
-  description: `Creates one plant in a plant store and prints the answer, a Plant or an Error,
-as one line of JSON. Without a file and without --id, --name and --tag the plant
-is read from standard input.
+  summary: "create plants",
+  description: `Creates plants in a plant store: one from --id, --name and --tag, or as many as
+files and standard input hold: JSON in any layout (NDJSON, arrays, objects one
+after the other), or a table (--csv, --tsv). Of a single plant it prints the
+Plant or the Error, of many one line of JSON each, in their order. To repeat it
+is safe: what is there already is "unchanged".
 
 Examples:
   plantstore create --id 1 --name fern --tag pot
-  plantstore create plant.json
-  echo '{"id":1,"name":"fern"}' | plantstore create -
+  plantstore create plants.ndjson --rejects rejects.ndjson
+  plantstore create --csv plants.csv --quiet
+  tail -f plants.log | plantstore create --many -
   plantstore create plant.json --url https://plants.example.org/v1`,
   after: `
 ${toEnvironment([
@@ -80,6 +83,7 @@ ${toExitCodes([
   "idTaken",
   "unavailable",
   "notAPlantStore",
+  "someMissing",
   "interrupted",
   "outputClosed",
   "terminated",
@@ -133,7 +137,7 @@ those created meanwhile, some may be.
 
 Examples:
   plantstore export > plants.ndjson
-  plantstore export --store sqlite:old.db | wc -l`,
+  plantstore export --store sqlite:old.db | plantstore create - --quiet`,
   after: `
 ${readerEnvironment}
 

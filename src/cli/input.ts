@@ -1,25 +1,14 @@
-/** Reads input as a whole, and never more of it than is allowed. */
+/** Reads input: as a whole, and never more of it than is allowed, or as it comes in. */
 import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { CommandError } from "./command-error.ts";
 import type { InputStream } from "./io.ts";
 import { toSystemReason } from "./system-error.ts";
 
-/** Input that goes on beyond what is allowed. */
-export class InputTooLarge extends CommandError {
-  readonly maxBytes: number;
-
-  constructor(source: string, maxBytes: number) {
-    super("usage", `${source} has more than ${maxBytes} bytes`);
-    this.maxBytes = maxBytes;
-  }
-}
-
 /**
  * The bytes of a file, a named pipe or a device.
  *
- * @throws CommandError when it can't be read
- * @throws InputTooLarge as soon as there are more than `maxBytes`
+ * @throws CommandError when it can't be read, or as soon as there are more than `maxBytes`
  * @throws the signal's reason, once it is aborted
  */
 export function readFileBytes(
@@ -27,7 +16,7 @@ export function readFileBytes(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return readAll(createReadStream(path), path, maxBytes, signal);
+  return readAll(readStream(createReadStream(path), path, signal), path, maxBytes);
 }
 
 /**
@@ -40,31 +29,65 @@ export function readInputBytes(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return readAll(stdin, "standard input", maxBytes, signal);
+  const source = toInputName("-");
+  return readAll(readStream(stdin, source, signal), source, maxBytes);
+}
+
+/**
+ * The bytes of a file, a named pipe or a device, or of the standard input, as they come in and no faster than they are
+ * taken.
+ *
+ * @param path `-` is the standard input
+ * @throws CommandError when it can't be read
+ * @throws the signal's reason, once it is aborted
+ */
+export function readChunks(
+  path: string,
+  stdin: InputStream,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = path === "-" ? stdin : createReadStream(path);
+  return readStream(stream, toInputName(path), signal);
+}
+
+/** What to call an input in a message. */
+export function toInputName(path: string): string {
+  return path === "-" ? "standard input" : path;
 }
 
 async function readAll(
-  stream: InputStream,
+  chunks: AsyncIterable<Uint8Array>,
   source: string,
   maxBytes: number,
-  signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    // Leaving the loop closes the stream.
+    if (length > maxBytes) {
+      throw new CommandError("usage", `${source} has more than ${maxBytes} bytes`);
+    }
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
+}
+
+async function* readStream(
+  stream: InputStream,
+  source: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     const bytes: AsyncIterable<Uint8Array> = addAbortSignal(signal, stream);
-    for await (const chunk of bytes) {
-      length += chunk.length;
-      // Leaving the loop closes the stream.
-      if (length > maxBytes) throw new InputTooLarge(source, maxBytes);
-      chunks.push(chunk);
-    }
+    for await (const chunk of bytes) yield chunk;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof InputTooLarge) throw error;
-    throw new CommandError("usage", `${source} can't be read: ${toSystemReason(error)}`, {
-      cause: error,
-    });
+    throw toInputError(source, error);
   }
-  return Buffer.concat(chunks);
+}
+
+/** @param cause what the system said */
+export function toInputError(source: string, cause: unknown): CommandError {
+  return new CommandError("usage", `${source} can't be read: ${toSystemReason(cause)}`, { cause });
 }

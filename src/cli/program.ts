@@ -9,6 +9,7 @@ import {
   type CreateFlags,
   defaultListLimit,
   type ListFlags,
+  manySettings,
   type ReaderFlags,
   readerSettings,
   resolveServeOptions,
@@ -71,17 +72,26 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .summary(help.create.summary)
     .description(help.create.description)
     .addHelpText("after", help.create.after)
-    .argument("[file]", "JSON file with the plant; - is standard input")
+    .argument("[file...]", "files with plants; - is standard input")
     .addOption(createOption("--id <integer>", "identification number, -2^63 to 2^63-1"))
     .addOption(createOption("--name <text>", "name"))
     .addOption(createOption("--tag <text>", "type of the plant"))
+    .option("--csv", "the input is a table; its first row names the columns")
+    .option("--tsv", "the same, with tabs between the cells")
+    .option("--many", "print a line for each plant, even if there is only one")
+    .option("-q, --quiet", "print only what was not created")
+    .addOption(createOption("--rejects <file>", "file for what was not created, as it stood"))
+    .option("--fail-fast", "read no more once something was not created")
+    .addOption(createOption("--from-line <n>", "pass over what begins before line n"))
     .addOption(createOption("--token-file <file>", "file with the token; - is standard input"))
-    .action(async (file: string | undefined, flags: CreateFlags) => {
+    .action(async (files: string[], flags: CreateFlags) => {
       const module = await import("./commands/create.ts");
-      const options = module.toCreateOptions(flags, file, io);
+      const options = module.toCreateOptions(flags, files, io);
       invocation.exitCode = await module.create(options, io, invocation.color);
     });
-  for (const setting of Object.values(clientSettings)) create.addOption(toOption(setting));
+  for (const setting of Object.values({ ...clientSettings, ...manySettings })) {
+    create.addOption(toOption(setting));
+  }
 
   const list = program
     .command("list")

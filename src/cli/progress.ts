@@ -4,19 +4,22 @@ import type { Io } from "./io.ts";
 
 /** Shorter waits are over before one has read what it is about. */
 const patienceMs = 300;
+/** A text that changes can be read when it changes no faster. */
+const refreshMs = 200;
 
 /**
  * Does work, and shows what is being waited for until it is done. No trace of it stays.
  *
+ * @param toText says it, each time anew
  * @param colorChoice `--color` or `--no-color`, when one was given
  */
 export async function showWhile<T>(
-  text: string,
+  toText: () => string,
   work: () => Promise<T>,
   io: Io,
   colorChoice: boolean | undefined,
 ): Promise<T> {
-  const stop = startSpinner(text, io, colorChoice);
+  const stop = startSpinner(toText, io, colorChoice);
   try {
     return await work();
   } finally {
@@ -26,12 +29,12 @@ export async function showWhile<T>(
 
 /** @returns a function that ends it */
 function startSpinner(
-  text: string,
+  toText: () => string,
   { stderr, env }: Io,
   colorChoice: boolean | undefined,
 ): () => void {
   // A terminal without columns, as some programs make them, has no lines to count: ora would count for ever.
-  if (!stderr.isTTY || !stderr.columns || env["TERM"] === "dumb") return () => {};
+  if (env["CI"] || !stderr.isTTY || !stderr.columns || env["TERM"] === "dumb") return () => {};
   let isOver = false;
   let stopSpinner = (): void => {};
   const timer = setTimeout(() => void show(), patienceMs);
@@ -40,7 +43,7 @@ function startSpinner(
     const { default: ora } = await import("ora");
     if (isOver) return;
     const spinner = ora({
-      text,
+      text: toText(),
       stream: stderr,
       isEnabled: true,
       color: isColored(stderr, colorChoice, env) ? "cyan" : false,
@@ -48,7 +51,13 @@ function startSpinner(
       discardStdin: false,
       hideCursor: false,
     }).start();
-    stopSpinner = () => spinner.stop();
+    const refresh = setInterval(() => {
+      spinner.text = toText();
+    }, refreshMs);
+    stopSpinner = () => {
+      clearInterval(refresh);
+      spinner.stop();
+    };
   }
 
   return () => {

@@ -43,6 +43,28 @@ export function parseInflight(text: string): number {
   return parseInteger(text, 1, 1_000_000);
 }
 
+/** How many plants are sent at a time: 1 … 1024. */
+export function parseConcurrency(text: string): number {
+  return parseInteger(text, 1, 1024);
+}
+
+/** How many of something are begun in a second: 0.001 … 1,000,000, or `none` for no bound, which is Infinity. */
+export function parseRate(text: string): number {
+  if (text === "none") return Number.POSITIVE_INFINITY;
+  const rate = /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (rate < 0.001 || rate > 1_000_000) {
+    throw invalid(text, "a number such as 100 or 0.5, at most 1000000, or none");
+  }
+  return rate;
+}
+
+/** A line of a file: 1 … 999,999,999,999,999. */
+export function parseLine(text: string): number {
+  const line = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (line < 1) throw invalid(text, "a line, counted from 1");
+  return line;
+}
+
 /** A path in front of all others, as `/v1` or, for none, as the empty string. */
 export function parseBasePath(text: string): string {
   const inner = text.replace(/^\//, "").replace(/\/$/, "");

@@ -4,7 +4,7 @@ import { errorTable } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
-import { post } from "./http.ts";
+import { type Post, post } from "./http.ts";
 import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
 
 /** How a plant is created. */
@@ -14,10 +14,14 @@ export interface CreatePlantOptions {
   readonly token: string;
   /** For each attempt, from the look-up of the name to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** Attempts after the first, at least 0. */
-  readonly retries: number;
+  /** Whether it may be tried again after so many attempts that failed for a reason that passes. */
+  readonly mayRetry: (attempts: number) => boolean;
+  /** Sends the first attempt; by default each one has a connection of its own, as all further ones have. */
+  readonly postFirst?: Post;
   /** Ends it early; it then rejects with the signal's reason, and the plant may or may not be there. */
   readonly signal?: AbortSignal;
+  /** Ends the pause before another attempt, which is not made then. */
+  readonly lastCall?: AbortSignal;
   /** Is told of each attempt that failed and will be repeated. */
   readonly onRetry?: (retry: Retry) => void;
 }
@@ -28,8 +32,11 @@ export interface Retry {
   readonly attempt: number;
   readonly delayMs: number;
   /** Why it failed. */
-  readonly failure: UnavailableError | (CreateAnswer & { readonly ok: false });
+  readonly failure: Failure;
 }
+
+/** No answer, or an Error. */
+type Failure = UnavailableError | (CreateAnswer & { readonly ok: false });
 
 /** What came of it, and how often it was tried. */
 export type CreateOutcome = CreateAnswer & { readonly attempts: number };
@@ -39,7 +46,6 @@ interface Attempt {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Failures that may be over in a moment. */
 const passingErrors: ReadonlySet<number> = new Set([
   errorTable.requestTimeout.error,
   errorTable.shuttingDown.error,
@@ -59,19 +65,28 @@ export async function createPlant(
 ): Promise<CreateOutcome> {
   const body = toNewPlantJson(plant);
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryToCreate(body, options);
-    const failure = toPassingFailure(outcome);
-    if (failure === undefined || attempt > options.retries) return finish(outcome, attempt);
+    const outcome = await tryToCreate(body, attempt, options);
+    const failure = toPassingFailure(
+      outcome instanceof UnavailableError ? outcome : outcome.answer,
+    );
+    if (failure === undefined || !options.mayRetry(attempt)) return finish(outcome, attempt);
     const retryAfterMs = outcome instanceof UnavailableError ? undefined : outcome.retryAfterMs;
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
     options.onRetry?.({ attempt, delayMs, failure });
-    await pause(delayMs, options.signal);
+    if (!(await pause(delayMs, options))) return finish(outcome, attempt);
   }
+}
+
+/** The failure that a create came to, if it may be over in a moment. */
+export function toPassingFailure(result: CreateAnswer | UnavailableError): Failure | undefined {
+  if (result instanceof UnavailableError) return isLasting(result) ? undefined : result;
+  return !result.ok && passingErrors.has(result.error.error) ? result : undefined;
 }
 
 async function tryToCreate(
   body: string,
-  { baseUrl, token, timeoutMs, signal }: CreatePlantOptions,
+  attempt: number,
+  { baseUrl, token, timeoutMs, postFirst = post, signal }: CreatePlantOptions,
 ): Promise<Attempt | UnavailableError> {
   const url = `${baseUrl}/plants`;
   const headers = {
@@ -81,7 +96,8 @@ async function tryToCreate(
     "accept-encoding": "identity",
   };
   try {
-    const answer = await post({ url, headers, body, timeoutMs, signal });
+    const send = attempt === 1 ? postFirst : post;
+    const answer = await send({ url, headers, body, timeoutMs, signal });
     const retryAfter = readHeader(answer.headers, "retry-after");
     return {
       answer: parseAnswer(answer, url),
@@ -91,12 +107,6 @@ async function tryToCreate(
     if (error instanceof UnavailableError) return error;
     throw error;
   }
-}
-
-function toPassingFailure(outcome: Attempt | UnavailableError): Retry["failure"] | undefined {
-  if (outcome instanceof UnavailableError) return isLasting(outcome) ? undefined : outcome;
-  const { answer } = outcome;
-  return !answer.ok && passingErrors.has(answer.error.error) ? answer : undefined;
 }
 
 /** A certificate does not become trustworthy by asking again, nor a name known. */
@@ -110,11 +120,15 @@ function finish(outcome: Attempt | UnavailableError, attempts: number): CreateOu
   throw new UnavailableError(reason, url, message, { cause, attempts });
 }
 
-async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** @returns whether it went on to its end */
+async function pause(delayMs: number, { signal, lastCall }: CreatePlantOptions): Promise<boolean> {
+  const ends = [signal, lastCall].filter((each) => each !== undefined);
   try {
-    await sleep(delayMs, undefined, { signal });
+    await sleep(delayMs, undefined, { signal: AbortSignal.any(ends) });
+    return true;
   } catch (error) {
     signal?.throwIfAborted();
+    if (lastCall?.aborted) return false;
     throw error;
   }
 }

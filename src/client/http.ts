@@ -1,6 +1,7 @@
-/** One HTTP request with one bounded answer; the only file that knows undici. */
+/** HTTP requests, each with one bounded answer; the only file that knows undici. */
+import { setMaxListeners } from "node:events";
 import { Socket } from "node:net";
-import { buildConnector, Client, errors } from "undici";
+import { buildConnector, Client, type Dispatcher, errors, Pool } from "undici";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 
 /** A request with a body. */
@@ -21,6 +22,25 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
 }
+
+/** Sends a request and reads its answer, as {@link post} does. */
+export type Post = (request: HttpRequest) => Promise<HttpAnswer>;
+
+/** Connections to one origin that are kept open from one request to the next. */
+export interface Connections {
+  /** Sends a POST on one of them, behind others that are not answered yet. It may arrive twice. */
+  readonly post: Post;
+  /** Cuts all of them off; requests under way reject. */
+  close(): Promise<void>;
+}
+
+/**
+ * Requests under way on one connection. Measured on one machine: with 1 a client sends 0.6 times as many requests a
+ * second, with 64 no more.
+ */
+const pipelineDepth = 16;
+/** A body that takes longer than others would hold up those behind it. */
+const maxPipelinedBytes = 64 * 1024;
 
 /** Any answer may have as much. */
 const minAnswerLimitBytes = 16 * 1024 * 1024;
@@ -67,15 +87,164 @@ export async function post(request: HttpRequest): Promise<HttpAnswer> {
   }
 }
 
-/** undici leaves a connection that is coming about to itself; this one ends with the signal. */
-function connectUntil(stop: AbortSignal): buildConnector.connector {
+/**
+ * Connections for requests that may arrive twice: one that was sent behind another which the server did not answer is
+ * sent again by undici.
+ *
+ * @param maxRequests under way at a time; more of them wait
+ * @param timeoutMs for a connection to come about
+ */
+export function openConnections(
+  origin: string,
+  maxRequests: number,
+  timeoutMs: number,
+): Connections {
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const sockets = new Set<Socket>();
+  const pool = new Pool(origin, {
+    connect: connectUntil(closing.signal, timeoutMs, (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    }),
+    connections: Math.ceil(maxRequests / pipelineDepth),
+    pipelining: pipelineDepth,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: minAnswerLimitBytes,
+  });
+  const holdWrites = createWriteHold(sockets);
+  return {
+    post(request) {
+      if (request.body.length > maxPipelinedBytes) return post(request);
+      holdWrites();
+      return dispatch(pool, request);
+    },
+    close() {
+      closing.abort();
+      return pool.destroy();
+    },
+  };
+}
+
+/**
+ * A function that holds back what is written until the end of this turn of the event loop: the requests of one turn go
+ * out on each connection in one piece, which spares both sides most of their system calls.
+ */
+function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
+  let isHolding = false;
+  return () => {
+    if (isHolding) return;
+    isHolding = true;
+    const held = [...sockets];
+    for (const socket of held) socket.cork();
+    setImmediate(() => {
+      isHolding = false;
+      for (const socket of held) socket.uncork();
+    });
+  };
+}
+
+async function dispatch(pool: Pool, request: HttpRequest): Promise<HttpAnswer> {
+  const { url, headers, body, timeoutMs, signal } = request;
+  const exchange = new PipelinedExchange();
+  const timer = setTimeout(() => {
+    exchange.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+  }, timeoutMs);
+  const { pathname } = new URL(url);
+  // Not idempotent by its method, but by the contract of who sends it; and the next one need not wait for its answer.
+  const options = {
+    method: "POST",
+    path: pathname,
+    headers,
+    body,
+    idempotent: true,
+    blocking: false,
+  } as const;
+  try {
+    pool.dispatch(options, exchange);
+    return await exchange.answer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw explain(error, url, minAnswerLimitBytes);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One request on a shared connection. undici may start it again when it was not answered. */
+class PipelinedExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<HttpAnswer>;
+  #resolve: (answer: HttpAnswer) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #cancelled: Error | undefined;
+  #status = 0;
+  #headers: HttpAnswer["headers"] = {};
+  #chunks: Buffer[] = [];
+
+  constructor() {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Gives it up, and with it the connection that it was sent on. */
+  cancel(reason: Error): void {
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+    this.#reject(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#chunks = [];
+    if (this.#cancelled !== undefined) controller.abort(this.#cancelled);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HttpAnswer["headers"],
+  ): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+}
+
+/**
+ * undici leaves a connection that is coming about to itself; this one ends with the signal.
+ *
+ * @param timeout in milliseconds; 0: none
+ * @param onSocket is given each one, not connected yet
+ */
+function connectUntil(
+  stop: AbortSignal,
+  timeout = 0,
+  onSocket: (socket: Socket) => void = () => {},
+): buildConnector.connector {
   // It returns the socket, though its type does not say so.
   const connect: (...args: Parameters<buildConnector.connector>) => unknown = buildConnector({
-    timeout: 0,
+    timeout,
   });
   return (options, callback) => {
     const socket = connect(options, callback);
     if (!(socket instanceof Socket)) return;
+    onSocket(socket);
     const destroy = (): void => void socket.destroy(new Error("stopped"));
     if (stop.aborted) destroy();
     stop.addEventListener("abort", destroy, { once: true });
@@ -96,7 +265,9 @@ function explain(error: unknown, url: string, maxAnswerBytes: number): unknown {
     const message = `its answer has more than ${maxAnswerBytes} bytes`;
     return new NotAPlantStoreError(url, message, options);
   }
-  if (error instanceof errors.InvalidArgumentError) return error;
+  if (error instanceof errors.InvalidArgumentError || error instanceof UnavailableError) {
+    return error;
+  }
   if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return error;
 
   const { code, message } = error;

@@ -60,6 +60,7 @@ describe("only what it needs is loaded with", () => {
     ["src/cli/main.ts", []],
     ["src/cli/commands/serve.ts", ["zod"]],
     ["src/cli/commands/create.ts", ["undici", "zod"]],
+    ["src/client/records/csv-framing.ts", ["csv-parse", "zod"]],
     ["src/cli/commands/list.ts", ["zod"]],
     ["src/cli/commands/get.ts", ["zod"]],
     ["src/cli/commands/export.ts", ["zod"]],

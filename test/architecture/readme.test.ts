@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { clientSettings, serveSettings } from "../../src/cli/settings.ts";
+import { clientSettings, manySettings, serveSettings } from "../../src/cli/settings.ts";
 import { errorTable } from "../../src/core/errors.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
@@ -24,7 +24,7 @@ it("names every error number, with when it is given, in order", () => {
   expect(documented).toEqual(table);
 });
 
-it.each(Object.values({ ...serveSettings, ...clientSettings }))(
+it.each(Object.values({ ...serveSettings, ...clientSettings, ...manySettings }))(
   "names $flags with its variable and its default",
   ({ flags, variable, fallback, ...setting }) => {
     const [flag] = flags.split(" ");

@@ -13,8 +13,8 @@ describe("help", () => {
     [["--help"], "Usage: plantstore [options] [command]"],
     [["-h"], "Usage: plantstore [options] [command]"],
     [["help"], "Usage: plantstore [options] [command]"],
-    [["create", "--help"], "Usage: plantstore create [options] [file]"],
-    [["help", "create"], "Usage: plantstore create [options] [file]"],
+    [["create", "--help"], "Usage: plantstore create [options] [file...]"],
+    [["help", "create"], "Usage: plantstore create [options] [file...]"],
     [["serve", "-h"], "Usage: plantstore serve [options]"],
   ])("%j is on stdout and succeeds", async (argv, firstLine) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
@@ -77,7 +77,7 @@ describe("wrong usage", () => {
       /^error: unknown option '--nmae' \(Did you mean --name\?\); see "plantstore create --help"$/,
     ],
     [["create", "--id"], /^error: option '--id <integer>' argument missing; see/],
-    [["create", "a.json", "b.json"], /^error: too many arguments for 'create'/],
+    [["create", "-", "-"], /^error: standard input \(-\) is given twice/],
     [["serve", "now"], /^error: too many arguments for 'serve'/],
     [["serve", "--port", "x"], /^error: --port is "x": it must be a whole number from 0 to 65535$/],
     [["create", "--id", "1", "--id", "2"], /^error: --id is given twice: leave one of them out$/],

@@ -18,8 +18,14 @@ const success = { ok: true, plant: { name: "fern", tag: "pot" } };
 const silence = (): void => {};
 const cutOff = (response: ServerResponse): void => void response.destroy();
 
-function create(baseUrl: string, options: Partial<CreatePlantOptions> = {}) {
-  return createPlant(fern, { baseUrl, token: "secret", timeoutMs: 10_000, retries: 0, ...options });
+const common = { token: "secret", timeoutMs: 10_000 };
+
+function create(
+  baseUrl: string,
+  { retries = 0, ...options }: Partial<CreatePlantOptions> & { readonly retries?: number } = {},
+) {
+  const mayRetry = (attempts: number): boolean => attempts <= retries;
+  return createPlant(fern, { ...common, baseUrl, mayRetry, ...options });
 }
 
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
@@ -63,7 +69,7 @@ describe("a create", () => {
     const body = JSON.stringify({ name });
     expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
     const { url } = await openScriptedServer(json(200, body));
-    const options = { baseUrl: url, token: "secret", timeoutMs: 10_000, retries: 0 };
+    const options = { ...common, baseUrl: url, mayRetry: () => false };
     const outcome = await createPlant({ id: 1n, name }, options);
     expect(outcome.ok && outcome.plant.name === name).toBe(true);
   });
@@ -267,5 +273,26 @@ describe("the signal", () => {
     const error = await rejectionOf(create(url, { signal: stop.signal, retries: 1, onRetry }));
     expect(error).toBe(stop.signal.reason);
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe("the last call", () => {
+  it("ends the pause before the next attempt, and the outcome of the last one counts", async () => {
+    const lastCall = new AbortController();
+    const busy = errorAnswer(50301, { "retry-after": "3600" });
+    const { url, requests } = await openScriptedServer(busy);
+    const onRetry = (): void => lastCall.abort();
+    const outcome = await create(url, { lastCall: lastCall.signal, retries: 1, onRetry });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 1 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("leaves a request under way alone", async () => {
+    const lastCall = new AbortController();
+    const { url } = await openScriptedServer((response) => {
+      lastCall.abort();
+      created(response);
+    });
+    expect(await create(url, { lastCall: lastCall.signal })).toMatchObject(success);
   });
 });

@@ -1,57 +1,56 @@
-/** `plantstore create`: reads a plant, checks it, sends it, and prints the answer. */
-import { type CreateOutcome, createPlant, type Retry } from "../../client/create-plant.ts";
+/** `plantstore create`: reads plants, checks them, sends them, and prints what came of them. */
 import { Refusal } from "../../core/errors.ts";
-import type { NewPlant } from "../../core/plant.ts";
-import { quoteInput } from "../../core/quote.ts";
-import { printError, printPlant } from "../answer-output.ts";
-import { Interruption } from "../command-error.ts";
+import { parseNewPlant } from "../../core/plant.ts";
+import type { InputRecord } from "../../client/records/input-record.ts";
+import { describeWayOn, sayStopCause } from "../create/batch-end.ts";
+import { BatchInterruption, CommandError, Interruption } from "../command-error.ts";
+import type { CreateOptions, CreateRun } from "../create/run.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { toExitCode } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { createFlagInput } from "../create/flag-input.ts";
+import { limitHeapGrowth } from "../create/heap.ts";
+import { toInputName } from "../input.ts";
+import type { Io, StopSignal } from "../io.ts";
+import { type LoneContext, printLone } from "../create/lone-answer.ts";
+import { type FirstRecords, readFirstRecords } from "../create/lone-record.ts";
 import { isLoopback } from "../loopback.ts";
-import { describeSource, type PlantSource, readNewPlant, toPlantSource } from "../plant-source.ts";
+import { type PlantSource, toPlantSource } from "../create/plant-source.ts";
 import { showWhile } from "../progress.ts";
-import { createReporter, type Reporter } from "../reporter.ts";
-import { type ClientOptions, type CreateFlags, resolveClientOptions } from "../settings.ts";
+import { openFileInput, type PlacedRecord, type RecordInput } from "../create/record-input.ts";
+import { openRejectsFile } from "../create/rejects-file.ts";
+import { createReporter } from "../reporter.ts";
+import { sendRecords } from "../create/send-records.ts";
+import { type CreateFlags, resolveClientOptions, resolveManyOptions } from "../settings.ts";
+import { Tally } from "../create/tally.ts";
 import { findToken, type FoundToken } from "../token-source.ts";
 
-/** What `create` is to do. */
-export interface CreateOptions extends ClientOptions {
-  readonly source: PlantSource;
-  /** `-` is the standard input. */
-  readonly tokenFile?: string | undefined;
-}
-
-/** What the steps of one run share. */
-interface Run {
-  readonly options: CreateOptions;
-  readonly io: Io;
-  readonly colorChoice: boolean | undefined;
-  readonly reporter: Reporter;
-  /** Aborted by SIGINT and SIGTERM. */
-  readonly signal: AbortSignal;
-}
-
 /**
- * What the flags and the operand of a command line ask for.
+ * What the flags and the operands of a command line ask for.
  *
  * @throws CommandError when that is nothing that can be done
  */
 export function toCreateOptions(
   flags: CreateFlags,
-  file: string | undefined,
+  paths: readonly string[],
   io: Io,
 ): CreateOptions {
   const { tokenFile } = flags;
-  const source = toPlantSource(flags, file, tokenFile === "-", io);
-  return { ...resolveClientOptions(flags, io), source, tokenFile };
+  const source = toPlantSource(flags, paths, tokenFile === "-", io);
+  const many = resolveManyOptions(flags, io);
+  const isForInputs = many.isMany || many.rejectsPath !== undefined || many.format !== "json";
+  if (source.from === "flags" && isForInputs) {
+    throw new CommandError(
+      "usage",
+      "--csv, --tsv, --many, --from-line and --rejects are for files and standard input, not for --id, --name and --tag",
+    );
+  }
+  return { ...resolveClientOptions(flags, io), source, tokenFile, many };
 }
 
 /**
- * Creates the plant.
+ * Creates the plants.
  *
  * @param colorChoice `--color` or `--no-color`, when one was given
- * @returns the exit code, once the answer is printed
+ * @returns the exit code, once what came of them is printed
  * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function create(
@@ -59,88 +58,151 @@ export async function create(
   io: Io,
   colorChoice: boolean | undefined,
 ): Promise<number> {
-  const interruption = new AbortController();
-  let isSending = false;
+  limitHeapGrowth();
+  const cutOff = new AbortController();
+  const lastCall = new AbortController();
+  const input = await openInput(options, io, cutOff.signal);
+  const run: CreateRun = {
+    options,
+    io,
+    colorChoice,
+    reporter: createReporter(io, colorChoice),
+    input,
+    cutOff: cutOff.signal,
+    lastCall: lastCall.signal,
+  };
+  let sent: FirstRecords | undefined;
+  let stoppedBy: StopSignal | undefined;
   const releaseSignals = io.onSignal((name) => {
-    interruption.abort(new Interruption(name, isSending));
+    const isOfMany = sent !== undefined && !sent.isKnownAlone();
+    if (!isOfMany) {
+      cutOff.abort(new Interruption(name, sent !== undefined));
+      return;
+    }
+    stoppedBy = name;
+    lastCall.abort();
+    input.stop();
   });
-  const reporter = createReporter(io, colorChoice);
-  const run: Run = { options, io, colorChoice, reporter, signal: interruption.signal };
   try {
-    const { plant, found } = await readInput(run);
+    const records = await readFirst(run);
+    const refusal = findRefusal(records.first);
+    if (refusal !== undefined && (await records.isAlone)) {
+      await reject(records.first, options);
+      return await printLone(refusal, toLoneContext(run, ""), io, run.reporter);
+    }
+    const found = await readToken(run);
     await warnOfEavesdroppers(run);
-    isSending = true;
-    return await print(await send(plant, found, run), found, run);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const place = describeSource(options.source);
-    await printError(error, place === undefined ? [] : [`in ${place}`], io, reporter);
-    return exitCodes.invalidPlant.code;
+    cutOff.signal.throwIfAborted();
+    sent = records;
+    return await send(records, found, run, () => stoppedBy);
   } finally {
+    input.stop();
     releaseSignals();
   }
 }
 
-/** Nobody waits for input without knowing of it. */
-async function readInput(run: Run): Promise<{ plant: NewPlant; found: FoundToken }> {
-  const { options, io, colorChoice, reporter, signal } = run;
-  const { source, tokenFile, baseUrl } = options;
-  const read = async () => ({
-    plant: await readNewPlant(source, io, signal),
-    found: await findToken(tokenFile, baseUrl, io, signal),
-  });
-  const readsStdin = source.from === "stdin" || tokenFile === "-";
-  if (readsStdin && io.stdin.isTTY) {
-    const wanted = source.from === "stdin" ? "a plant as JSON" : "the token";
-    await reporter.note(`reading ${wanted} from the terminal: end it with Ctrl-D`);
-    return read();
+async function send(
+  records: FirstRecords,
+  { token, source: tokenSource }: FoundToken,
+  run: CreateRun,
+  toStopSignal: () => StopSignal | undefined,
+): Promise<number> {
+  const { options, io, reporter, input } = run;
+  const tally = new Tally(performance.now());
+  const end = await sendRecords(records, token, tally, run);
+  const context = toLoneContext(run, tokenSource);
+  if ("alone" in end) return printLone(end.alone, context, io, reporter);
+
+  if (isWatched(run)) await reporter.note(tally.describeEnd(performance.now()));
+  const wayOn = describeWayOn(end.stopped?.firstUntold ?? input.place, options.source);
+  if (end.stopped !== undefined) return sayStopCause(end.stopped.cause, wayOn, context, reporter);
+  const signal = toStopSignal();
+  if (signal !== undefined) throw new BatchInterruption(signal, wayOn);
+  if (input.isStopped) {
+    await reporter.note(`stopped at what was not created (--fail-fast): ${wayOn}`);
   }
-  return showWhile("waiting for input", read, io, colorChoice);
+  return tally.missing > 0 ? exitCodes.someMissing.code : exitCodes.done.code;
 }
 
-async function warnOfEavesdroppers({ options: { baseUrl }, reporter }: Run): Promise<void> {
+async function openInput(
+  { source, many: { format, fromLine } }: CreateOptions,
+  { stdin }: Io,
+  signal: AbortSignal,
+): Promise<RecordInput> {
+  if (source.from === "flags") return createFlagInput(source.flags);
+  return openFileInput({ paths: source.paths, format, fromLine, signal }, stdin);
+}
+
+/** Nobody waits for input without knowing of it. */
+async function readFirst({
+  options,
+  io,
+  colorChoice,
+  reporter,
+  input,
+}: CreateRun): Promise<FirstRecords> {
+  const { source, many } = options;
+  const isMany = many.isMany || (source.from === "inputs" && source.paths.length > 1);
+  const read = () => readFirstRecords(input, isMany);
+  if (io.stdin.isTTY && readsStdin(source)) {
+    await reporter.note("reading a plant as JSON from the terminal: end it with Ctrl-D");
+    return read();
+  }
+  return showWhile(() => "waiting for input", read, io, colorChoice);
+}
+
+function readsStdin(source: PlantSource): boolean {
+  return source.from === "inputs" && source.paths.includes("-");
+}
+
+/** What is wrong with the first record, or that there is none. */
+function findRefusal(first: InputRecord | undefined): Refusal | undefined {
+  try {
+    if (first === undefined) parseNewPlant(new Uint8Array());
+    else first.parse();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+async function reject(record: PlacedRecord | undefined, options: CreateOptions): Promise<void> {
+  const rejects = await openRejectsFile(options);
+  if (record !== undefined) await rejects?.add([record]);
+  await rejects?.close();
+}
+
+async function readToken({
+  options,
+  io,
+  colorChoice,
+  reporter,
+  cutOff,
+}: CreateRun): Promise<FoundToken> {
+  const { tokenFile, baseUrl } = options;
+  const read = () => findToken(tokenFile, baseUrl, io, cutOff);
+  if (io.stdin.isTTY && tokenFile === "-") {
+    await reporter.note("reading the token from the terminal: end it with Ctrl-D");
+    return read();
+  }
+  return showWhile(() => "waiting for input", read, io, colorChoice);
+}
+
+async function warnOfEavesdroppers({ options: { baseUrl }, reporter }: CreateRun): Promise<void> {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== "http:" || isLoopback(hostname)) return;
   await reporter.warning(`the token goes to ${baseUrl} unencrypted: use https where others listen`);
 }
 
-function send(plant: NewPlant, { token }: FoundToken, run: Run): Promise<CreateOutcome> {
-  const { options, io, colorChoice, reporter, signal } = run;
-  const { baseUrl, timeoutMs, retries } = options;
-  const onRetry = (retry: Retry): void => {
-    if (io.stderr.isTTY) void reporter.note(describeRetry(retry, options));
-  };
-  return showWhile(
-    `waiting for ${baseUrl}`,
-    () => createPlant(plant, { baseUrl, token, timeoutMs, retries, signal, onRetry }),
-    io,
-    colorChoice,
-  );
+function toLoneContext({ options }: CreateRun, tokenSource: string): LoneContext {
+  const { source, baseUrl, many } = options;
+  const [path] = source.from === "inputs" ? source.paths : [];
+  const place = path === undefined ? undefined : toInputName(path);
+  return { place, tokenSource, baseUrl, isQuiet: many.isQuiet };
 }
 
-function describeRetry({ attempt, delayMs, failure }: Retry, options: CreateOptions): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.message;
-  const next = `attempt ${attempt + 1} of ${options.retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-  return `${options.baseUrl} is unavailable (${quoteInput(reason, 100)}): ${next}`;
-}
-
-async function print(
-  outcome: CreateOutcome,
-  { source }: FoundToken,
-  { options, io, reporter }: Run,
-): Promise<number> {
-  if (outcome.ok) {
-    await printPlant(outcome, io, reporter);
-    return exitCodes.done.code;
-  }
-  const { error, attempts } = outcome;
-  const exitCode = toExitCode(error.error);
-  const details = [];
-  if (exitCode === exitCodes.tokenRefused.code) details.push(`the token came from ${source}`);
-  if (exitCode === exitCodes.notAPlantStore.code) {
-    details.push(`check the path of --url, which is ${options.baseUrl}`);
-  }
-  if (attempts > 1) details.push(`after ${attempts} attempts`);
-  await printError(error, details, io, reporter);
-  return exitCode;
+/** Whether a person looks on who did not ask for silence. */
+function isWatched({ options, io }: CreateRun): boolean {
+  return io.stderr.isTTY === true && !io.env["CI"] && !options.many.isQuiet;
 }

@@ -1,9 +1,9 @@
 /** Prints what came of a create: its JSON for programs on stdout, a sentence for the person on stderr. */
-import type { CreateAnswer } from "../client/answer.ts";
-import { type ErrorBody, toPlantJson } from "../core/plant.ts";
-import type { Io } from "./io.ts";
-import { printJson } from "./json-output.ts";
-import type { Reporter } from "./reporter.ts";
+import type { CreateAnswer } from "../../client/answer.ts";
+import { type ErrorBody, toPlantJson } from "../../core/plant.ts";
+import type { Io } from "../io.ts";
+import { printJson } from "../json-output.ts";
+import type { Reporter } from "../reporter.ts";
 
 /** UTF-16 code units of a message on stderr; stdout has all of it. */
 const maxSentence = 1000;
@@ -43,6 +43,15 @@ export async function printError(
   reporter: Reporter,
 ): Promise<void> {
   await printJson(io.stdout, [JSON.stringify({ error, message })]);
+  await sayError({ error, message }, details, reporter);
+}
+
+/** Says an Error as a sentence. */
+export async function sayError(
+  { error, message }: ErrorBody,
+  details: readonly string[],
+  reporter: Reporter,
+): Promise<void> {
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
   // Ours are no longer; another server's may be.
   const sentence = message.length > maxSentence ? `${message.slice(0, maxSentence)}…` : message;

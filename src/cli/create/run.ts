@@ -1,0 +1,27 @@
+/** What the steps of one `plantstore create` share. */
+import type { Io } from "../io.ts";
+import type { PlantSource } from "./plant-source.ts";
+import type { RecordInput } from "./record-input.ts";
+import type { Reporter } from "../reporter.ts";
+import type { ClientOptions, ManyOptions } from "../settings.ts";
+
+/** What `create` is to do. */
+export interface CreateOptions extends ClientOptions {
+  readonly source: PlantSource;
+  /** `-` is the standard input. */
+  readonly tokenFile?: string | undefined;
+  readonly many: ManyOptions;
+}
+
+/** One run of it. */
+export interface CreateRun {
+  readonly options: CreateOptions;
+  readonly io: Io;
+  readonly colorChoice: boolean | undefined;
+  readonly reporter: Reporter;
+  readonly input: RecordInput;
+  /** Cuts everything off, with its reason. */
+  readonly cutOff: AbortSignal;
+  /** Lets what is under way end, and nothing be begun. */
+  readonly lastCall: AbortSignal;
+}

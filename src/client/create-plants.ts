@@ -1,0 +1,224 @@
+/** Creates many plants, several at a time, and tells what came of them in the order in which they came in. */
+import { setMaxListeners } from "node:events";
+import { Refusal } from "../core/errors.ts";
+import type { NewPlant } from "../core/plant.ts";
+import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
+import {
+  createPlant,
+  type CreateOutcome,
+  type CreatePlantOptions,
+  type Retry,
+  toPassingFailure,
+} from "./create-plant.ts";
+import { type Connections, openConnections } from "./http.ts";
+import type { InputRecord } from "./records/input-record.ts";
+import { OrderedResults, type SettledWork } from "./ordered-results.ts";
+import { createPace } from "./pace.ts";
+import { createSequencer } from "./sequencer.ts";
+
+/** How plants are created. */
+export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "postFirst"> {
+  /** Records that are being created at a time; at least 1. */
+  readonly concurrency: number;
+  /** Records that are begun in a second; Infinity: as many as the store takes. */
+  readonly ratePerSecond: number;
+  /** Whether the number of an Error says that all other creates would fail as well. */
+  readonly concernsAll: (error: number) => boolean;
+  /** Once aborted, no attempt is repeated any more. */
+  readonly lastCall: AbortSignal;
+}
+
+/** What came of a record: an answer, the refusal of what is no plant, or no answer. */
+export type RecordResult = CreateOutcome | Refusal | UnavailableError;
+
+/** A record, and what came of it. */
+export type RecordOutcome<Record extends InputRecord = InputRecord> = SettledWork<
+  Record,
+  RecordResult
+>;
+
+/** Why a run ended early: what came of one record, and would come of all others. */
+export type StopCause =
+  | (CreateOutcome & { readonly ok: false })
+  | UnavailableError
+  | NotAPlantStoreError;
+
+/** A run that ended early. */
+export class StoppedError<Record extends InputRecord = InputRecord> extends Error {
+  override readonly name = "StoppedError";
+  override readonly cause: StopCause;
+  /** The first record that nothing was told of; it may have been created, and so may all behind it. */
+  readonly firstUntold: Record | undefined;
+
+  constructor(cause: StopCause, firstUntold: Record | undefined) {
+    super("other plants would fare no better");
+    this.cause = cause;
+    this.firstUntold = firstUntold;
+  }
+}
+
+/** Results that may wait for an earlier one, for each record that is being created. */
+const heldPerUnsettled = 4;
+/** The bytes of all records that are held. */
+const maxHeldBytes = 16 * 1024 * 1024;
+
+/**
+ * Creates the plants that records hold, those with the same id one after the other. Records are read only as fast as
+ * they are created and their outcomes taken.
+ *
+ * It stops at once when the token is refused, when something else than a plant store answers, and when the store stays
+ * away: when a record may not be tried again, and no other one was answered since it failed first.
+ *
+ * @param records those together that come in together
+ * @returns outcomes in the order of the records, as soon as they are known
+ * @throws StoppedError after all outcomes before the first that is unknown
+ * @throws what reading the records throws, after all outcomes of those before
+ * @throws the signal's reason
+ */
+export async function* createPlants<Record extends InputRecord>(
+  records: AsyncIterable<Iterable<Record>>,
+  options: CreatePlantsOptions,
+): AsyncGenerator<readonly RecordOutcome<Record>[], void, undefined> {
+  const run = new Run<Record>(options);
+  try {
+    void run.createAll(records);
+    for (;;) {
+      const outcomes = await run.results.take();
+      if (outcomes.length === 0) break;
+      yield outcomes;
+    }
+    run.throwIfFailed();
+  } finally {
+    await run.cutOff();
+  }
+}
+
+class Run<Record extends InputRecord> {
+  readonly results: OrderedResults<Record, RecordResult>;
+  readonly #options: CreatePlantsOptions;
+  readonly #connections: Connections;
+  readonly #inTurn = createSequencer<bigint>();
+  readonly #cutOff = new AbortController();
+  /** Records on which the store has decided. */
+  #decided = 0;
+  #stopCause: StopCause | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: CreatePlantsOptions) {
+    const { baseUrl, timeoutMs, concurrency, lastCall, signal } = options;
+    this.#options = options;
+    signal?.addEventListener("abort", () => this.#fail(signal.reason), { once: true });
+    this.#connections = openConnections(new URL(baseUrl).origin, concurrency, timeoutMs);
+    // Each record that waits for its next attempt listens.
+    setMaxListeners(0, this.#cutOff.signal, lastCall);
+    this.results = new OrderedResults({
+      maxUnsettled: concurrency,
+      maxHeld: heldPerUnsettled * concurrency,
+      maxHeldSize: maxHeldBytes,
+    });
+  }
+
+  async createAll(pieces: AsyncIterable<Iterable<Record>>): Promise<void> {
+    const pace = createPace(this.#options.ratePerSecond, this.#options.lastCall);
+    try {
+      for await (const records of pieces) {
+        for (const record of records) {
+          void this.#create(record, this.results.add(record, record.bytes.length));
+          if (this.results.isFull) await this.results.hasRoom();
+          if (pace !== undefined) await pace();
+          if (this.#cutOff.signal.aborted) return;
+        }
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.results.end();
+  }
+
+  throwIfFailed(): void {
+    if (this.#stopCause !== undefined) {
+      throw new StoppedError(this.#stopCause, this.results.firstUnsettled);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async cutOff(): Promise<void> {
+    this.#cutOff.abort();
+    this.results.cut();
+    await this.#connections.close();
+  }
+
+  async #create(record: InputRecord, settle: (result: RecordResult) => void): Promise<void> {
+    try {
+      const plant = record.parse();
+      await this.#inTurn(plant.id, async () => {
+        const outcome = await this.#send(plant);
+        if (outcome !== undefined) settle(outcome);
+      });
+    } catch (error) {
+      if (error instanceof Refusal) settle(error);
+      else if (error instanceof NotAPlantStoreError) this.#stop(error);
+      else if (!this.#cutOff.signal.aborted) this.#fail(error);
+    }
+  }
+
+  /** @returns undefined when the run stops because of it */
+  async #send(plant: NewPlant): Promise<CreateOutcome | UnavailableError | undefined> {
+    let decidedAtFailure: number | undefined;
+    const onRetry = (retry: Retry): void => {
+      decidedAtFailure ??= this.#decided;
+      this.#options.onRetry?.(retry);
+    };
+    const outcome = await createPlant(plant, {
+      ...this.#options,
+      postFirst: this.#connections.post,
+      signal: this.#cutOff.signal,
+      onRetry,
+    }).catch(toUnavailable);
+    const cause = this.#findStopCause(outcome, decidedAtFailure ?? this.#decided);
+    if (cause !== undefined) {
+      this.#stop(cause);
+      return undefined;
+    }
+    if (isDecided(outcome)) this.#decided++;
+    return outcome;
+  }
+
+  /**
+   * The outcome, if it would come of all other plants too.
+   *
+   * @param decidedAtFailure records that were decided on when this one failed first
+   */
+  #findStopCause(
+    outcome: CreateOutcome | UnavailableError,
+    decidedAtFailure: number,
+  ): StopCause | undefined {
+    const isAnswer = !(outcome instanceof UnavailableError);
+    if (isAnswer && outcome.ok) return undefined;
+    if (isAnswer && this.#options.concernsAll(outcome.error.error)) return outcome;
+    const isAway = !isDecided(outcome) && decidedAtFailure === this.#decided;
+    return isAway && !this.#options.lastCall.aborted ? outcome : undefined;
+  }
+
+  #stop(cause: StopCause): void {
+    this.#stopCause ??= cause;
+    this.#cutOff.abort();
+    this.results.cut();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#cutOff.abort();
+    this.results.cut();
+  }
+}
+
+/** Whether the store is done with it, whatever came of it. */
+function isDecided(outcome: CreateOutcome | UnavailableError): boolean {
+  return !(outcome instanceof UnavailableError) && toPassingFailure(outcome) === undefined;
+}
+
+function toUnavailable(error: unknown): UnavailableError {
+  if (error instanceof UnavailableError) return error;
+  throw error;
+}

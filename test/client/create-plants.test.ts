@@ -1,0 +1,407 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
+import {
+  createPlants,
+  type CreatePlantsOptions,
+  type RecordOutcome,
+  StoppedError,
+} from "../../src/client/create-plants.ts";
+import { createJsonRecord, type InputRecord } from "../../src/client/records/input-record.ts";
+import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
+import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { errorAnswer, findClosedUrl, json, openRawServer } from "./scripted-server.ts";
+
+function toRecord(text: string, line: number): InputRecord {
+  return createJsonRecord(line, Buffer.from(text));
+}
+
+/** Records of the ids 1, 2, 3 …, each on the line of its id. */
+async function* countedRecords(count: number): AsyncGenerator<InputRecord> {
+  for (let id = 1; id <= count; id++) yield toRecord(`{"id":${id},"name":"plant ${id}"}`, id);
+}
+
+async function* recordsOf(texts: readonly string[]): AsyncGenerator<InputRecord> {
+  for (const [index, text] of texts.entries()) yield toRecord(text, index + 1);
+}
+
+function start(
+  records: AsyncIterable<InputRecord>,
+  baseUrl: string,
+  { retries = 0, ...options }: Partial<CreatePlantsOptions> & { readonly retries?: number } = {},
+) {
+  async function* pieces(): AsyncGenerator<InputRecord[]> {
+    for await (const record of records) yield [record];
+  }
+  return createPlants(pieces(), {
+    baseUrl,
+    token: testToken,
+    timeoutMs: 10_000,
+    concurrency: 64,
+    ratePerSecond: Number.POSITIVE_INFINITY,
+    concernsAll: (error) => error === 40102,
+    mayRetry: (attempts) => attempts <= retries,
+    lastCall: new AbortController().signal,
+    ...options,
+  });
+}
+
+interface Told {
+  readonly outcomes: RecordOutcome[];
+  readonly error: unknown;
+}
+
+/** All outcomes, and what ended them. */
+async function tell(...args: Parameters<typeof start>): Promise<Told> {
+  const outcomes: RecordOutcome[] = [];
+  try {
+    for await (const batch of start(...args)) outcomes.push(...batch);
+    return { outcomes, error: undefined };
+  } catch (error) {
+    return { outcomes, error };
+  }
+}
+
+const linesOf = ({ outcomes }: Told): number[] => outcomes.map(({ work }) => work.line);
+const oneTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** What stands in for an outcome in a comparison: the result, the number of the Error, or the reason of no answer. */
+const kindsOf = ({ outcomes }: Told): unknown[] =>
+  outcomes.map(({ result }) => {
+    if (result instanceof UnavailableError) return result.reason;
+    if (result instanceof Error) return result.error;
+    return result.ok ? result.result : result.error.error;
+  });
+
+const success = json(200, '{"name":"x"}', { "x-plantstore-result": "created" });
+
+interface Arrival {
+  readonly plant: NewPlant;
+  readonly socket: Socket;
+  readonly response: ServerResponse;
+}
+
+/** A server that hands over each plant, and answers nothing by itself. */
+async function openSlowServer(onArrival: (arrival: Arrival) => void): Promise<string> {
+  const server = createServer((request: IncomingMessage, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      onArrival({ plant: parseNewPlant(Buffer.concat(chunks)), socket: request.socket, response });
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("many plants", () => {
+  it("are created, and told in their order", async () => {
+    await using server = await startServer();
+    const told = await tell(countedRecords(1000), server.url);
+    expect(told.error).toBeUndefined();
+    expect(linesOf(told)).toEqual(oneTo(1000));
+    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+    expect(await server.store.list({ limit: 2000 })).toHaveLength(1000);
+  });
+
+  it("are told in their order, whichever is answered first", async () => {
+    const url = await openSlowServer(({ plant, response }) => {
+      setTimeout(() => success(response), Number((plant.id * 7919n) % 50n));
+    });
+    const told = await tell(countedRecords(200), url);
+    expect(linesOf(told)).toEqual(oneTo(200));
+  });
+
+  it("are told as soon as they are known", async () => {
+    const waiting: Arrival[] = [];
+    const url = await openSlowServer((arrival) => waiting.push(arrival));
+    const outcomes = start(countedRecords(2), url);
+    const first = outcomes.next();
+    while (waiting.length < 2) await sleep(2);
+    success(waiting[0]!.response);
+    expect((await first).value).toMatchObject([{ work: { line: 1 } }]);
+    success(waiting[1]!.response);
+    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 2 } }]);
+    expect((await outcomes.next()).done).toBe(true);
+  });
+
+  it("share connections, on each of which several wait for their answers", async () => {
+    const sockets = new Map<Socket, number>();
+    const waiting: Arrival[] = [];
+    const url = await openSlowServer((arrival) => {
+      sockets.set(arrival.socket, (sockets.get(arrival.socket) ?? 0) + 1);
+      waiting.push(arrival);
+      if (waiting.length === 64) for (const { response } of waiting.splice(0)) success(response);
+    });
+    const told = await tell(countedRecords(640), url, { concurrency: 64 });
+    expect(linesOf(told)).toHaveLength(640);
+    expect(sockets.size).toBe(4);
+  });
+
+  it("that are refused here are not sent, and cost no other", async () => {
+    await using server = await startServer();
+    const texts = ['{"id":1,"name":"a"}', "{", '{"id":1.5,"name":"a"}', '{"id":4,"name":"b"}'];
+    const told = await tell(recordsOf(texts), server.url);
+    expect(kindsOf(told)).toEqual(["created", 40001, 42202, "created"]);
+  });
+
+  it("with the same id are sent one after the other, and those with others meanwhile", async () => {
+    const seen: string[] = [];
+    const held: Arrival[] = [];
+    const url = await openSlowServer((arrival) => {
+      seen.push(arrival.plant.name);
+      if (arrival.plant.id === 2n) success(arrival.response);
+      else held.push(arrival);
+      if (seen.includes("other")) for (const { response } of held.splice(0)) success(response);
+    });
+    const names = ["first", "second", "third"].map((name) => `{"id":1,"name":"${name}"}`);
+    const told = await tell(recordsOf([...names, '{"id":2,"name":"other"}']), url);
+    expect(linesOf(told)).toEqual(oneTo(4));
+    expect(seen).toEqual(["first", "other", "second", "third"]);
+  });
+
+  it("that are large have a connection of their own", async () => {
+    await using server = await startServer();
+    const name = "x".repeat(100_000);
+    const texts = oneTo(20).map((id) => `{"id":${id},"name":"${name}"}`);
+    const told = await tell(recordsOf(texts), server.url);
+    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+  });
+
+  it("are begun at no more than a given rate", async () => {
+    await using server = await startServer();
+    const startedAtMs = performance.now();
+    await tell(countedRecords(400), server.url, { ratePerSecond: 1000 });
+    expect(performance.now() - startedAtMs).toBeGreaterThan(250);
+  });
+});
+
+describe("reading goes no faster than creating", () => {
+  it.each<[what: string, size: number, most: number]>([
+    ["in records", 10, 32],
+    ["in bytes", 4 * 1024 * 1024, 5],
+  ])("%s", async (_what, size, most) => {
+    await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
+    let read = 0;
+    async function* records(): AsyncGenerator<InputRecord> {
+      for (let id = 1; id <= 100; id++) {
+        read++;
+        yield toRecord(`{"id":${id},"name":"${"x".repeat(size)}"}`, id);
+      }
+    }
+    const outcomes = start(records(), server.url, { concurrency: 8 });
+    const { value: taken } = await outcomes.next();
+    await sleep(500); // With nobody who takes the outcomes.
+    expect(read).toBeLessThanOrEqual((taken?.length ?? 0) + most + 1);
+    await outcomes.return();
+  });
+});
+
+describe("a network that fails", () => {
+  it.each<[what: string, drop: number, cut: number, delay: number]>([
+    ["drops what passes", 0.1, 0, 0],
+    ["cuts what passes in half", 0, 0.1, 0],
+    ["does all of it, and is slow", 0.05, 0.05, 0.3],
+  ])("and %s: each plant is there once, and told once", async (_what, drop, cut, delay) => {
+    await using server = await startServer();
+    const proxy = await openFlakyProxy(server.port, { drop, cut, delay }, 42);
+    const told = await tell(countedRecords(1000), proxy.url, { retries: 100 });
+    expect(proxy.broken()).toBeGreaterThan(10);
+    expect(told.error).toBeUndefined();
+    expect(linesOf(told)).toEqual(oneTo(1000));
+    expect(kindsOf(told).filter((kind) => kind !== "created" && kind !== "unchanged")).toEqual([]);
+    const plants = await server.store.list({ limit: 2000 });
+    expect(plants.map(({ id, name }) => [id, name])).toEqual(
+      oneTo(1000).map((id) => [BigInt(id), `plant ${id}`]),
+    );
+  });
+
+  it.each<[what: string, end: (response: ServerResponse, socket: Socket) => void]>([
+    ["with a header", (response) => response.setHeader("connection", "close")],
+    ["without a word", (response, socket) => response.on("finish", () => socket.destroy())],
+  ])("and a server that ends each connection after some answers, %s", async (_what, end) => {
+    const answers = new Map<Socket, number>();
+    const seen = new Set<bigint>();
+    const url = await openSlowServer(({ plant, socket, response }) => {
+      const count = (answers.get(socket) ?? 0) + 1;
+      answers.set(socket, count);
+      if (count === 3) end(response, socket);
+      if (count <= 3) success(response);
+      seen.add(plant.id);
+    });
+    const told = await tell(countedRecords(300), url, { retries: 20 });
+    expect(told.error).toBeUndefined();
+    expect(linesOf(told)).toEqual(oneTo(300));
+    expect(seen.size).toBe(300);
+    expect(answers.size).toBeGreaterThan(10);
+  });
+
+  it("one that never answers a request costs no other its connection for ever", async () => {
+    const url = await openSlowServer(({ plant, response }) => {
+      if (plant.id !== 3n) success(response);
+    });
+    const told = await tell(countedRecords(100), url, { retries: 2, timeoutMs: 300 });
+    expect(linesOf(told)).toEqual(oneTo(100));
+    expect(kindsOf(told)[2]).toBe("timeout");
+    expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(99);
+  });
+});
+
+describe("a failure that passes", () => {
+  it("is repeated, on a connection that no other waits on", async () => {
+    const tries = new Map<bigint, number>();
+    const url = await openSlowServer(({ plant, response }) => {
+      const count = (tries.get(plant.id) ?? 0) + 1;
+      tries.set(plant.id, count);
+      if (count === 1 && plant.id % 10n === 0n) errorAnswer(50301)(response);
+      else success(response);
+    });
+    const told = await tell(countedRecords(100), url, { retries: 1 });
+    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+    expect([...tries.values()].filter((count) => count === 2)).toHaveLength(10);
+  });
+
+  it("that does not pass for one plant is told, and the others go on", async () => {
+    const url = await openSlowServer(({ plant, response }) => {
+      (plant.id === 5n ? errorAnswer(50700) : success)(response);
+    });
+    // One at a time, so that others are answered while it is tried again.
+    async function* slowly(): AsyncGenerator<InputRecord> {
+      for await (const record of countedRecords(40)) {
+        yield record;
+        await sleep(20);
+      }
+    }
+    const told = await tell(slowly(), url, { retries: 1 });
+    expect(told.error).toBeUndefined();
+    expect(kindsOf(told)[4]).toBe(50700);
+    expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(39);
+  });
+});
+
+describe("it ends early", () => {
+  it("when the token is refused: nothing more is sent", async () => {
+    await using server = await startServer();
+    const told = await tell(countedRecords(100_000), server.url, { token: "wrong" });
+    expect(told.outcomes).toEqual([]);
+    expect(told.error).toBeInstanceOf(StoppedError);
+    expect(told.error).toMatchObject({
+      cause: { ok: false, error: { error: 40102 } },
+      firstUntold: { line: 1 },
+    });
+  });
+
+  it("when the token is revoked on the way: what was told is there, and the first untold is named", async () => {
+    let count = 0;
+    const url = await openSlowServer(({ response }) => {
+      count++;
+      (count > 500 ? errorAnswer(40102) : success)(response);
+    });
+    const told = await tell(countedRecords(100_000), url);
+    expect(told.error).toBeInstanceOf(StoppedError);
+    expect(told.outcomes.length).toBeGreaterThanOrEqual(400);
+    expect(told.outcomes.length).toBeLessThanOrEqual(500);
+    expect(linesOf(told)).toEqual(oneTo(told.outcomes.length));
+    expect(told.error).toMatchObject({ firstUntold: { line: told.outcomes.length + 1 } });
+    expect(count).toBeLessThan(1000);
+  });
+
+  it("when something else answers", async () => {
+    const url = await openSlowServer(({ response }) => json(404, "{}")(response));
+    const told = await tell(countedRecords(1000), url, { retries: 5 });
+    expect(told).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
+    expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
+  });
+
+  it("when what answers is not HTTP", async () => {
+    const url = await openRawServer((socket) =>
+      socket.once("data", () => socket.write("SSH-2.0\r\n")),
+    );
+    const told = await tell(countedRecords(1000), url, { retries: 5 });
+    expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
+  });
+
+  it("when the store is not there, after as many attempts as allowed", async () => {
+    const url = await findClosedUrl();
+    const told = await tell(countedRecords(1000), url, { retries: 2 });
+    expect(told.outcomes).toEqual([]);
+    expect(told.error).toMatchObject({
+      name: "StoppedError",
+      cause: { name: "UnavailableError", reason: "refused", attempts: 3 },
+      firstUntold: { line: 1 },
+    });
+  });
+
+  it.each([50300, 50301, 50700])("when the store answers all of them with %i", async (error) => {
+    const url = await openSlowServer(({ response }) => errorAnswer(error)(response));
+    const told = await tell(countedRecords(1000), url, { retries: 1 });
+    expect(told).toMatchObject({
+      outcomes: [],
+      error: { name: "StoppedError", cause: { attempts: 2 } },
+    });
+  });
+
+  it("when reading fails, after what was read before is told", async () => {
+    await using server = await startServer();
+    const broken = new Error("the disk is gone");
+    async function* records(): AsyncGenerator<InputRecord> {
+      yield* countedRecords(10);
+      throw broken;
+    }
+    const told = await tell(records(), server.url);
+    expect(linesOf(told)).toEqual(oneTo(10));
+    expect(told.error).toBe(broken);
+  });
+
+  it("when it is left: requests under way are cut off", async () => {
+    const closed: Promise<unknown>[] = [];
+    const url = await openSlowServer(({ plant, socket, response }) => {
+      if (plant.id === 1n) success(response);
+      else closed.push(once(socket, "close"));
+    });
+    for await (const [first] of start(countedRecords(10), url)) {
+      expect(first?.work.line).toBe(1);
+      break;
+    }
+    await Promise.all(closed);
+  });
+});
+
+describe("the signal", () => {
+  it("cuts it off, also while a request is under way or tried again", async () => {
+    const stop = new AbortController();
+    const url = await openSlowServer(({ plant, response }) => {
+      if (plant.id === 1n) errorAnswer(50301, { "retry-after": "3600" })(response);
+      if (plant.id === 20n) stop.abort(new Error("enough"));
+    });
+    const told = await tell(countedRecords(20), url, { retries: 5, signal: stop.signal });
+    expect(told.outcomes).toEqual([]);
+    expect(told.error).toBe(stop.signal.reason);
+  });
+});
+
+describe("the last call", () => {
+  it("lets requests under way end, and repeats none", async () => {
+    const lastCall = new AbortController();
+    const held: ServerResponse[] = [];
+    const url = await openSlowServer(({ plant, response }) => {
+      if (plant.id === 1n) errorAnswer(50301)(response);
+      else held.push(response);
+      if (held.length < 4) return;
+      lastCall.abort();
+      for (const each of held.splice(0)) success(each);
+    });
+    const told = await tell(countedRecords(5), url, { retries: 50, lastCall: lastCall.signal });
+    expect(told.error).toBeUndefined();
+    expect(kindsOf(told)).toEqual([50301, "created", "created", "created", "created"]);
+  });
+});

@@ -1,0 +1,84 @@
+/** A network that fails: it stands before a server and drops, delays and cuts off what passes, at random. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+
+/** How often what passes meets each fate: 0 … 1. */
+export interface Fates {
+  /** The connection ends instead. */
+  readonly drop: number;
+  /** Only the first half arrives, and the connection ends. */
+  readonly cut: number;
+  /** It arrives some milliseconds later. */
+  readonly delay: number;
+}
+
+/** The proxy, until the test has ended. */
+export interface FlakyProxy {
+  readonly url: string;
+  /** Connections that it has ended. */
+  broken(): number;
+}
+
+/** Opens one before a port of 127.0.0.1. The same seed gives the same dice. */
+export async function openFlakyProxy(
+  targetPort: number,
+  fates: Fates,
+  seed: number,
+): Promise<FlakyProxy> {
+  const random = createRandom(seed);
+  let broken = 0;
+
+  async function pass(from: Socket, to: Socket): Promise<void> {
+    for await (const chunk of from as AsyncIterable<Buffer>) {
+      const dice = random();
+      if (dice < fates.drop + fates.cut) {
+        if (dice >= fates.drop) to.write(chunk.subarray(0, chunk.length / 2));
+        broken++;
+        to.destroySoon();
+        from.destroy();
+        return;
+      }
+      if (random() < fates.delay) await sleep(1 + random() * 20);
+      if (!to.write(chunk)) await once(to, "drain");
+    }
+    to.end();
+  }
+
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const target = connect(targetPort, "127.0.0.1");
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket.on("error", () => {}); // The other side is told by the end of its own.
+      socket.on("close", () => sockets.delete(socket));
+    }
+    for (const [from, to] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      pass(from, to).catch(() => to.destroy());
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, broken: () => broken };
+}
+
+/** Mulberry32: numbers in [0, 1) that a seed determines. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
