@@ -9,6 +9,7 @@ import { main } from "../../src/cli/main.ts";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
 import { allTerminals, runCli, startCli } from "../helpers/run-cli.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { bundleProgram, start } from "../store/sqlite/programs.ts";
@@ -102,6 +103,23 @@ describe("every plant of a store", () => {
         expect(await exportAll(url)).toEqual(sorted);
       }),
       { numRuns: 30 },
+    );
+  });
+
+  it("is the same in an empty store once `create` has read what was exported", async () => {
+    const nothing = { exitCode: 0, stdout: "", stderr: "" };
+    await fc.assert(
+      fc.asyncProperty(anyPlants, async (plants) => {
+        const url = await createSqliteStore(plants);
+        const { stdout } = await runCli(["export", "--store", url]);
+        await using server = await startServer();
+        const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+        const args = ["create", "--many", "--quiet", "-"];
+        expect(await runCli(args, { stdin: stdout, env })).toEqual(nothing);
+        const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+        expect(await server.store.list({ limit: plants.length + 1 })).toEqual(sorted);
+      }),
+      { numRuns: 20 },
     );
   });
 
