@@ -91,7 +91,7 @@ module.exports = {
     {
       name: "no-orphans",
       severity: "error",
-      from: { orphan: true, pathNot: ["[.]test[.]ts$", "^bin/"] },
+      from: { orphan: true, pathNot: ["[.]test[.]ts$", "[.]d[.]ts$", "^bin/"] },
       to: {},
     },
   ],

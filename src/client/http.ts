@@ -1,7 +1,12 @@
 /** HTTP requests, each with one bounded answer; the only file that knows undici. */
 import { setMaxListeners } from "node:events";
 import { Socket } from "node:net";
-import { buildConnector, Client, type Dispatcher, errors, Pool } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
+// Its parts: a command that loads all of undici takes half as long again to start.
+import connectBuilder from "undici/lib/core/connect.js";
+import errors from "undici/lib/core/errors.js";
+import Client from "undici/lib/dispatcher/client.js";
+import Pool from "undici/lib/dispatcher/pool.js";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 
 /** A request with a body. */
@@ -67,15 +72,12 @@ export async function post(request: HttpRequest): Promise<HttpAnswer> {
     maxResponseSize: maxAnswerBytes,
   });
   try {
-    const answer = await client.request({
-      method: "POST",
-      path: pathname,
-      headers,
-      body,
-      signal: stop,
-    });
-    const bytes = await answer.body.bytes();
-    return { status: answer.statusCode, headers: answer.headers, body: bytes };
+    const exchange = new Exchange();
+    const cancel = (): void => exchange.cancel(new Error("stopped", { cause: stop.reason }));
+    stop.addEventListener("abort", cancel, { once: true });
+    if (stop.aborted) cancel();
+    client.dispatch({ method: "POST", path: pathname, headers, body }, exchange);
+    return await exchange.answer;
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
@@ -147,7 +149,7 @@ function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
 
 async function dispatch(pool: Pool, request: HttpRequest): Promise<HttpAnswer> {
   const { url, headers, body, timeoutMs, signal } = request;
-  const exchange = new PipelinedExchange();
+  const exchange = new Exchange();
   const timer = setTimeout(() => {
     exchange.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
   }, timeoutMs);
@@ -172,8 +174,8 @@ async function dispatch(pool: Pool, request: HttpRequest): Promise<HttpAnswer> {
   }
 }
 
-/** One request on a shared connection. undici may start it again when it was not answered. */
-class PipelinedExchange implements Dispatcher.DispatchHandler {
+/** One request. On a shared connection undici may start it again when it was not answered. */
+class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>;
   #resolve: (answer: HttpAnswer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -238,7 +240,7 @@ function connectUntil(
   onSocket: (socket: Socket) => void = () => {},
 ): buildConnector.connector {
   // It returns the socket, though its type does not say so.
-  const connect: (...args: Parameters<buildConnector.connector>) => unknown = buildConnector({
+  const connect: (...args: Parameters<buildConnector.connector>) => unknown = connectBuilder({
     timeout,
   });
   return (options, callback) => {

@@ -71,6 +71,15 @@ describe("only what it needs is loaded with", () => {
     expect(packagesIn(loadedWith(source))).toEqual(new Set(packages));
   });
 
+  it("an HTTP client: nothing of undici that fetches, caches or mocks", () => {
+    const sources = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+    const folders = sources.flatMap((source) => /undici\/lib\/([^/]+)\//.exec(source)?.[1] ?? []);
+    expect(sources).not.toContain("node_modules/undici/index.js");
+    expect(folders).toEqual(expect.arrayContaining(["core", "dispatcher"]));
+    expect(folders).not.toContain("mock");
+    expect(folders).not.toContain("cache");
+  });
+
   it("the public API: nothing of the command line", () => {
     const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));
     expect(sources.filter((source) => source.startsWith("src/cli/"))).toEqual([]);

@@ -1,0 +1,21 @@
+/** The types of undici's parts, which it gives only for the whole. */
+
+declare module "undici/lib/core/connect.js" {
+  import { buildConnector } from "undici";
+  export default buildConnector;
+}
+
+declare module "undici/lib/core/errors.js" {
+  import { errors } from "undici";
+  export default errors;
+}
+
+declare module "undici/lib/dispatcher/client.js" {
+  import { Client } from "undici";
+  export default Client;
+}
+
+declare module "undici/lib/dispatcher/pool.js" {
+  import { Pool } from "undici";
+  export default Pool;
+}
