@@ -2,11 +2,14 @@
 import type { TokenRecord } from "../core/store.ts";
 import { CredentialRefusal } from "./credential.ts";
 import { digestToken } from "./token.ts";
+import { createTokenUses } from "./token-uses.ts";
 
 /** Where the tokens are, and what time it is. */
 export interface AuthenticatorOptions {
   /** Every token that was issued; a store's `listTokens`. */
   readonly listTokens: () => Promise<readonly TokenRecord[]>;
+  /** Notes on which day tokens were used; a store's `noteTokenUses`. */
+  readonly noteTokenUses?: (digests: readonly string[], day: number) => Promise<void>;
   /** A token that is accepted beside the stored ones, and never expires. */
   readonly ownToken?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -22,18 +25,28 @@ export interface Authenticator {
    * @throws StoreError when the tokens could not be read: who can't be checked is not let in
    */
   check(token: string): Promise<void>;
+  /** Notes the uses of the last second, which it otherwise does by itself; to be called before the store is closed. */
+  flushUses(): Promise<void>;
 }
 
-/** Half of the second within which a change must hold (CONTRACT "Credential"), so that reading it has the other half. */
-const maxAgeMs = 500;
+/** A revocation holds within a second (CONTRACT "Credential"): who is let in was not revoked so long ago. */
+const maxAgeMs = 900;
+/** From this age on the tokens are read anew beside the requests, so that under load none of them waits for it. */
+const refreshAgeMs = 400;
+/**
+ * A token can be used as soon as it was issued: who is refused as unknown was unknown so long ago, which is less time than
+ * a token takes on its way here. A flood of unknown tokens costs no more than so many reads.
+ */
+const maxAgeOfUnknownMs = 50;
 
 /**
- * An authenticator that keeps the tokens in memory and reads them anew, when a request comes, at most twice a second.
+ * An authenticator that keeps the tokens in memory and reads them anew when a request comes and they are old.
  * They are looked up by digest: what a look-up's time tells of a digest says nothing of the token.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const now = options.now ?? Date.now;
   const ownDigest = options.ownToken === undefined ? undefined : digestToken(options.ownToken);
+  const uses = createTokenUses(options.noteTokenUses ?? (async () => {}), now);
   let known: ReadonlyMap<string, TokenRecord> = new Map();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -45,15 +58,29 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     readAtMs = startedAtMs;
   }
 
+  function refresh(): Promise<void> {
+    return (reading ??= read().finally(() => (reading = undefined)));
+  }
+
+  async function find(digest: string): Promise<TokenRecord | undefined> {
+    const ageMs = performance.now() - readAtMs;
+    const record = known.get(digest);
+    if (ageMs > (record === undefined ? maxAgeOfUnknownMs : maxAgeMs)) {
+      await refresh();
+      return known.get(digest);
+    }
+    if (ageMs > refreshAgeMs) {
+      // Should it fail, those are told who have to wait for the next one.
+      refresh().catch(() => undefined);
+    }
+    return record;
+  }
+
   return {
     async check(token) {
       const digest = digestToken(token);
       if (digest === ownDigest) return;
-      if (performance.now() - readAtMs > maxAgeMs) {
-        reading ??= read().finally(() => (reading = undefined));
-        await reading;
-      }
-      const record = known.get(digest);
+      const record = await find(digest);
       if (record === undefined || record.revokedAtMs !== undefined) {
         throw new CredentialRefusal(
           "unknownToken",
@@ -64,6 +91,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
         throw new CredentialRefusal("expiredToken", "the token has expired: use a new one", true);
       }
+      uses.add(digest, record.lastUsedDay);
     },
+    flushUses: () => uses.flush(),
   };
 }

@@ -33,9 +33,12 @@ export function digestToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** The part of a token by which its owner knows it; too short to guess the rest from. */
+/**
+ * The part of a token by which its owner knows it; too short to guess the rest from. A token of the owner's own choice
+ * may be so short itself: none of it is shown.
+ */
 export function toTokenPrefix(token: string): string {
-  return token.slice(0, marker.length + 4);
+  return format.test(token) ? token.slice(0, marker.length + 4) : "";
 }
 
 function checksumOf(secret: string): string {

@@ -19,6 +19,7 @@ export interface TokenRecord {
   readonly digest: string;
   /** The beginning of the token, by which its owner knows it. */
   readonly prefix: string;
+  /** For its owner; empty: none. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly issuedAtMs: number;
@@ -26,6 +27,8 @@ export interface TokenRecord {
   readonly expiresAtMs?: number | undefined;
   /** Milliseconds since the epoch; absent: not revoked. */
   readonly revokedAtMs?: number | undefined;
+  /** The last day on which it was used: days since the epoch, in UTC; absent: never, as far as was noted. */
+  readonly lastUsedDay?: number | undefined;
 }
 
 /** Which plants to list. */
@@ -49,6 +52,10 @@ interface StoreParts {
   addToken(token: TokenRecord): Promise<void>;
   /** Every token that was ever added, the oldest first. */
   listTokens(): Promise<readonly TokenRecord[]>;
+  /** Revokes a token; durable once it resolves. One that was revoked before stays as it is. */
+  revokeToken(digest: string, revokedAtMs: number): Promise<void>;
+  /** Notes on which day tokens were used; an earlier day changes nothing. May be lost with the power. */
+  noteTokenUses(digests: readonly string[], day: number): Promise<void>;
   /** Ends it after what was accepted is done. May be called twice. */
   close(): Promise<void>;
 }
@@ -60,11 +67,11 @@ export interface PlantStore extends StoreParts {
 }
 
 /** A store that is only read. */
-export type StoreReader = Pick<PlantStore, "get" | "list" | "close">;
+export type StoreReader = Pick<PlantStore, "get" | "list" | "listTokens" | "close">;
 
 /**
- * What is different from one database to the next. Of `commit`, `addToken` and `close` one is under way at a time; the others
- * may run beside them.
+ * What is different from one database to the next. Of `commit`, `addToken`, `revokeToken` and `close` one is under way at a time;
+ * the others may run beside them.
  */
 export interface StoreEngine extends StoreParts {
   /**

@@ -13,7 +13,7 @@ import { type Answer, toPlantAnswer } from "./reply.ts";
 /** What a create needs beside its request. */
 export interface CreateContext {
   readonly store: Pick<PlantStore, "create">;
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, "check">;
   readonly maxBodyBytes: number;
   readonly inflight: Inflight;
   readonly onConflict: ConflictPolicy;

@@ -22,7 +22,7 @@ export interface PlantServerOptions {
   /** 0 … 65535; 0 takes a free one. */
   readonly port: number;
   readonly store: Pick<PlantStore, "create" | "checkWritable">;
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, "check">;
   /** In front of `/plants`: empty, or with a slash at its beginning and none at its end. */
   readonly basePath: string;
   /** The most bytes of a body. */

@@ -31,12 +31,12 @@ interface Batch {
 }
 
 /**
- * A store on an engine. Commits and new tokens go to the engine one at a time; the creates that arrive
+ * A store on an engine. Commits and changes of tokens go to the engine one at a time; the creates that arrive
  * meanwhile form the next commit, which begins as soon as that one has ended. A lone create waits for nothing but the
  * end of the event loop's turn, in which others may join it. A commit that fails rejects all of its creates, for what
  * ails a commit is never one plant, and no others. A read sees every create that was accepted before it, and holds up
  * none that comes after it. Whether it can be written, and by whom, is asked beside all that: who has to know must not
- * wait for a database that is down once more for each commit.
+ * wait for a database that is down once more for each commit. Nor does a commit wait for a note of who wrote.
  */
 export function createGroupCommit(engine: StoreEngine): PlantStore {
   const queue = createCallQueue();
@@ -97,6 +97,9 @@ export function createGroupCommit(engine: StoreEngine): PlantStore {
     checkWritable: () => accept(() => beside(engine.checkWritable())),
     addToken: (token) => accept(() => write(() => engine.addToken(token))),
     listTokens: () => accept(() => beside(engine.listTokens())),
+    revokeToken: (digest, revokedAtMs) =>
+      accept(() => write(() => engine.revokeToken(digest, revokedAtMs))),
+    noteTokenUses: (digests, day) => accept(() => beside(engine.noteTokenUses(digests, day))),
     close: () =>
       (closed ??= write(async () => {
         await Promise.all(others);

@@ -1,27 +1,34 @@
 /** Who is let in, and how soon a change holds. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
-import { digestToken } from "../../src/auth/token.ts";
+import * as tokenModule from "../../src/auth/token.ts";
 import type { TokenRecord } from "../../src/core/store.ts";
+
+vi.mock("../../src/auth/token.ts", { spy: true });
+const digestToken = vi.mocked(tokenModule.digestToken);
 
 function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
 }
 
 /** An authenticator over tokens that a test may change, at the time 1000. */
-function createTested(tokens: TokenRecord[], ownToken?: string) {
+function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
+  const noted: unknown[] = [];
   const authenticator = createAuthenticator({
     listTokens: async () => {
       reads++;
       await sleep(1);
-      return [...tokens];
+      return [...issued];
+    },
+    async noteTokenUses(digests, day) {
+      noted.push([...digests, day]);
     },
     ownToken,
     now: () => 1000,
   });
-  return { authenticator, reads: () => reads };
+  return { authenticator, noted, reads: () => reads };
 }
 
 describe("a token", () => {
@@ -53,6 +60,104 @@ describe("a token", () => {
     await authenticator.check("own");
     expect(reads()).toBe(0);
   });
+
+  it("is looked at only through its digest: nothing else of a record decides, in whatever time", async () => {
+    const read = new Set<string>();
+    const record = new Proxy(toRecord("a"), {
+      get: (target, name) => {
+        read.add(String(name));
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const { authenticator } = createTested([record]);
+    await authenticator.check("a");
+    await expect(authenticator.check("aa")).rejects.toMatchObject({ kind: "unknownToken" });
+    read.delete("then"); // `await` asks everything for it.
+    expect(read).toEqual(new Set(["digest", "revokedAtMs", "expiresAtMs", "lastUsedDay"]));
+  });
+
+  it.each(["stored", "own"])(
+    "%s is found by its digest alone: a text with the same one would be let in",
+    async (kind) => {
+      digestToken.mockReturnValue("the one digest");
+      onTestFinished(() => {
+        digestToken.mockRestore();
+      });
+      const tested = kind === "own" ? createTested([], "a") : createTested([toRecord("a")]);
+      await expect(tested.authenticator.check("anything else")).resolves.toBeUndefined();
+    },
+  );
+});
+
+describe("the use of a token", () => {
+  it("is noted with its day once, however often it is used", async () => {
+    const { authenticator, noted } = createTested([toRecord("a"), toRecord("b")]);
+    for (const token of ["a", "b", "a"]) await authenticator.check(token);
+    await authenticator.flushUses();
+    await authenticator.check("b");
+    await authenticator.flushUses();
+    expect(noted).toEqual([[digestToken("a"), digestToken("b"), 0]]);
+  });
+
+  it("is noted by itself a little later", async () => {
+    const { authenticator, noted } = createTested([toRecord("a")]);
+    await authenticator.check("a");
+    expect(noted).toEqual([]);
+    await expect.poll(() => noted, { timeout: 10_000 }).toEqual([[digestToken("a"), 0]]);
+  });
+
+  it("is not noted when it is known to the store already", async () => {
+    const { authenticator, noted } = createTested([toRecord("a", { lastUsedDay: 0 })]);
+    await authenticator.check("a");
+    await authenticator.flushUses();
+    expect(noted).toEqual([]);
+  });
+
+  it.each<[what: string, record: Partial<TokenRecord>]>([
+    ["that was revoked", { revokedAtMs: 1 }],
+    ["that has expired", { expiresAtMs: 1 }],
+  ])("%s is none", async (_what, record) => {
+    const { authenticator, noted } = createTested([toRecord("a", record)]);
+    for (const token of ["a", "unknown"]) await authenticator.check(token).catch(() => undefined);
+    await authenticator.flushUses();
+    expect(noted).toEqual([]);
+  });
+});
+
+it("a token is known as soon as it was issued, also to a server that has just read the others", async () => {
+  const tokens = [toRecord("a")];
+  const { authenticator } = createTested(tokens);
+  await authenticator.check("a");
+  tokens.push(toRecord("b"));
+  await sleep(60);
+  await expect(authenticator.check("b")).resolves.toBeUndefined();
+});
+
+it("a flood of unknown tokens at the same time costs one read, and is not remembered", async () => {
+  const { authenticator, reads, noted } = createTested([]);
+  const flood = Array.from({ length: 1000 }, (_, index) => authenticator.check(`${index}`));
+  const outcomes = await Promise.allSettled(flood);
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  await authenticator.flushUses();
+  expect({ reads: reads(), noted }).toEqual({ reads: 1, noted: [] });
+});
+
+it("while tokens are young enough, a request waits for no read of them", async () => {
+  let reads = 0;
+  const authenticator = createAuthenticator({
+    listTokens: async () => {
+      // The first read ends, and no other one.
+      if (reads++ > 0) await new Promise(() => undefined);
+      return [toRecord("a")];
+    },
+  });
+  await authenticator.check("a");
+  await expect
+    .poll(async () => {
+      await authenticator.check("a");
+      return reads;
+    })
+    .toBe(2);
 });
 
 it("the stored tokens are read once for many requests at the same time", async () => {

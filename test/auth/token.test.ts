@@ -53,5 +53,10 @@ it("a digest is the token's SHA-256", () => {
 });
 
 it("a prefix shows four characters of the secret", () => {
-  expect(toTokenPrefix("pst_abcdefgh")).toBe("pst_abcd");
+  const token = mintToken();
+  expect(toTokenPrefix(token)).toBe(token.slice(0, 8));
+});
+
+it("a token of the owner's own choice has no prefix, which could be all of it", () => {
+  expect(toTokenPrefix("hunter2")).toBe("");
 });

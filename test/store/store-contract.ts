@@ -280,7 +280,13 @@ export function describeStoreContract(
   describe(`the ${engineName} engine keeps tokens`, () => {
     it("with all they have", async () => {
       const store = await openStore();
-      const full = { ...token, name: "a\0 🌱", expiresAtMs: 8.64e15, revokedAtMs: 0 };
+      const full = {
+        ...token,
+        name: "a\0 🌱",
+        expiresAtMs: 8.64e15,
+        revokedAtMs: 0,
+        lastUsedDay: 20_000,
+      };
       await store.addToken(full);
       expect(await store.listTokens()).toEqual([full]);
     });
@@ -296,6 +302,33 @@ export function describeStoreContract(
       await store.addToken(token);
       await store.addToken({ ...token, name: "impostor", expiresAtMs: 1 });
       expect(await store.listTokens()).toEqual([token]);
+    });
+
+    it("revoked from then on, and since the first time", async () => {
+      const store = await openStore();
+      await store.addToken(token);
+      await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
+      await store.revokeToken(digest, 5);
+      await store.revokeToken(digest, 9);
+      const tokens = await store.listTokens();
+      expect(tokens.map(({ revokedAtMs }) => revokedAtMs)).toEqual([5, undefined]);
+    });
+
+    it("with the latest day on which each was used", async () => {
+      const store = await openStore();
+      for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
+      await store.noteTokenUses(["a", "b"], 20_000);
+      await store.noteTokenUses(["a"], 20_001);
+      await store.noteTokenUses(["a", "b"], 19_999);
+      const tokens = await store.listTokens();
+      expect(tokens.map(({ lastUsedDay }) => lastUsedDay)).toEqual([20_001, 20_000, undefined]);
+    });
+
+    it("and passes over changes of those that are not there", async () => {
+      const store = await openStore();
+      await store.revokeToken(digest, 5);
+      await store.noteTokenUses([digest], 20_000);
+      expect(await store.listTokens()).toEqual([]);
     });
 
     it("listed the oldest first, and of the same age as they were added", async () => {
@@ -341,6 +374,8 @@ export function describeStoreContract(
       ["checkWritable", (store) => store.checkWritable()],
       ["addToken", (store) => store.addToken(token)],
       ["listTokens", (store) => store.listTokens()],
+      ["revokeToken", (store) => store.revokeToken(digest, 1)],
+      ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
     ])("and then refuses %s", async (_, call) => {
       const store = await openStore();
       await store.close();

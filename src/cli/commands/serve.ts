@@ -1,5 +1,5 @@
 /** `plantstore serve`: the service in this process, from opening its store to closing it. */
-import { createAuthenticator } from "../../auth/authenticator.ts";
+import { type Authenticator, createAuthenticator } from "../../auth/authenticator.ts";
 import type { PlantStore } from "../../core/store.ts";
 import { createErrorLog } from "../../server/error-log.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
@@ -25,9 +25,14 @@ const shutdownTimeoutMs = 10_000;
 export async function serve(options: ServeOptions, io: Io): Promise<number> {
   const stopped = new Promise<void>((resolve) => io.onSignal(() => resolve()));
   const store = await openStore(options.storeUrl);
+  const authenticator = createAuthenticator({
+    listTokens: () => store.listTokens(),
+    noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
+    ownToken: options.environmentToken,
+  });
   try {
     let token: FirstToken = { kind: "none" };
-    const server = await openServer(options, store, io, async (url) => {
+    const server = await openServer(options, store, authenticator, io, async (url) => {
       token = await provideToken(options, url, store, io);
     });
     try {
@@ -39,6 +44,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
       await server.close(shutdownTimeoutMs);
     }
   } finally {
+    await authenticator.flushUses();
     await store.close();
   }
   return exitCodes.done.code;
@@ -63,14 +69,11 @@ async function provideToken(
 async function openServer(
   options: ServeOptions,
   store: PlantStore,
+  authenticator: Authenticator,
   io: Io,
   prepare: (url: string) => Promise<void>,
 ): Promise<PlantServer> {
   const { host, port } = options;
-  const authenticator = createAuthenticator({
-    listTokens: () => store.listTokens(),
-    ownToken: options.environmentToken,
-  });
   // A log that nobody takes any more must not stop the service.
   const onError = createErrorLog((text) => void writeText(io.stderr, text).catch(() => undefined));
   try {

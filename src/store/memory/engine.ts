@@ -38,6 +38,18 @@ export function createMemoryEngine(): StoreEngine {
     async listTokens() {
       return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
     },
+    async revokeToken(digest, revokedAtMs) {
+      const token = tokens.get(digest);
+      if (token === undefined || token.revokedAtMs !== undefined) return;
+      tokens.set(digest, { ...token, revokedAtMs });
+    },
+    async noteTokenUses(digests, day) {
+      for (const digest of digests) {
+        const token = tokens.get(digest);
+        if (token === undefined || (token.lastUsedDay ?? Number.NEGATIVE_INFINITY) >= day) continue;
+        tokens.set(digest, { ...token, lastUsedDay: day });
+      }
+    },
     async close() {
       // There is nothing to give back.
     },

@@ -9,7 +9,7 @@ import { isRace, migrate } from "./migrations.ts";
 import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
 import { repeatWhile } from "./repeat.ts";
 import { prepareWriter } from "./session.ts";
-import { findPlant, findTokens, insertNothing, insertToken, listPlants } from "./statements.ts";
+import * as statements from "./statements.ts";
 import { loadTls } from "./tls.ts";
 
 /**
@@ -78,11 +78,15 @@ export function createPostgresEngine(
       const commit = createCommit(requests);
       return attempt((client) => commit.attempt(client));
     },
-    get: (id) => attempt((client) => findPlant(client, id)),
-    list: (query) => attempt((client) => listPlants(client, query)),
-    checkWritable: () => attempt(insertNothing, checkPatienceMs),
-    addToken: (token) => attempt((client) => insertToken(client, token)),
-    listTokens: () => attempt(findTokens),
+    get: (id) => attempt((client) => statements.findPlant(client, id)),
+    list: (query) => attempt((client) => statements.listPlants(client, query)),
+    checkWritable: () => attempt(statements.insertNothing, checkPatienceMs),
+    addToken: (token) => attempt((client) => statements.insertToken(client, token)),
+    listTokens: () => attempt(statements.findTokens),
+    revokeToken: (digest, revokedAtMs) =>
+      attempt((client) => statements.revokeToken(client, digest, revokedAtMs)),
+    noteTokenUses: (digests, day) =>
+      attempt((client) => statements.noteTokenUses(client, digests, day), checkPatienceMs),
     close: () => connections.close(),
   };
 }

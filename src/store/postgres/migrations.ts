@@ -24,6 +24,8 @@ const steps: readonly string[] = [
     added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
   );
   `,
+  // In days since the epoch, in UTC.
+  "ALTER TABLE plantstore_tokens ADD COLUMN IF NOT EXISTS last_used_day int8",
 ];
 
 const record = `

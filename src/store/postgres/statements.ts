@@ -26,6 +26,7 @@ interface TokenRow {
   readonly issued_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly last_used_day: string | null;
 }
 
 /**
@@ -125,8 +126,9 @@ export async function listPlants(
 /** Stores a token, unless its digest is there already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
   await client.query(
-    `INSERT INTO plantstore_tokens (digest, prefix, name, issued_at, expires_at, revoked_at)
-    VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO plantstore_tokens
+      (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (digest) DO NOTHING`,
     [
       toSqlText(token.digest),
@@ -135,6 +137,7 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
       token.issuedAtMs,
       token.expiresAtMs,
       token.revokedAtMs,
+      token.lastUsedDay,
     ],
   );
 }
@@ -142,16 +145,42 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
 /** Every token, the oldest first. */
 export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
   const { rows } = await client.query<TokenRow>(`
-    SELECT digest, prefix, name, issued_at, expires_at, revoked_at
+    SELECT digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day
     FROM plantstore_tokens ORDER BY issued_at, added`);
   return rows.map((row) => ({
     digest: fromSqlText(row.digest),
     prefix: fromSqlText(row.prefix),
     name: fromSqlText(row.name),
     issuedAtMs: Number(row.issued_at),
-    expiresAtMs: fromSqlTime(row.expires_at),
-    revokedAtMs: fromSqlTime(row.revoked_at),
+    expiresAtMs: fromSqlInteger(row.expires_at),
+    revokedAtMs: fromSqlInteger(row.revoked_at),
+    lastUsedDay: fromSqlInteger(row.last_used_day),
   }));
+}
+
+/** Revokes a token, unless it was revoked before. */
+export async function revokeToken(
+  client: ClientBase,
+  digest: string,
+  revokedAtMs: number,
+): Promise<void> {
+  await client.query(
+    "UPDATE plantstore_tokens SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL",
+    [revokedAtMs, toSqlText(digest)],
+  );
+}
+
+/** Notes on which day tokens were used, unless a later day is noted. */
+export async function noteTokenUses(
+  client: ClientBase,
+  digests: readonly string[],
+  day: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE plantstore_tokens SET last_used_day = $1
+    WHERE digest = ANY ($2::text[]) AND (last_used_day IS NULL OR last_used_day < $1)`,
+    [day, digests.map(toSqlText)],
+  );
 }
 
 /** Pieces of at most {@link maxStatementText}; a plant that is longer is a piece of its own. */
@@ -183,6 +212,6 @@ function toPlant({ id, name, tag }: PlantRow): NewPlant {
   return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
 }
 
-function fromSqlTime(time: string | null): number | undefined {
-  return time === null ? undefined : Number(time);
+function fromSqlInteger(value: string | null): number | undefined {
+  return value === null ? undefined : Number(value);
 }

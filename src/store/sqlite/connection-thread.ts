@@ -42,6 +42,8 @@ export function createConnectionThread(path: string): ConnectionThread {
     checkWritable: () => call("checkWritable"),
     addToken: (token) => call("addToken", token),
     listTokens: () => call("listTokens"),
+    revokeToken: (digest, revokedAtMs) => call("revokeToken", digest, revokedAtMs),
+    noteTokenUses: (digests, day) => call("noteTokenUses", digests, day),
     checkpoint: () => call("checkpoint"),
     restartLog: () => call("restartLog"),
     close: () => (closed ??= running?.close() ?? Promise.resolve()),

@@ -114,12 +114,31 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
           toSqlText(token.prefix),
           toSqlText(token.name),
           BigInt(token.issuedAtMs),
-          toSqlTime(token.expiresAtMs),
-          toSqlTime(token.revokedAtMs),
+          toSqlInteger(token.expiresAtMs),
+          toSqlInteger(token.revokedAtMs),
+          toSqlInteger(token.lastUsedDay),
         );
       }),
     listTokens: () =>
       attempt(() => (statements.listTokens.all() as TokenRow[]).map((row) => toToken(row))),
+    revokeToken: (digest, revokedAtMs) =>
+      attempt(() => {
+        statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
+      }),
+    noteTokenUses: (digests, day) =>
+      attempt(() => {
+        // Not flushed: nobody is promised it, and commits wait for whoever writes.
+        database.exec("PRAGMA synchronous = NORMAL");
+        try {
+          inTransaction(database, () => {
+            for (const digest of digests) {
+              statements.noteTokenUse.run(BigInt(day), toSqlText(digest));
+            }
+          });
+        } finally {
+          database.exec("PRAGMA synchronous = FULL");
+        }
+      }),
     checkpoint: () => attempt(() => Number(runCheckpoint("PASSIVE").log)),
     restartLog: () =>
       attempt(() => {
@@ -159,15 +178,16 @@ function toToken(row: TokenRow): TokenRecord {
     prefix: fromSqlText(row.prefix),
     name: fromSqlText(row.name),
     issuedAtMs: Number(row.issued_at),
-    expiresAtMs: fromSqlTime(row.expires_at),
-    revokedAtMs: fromSqlTime(row.revoked_at),
+    expiresAtMs: fromSqlInteger(row.expires_at),
+    revokedAtMs: fromSqlInteger(row.revoked_at),
+    lastUsedDay: fromSqlInteger(row.last_used_day),
   };
 }
 
-function toSqlTime(timeMs: number | undefined): bigint | null {
-  return timeMs === undefined ? null : BigInt(timeMs);
+function toSqlInteger(value: number | undefined): bigint | null {
+  return value === undefined ? null : BigInt(value);
 }
 
-function fromSqlTime(time: bigint | null): number | undefined {
-  return time === null ? undefined : Number(time);
+function fromSqlInteger(value: bigint | null): number | undefined {
+  return value === null ? undefined : Number(value);
 }

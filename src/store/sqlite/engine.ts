@@ -28,6 +28,8 @@ export async function openSqliteEngine(path: string): Promise<StoreEngine> {
     checkWritable: () => writer.checkWritable(),
     addToken: (token) => writer.addToken(token),
     listTokens: () => writer.listTokens(),
+    revokeToken: (digest, revokedAtMs) => writer.revokeToken(digest, revokedAtMs),
+    noteTokenUses: (digests, day) => reader.noteTokenUses(digests, day),
     async close() {
       // One after the other: the last to go moves the log into the file, and of two at once neither is the last.
       await reader.close();

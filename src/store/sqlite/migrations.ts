@@ -26,6 +26,8 @@ const steps: readonly string[] = [
   ) STRICT;
   INSERT INTO last_check (checked_at) VALUES (0);
   `,
+  // In days since the epoch, in UTC.
+  "ALTER TABLE tokens ADD COLUMN last_used_day INTEGER",
 ];
 
 /**

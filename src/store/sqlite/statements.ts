@@ -20,6 +20,7 @@ export interface TokenRow {
   readonly issued_at: bigint;
   readonly expires_at: bigint | null;
   readonly revoked_at: bigint | null;
+  readonly last_used_day: bigint | null;
 }
 
 /**
@@ -51,12 +52,17 @@ export function prepareStatements(database: SqliteDatabase) {
       WHERE id >= ?1 AND (?2 IS NULL OR tag = CAST(?2 AS TEXT)) ORDER BY id LIMIT ?3`),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
-      INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at)
-      VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?)
+      INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
+      VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
       ON CONFLICT (digest) DO NOTHING`),
     listTokens: prepare(`
       SELECT CAST(digest AS BLOB) AS digest, CAST(prefix AS BLOB) AS prefix,
-        CAST(name AS BLOB) AS name, issued_at, expires_at, revoked_at
+        CAST(name AS BLOB) AS name, issued_at, expires_at, revoked_at, last_used_day
       FROM tokens ORDER BY issued_at, rowid`),
+    revokeToken: prepare(`
+      UPDATE tokens SET revoked_at = ? WHERE digest = CAST(? AS TEXT) AND revoked_at IS NULL`),
+    noteTokenUse: prepare(`
+      UPDATE tokens SET last_used_day = ?1 WHERE digest = CAST(?2 AS TEXT)
+      AND (last_used_day IS NULL OR last_used_day < ?1)`),
   };
 }

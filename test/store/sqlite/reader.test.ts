@@ -99,7 +99,7 @@ describe("a store of another version is refused, and not changed", () => {
     [
       "a newer one",
       "INSERT INTO migrations VALUES (1000, 0)",
-      "is from a newer plantstore (its schema is 1000, this one knows 1): install that version",
+      "is from a newer plantstore (its schema is 1000, this one knows 2): install that version",
     ],
     [
       "an older one",
