@@ -158,6 +158,67 @@ Examples:
 ${toExitCodes(["done", "internal", "usage"])}`,
 };
 
+/** The help of `plantstore token`. */
+export const token: CommandHelp = {
+  summary: "issue, list and revoke tokens of a store",
+  description: `Tokens decide who may create plants. They belong to a store, and so to whoever
+owns it: no server is asked, and running servers follow within a second.
+
+Examples:
+  plantstore token issue --name ci --expires 30d
+  plantstore token list
+  plantstore token revoke ci`,
+  after: `
+${toExitCodes(readerExitCodes)}`,
+};
+
+/** The help of `plantstore token issue`. */
+export const tokenIssue: CommandHelp = {
+  summary: "make a new token",
+  description: `Makes a token for a store and prints it: this once, alone, on standard output.
+The store keeps only its digest. Servers take it at once.
+
+Examples:
+  plantstore token issue
+  plantstore token issue --name ci --expires 30d > ci.token
+  plantstore token issue | plantstore login`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes([...readerExitCodes, "outputClosed"])}`,
+};
+
+/** The help of `plantstore token list`. */
+export const tokenList: CommandHelp = {
+  summary: "show the tokens of a store",
+  description: `Shows each token by its name and its first characters, when it was issued, when
+it expires, on which day it was used last, and whether it is good: on a terminal
+as a table, else one as JSON on each line.
+
+Examples:
+  plantstore token list
+  plantstore token list --json | jq -r 'select(.state == "expired").prefix'`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes([...readerExitCodes, "outputClosed"])}`,
+};
+
+/** The help of `plantstore token revoke`. */
+export const tokenRevoke: CommandHelp = {
+  summary: "make a token worthless",
+  description: `Revokes the token of this name, or the one that begins so. Servers refuse it
+within a second, also those that run.
+
+Examples:
+  plantstore token revoke ci
+  plantstore token revoke pst_4fGh`,
+  after: `
+${readerEnvironment}
+
+${toExitCodes(readerExitCodes)}`,
+};
+
 function toEnvironment(variables: readonly Item[]): string {
   return toList("Environment (empty means unset):", variables);
 }

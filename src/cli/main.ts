@@ -2,8 +2,9 @@
 import { CommandError } from "./command-error.ts";
 import { findInexactArgument } from "./exact-arguments.ts";
 import { toFailure } from "./failure.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
-import { createProgram, type Invocation } from "./program.ts";
+import { createProgram } from "./program.ts";
 import { createReporter } from "./reporter.ts";
 
 export { createProcessIo } from "./io.ts";

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import * as help from "./help.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
 import {
@@ -17,16 +18,7 @@ import {
   type ServeFlags,
   serveSettings,
 } from "./settings.ts";
-
-/** What reading the command line leaves behind. */
-export interface Invocation {
-  /** `--color` or `--no-color`, when one was given. */
-  color?: boolean;
-  /** The command whose arguments are being read. */
-  command?: string;
-  /** What the action came to. */
-  exitCode: number;
-}
+import { addTokenCommands } from "./token-program.ts";
 
 /** The widest help: longer lines are hard to read. */
 const maxColumns = 80;
@@ -149,14 +141,19 @@ export function createProgram(io: Io, invocation: Invocation): Command {
       const module = await import("./commands/completion.ts");
       invocation.exitCode = await module.complete(program, words, io);
     });
+  addTokenCommands(program, io, invocation);
 
   for (const command of [program, serve, create]) refuseTokenOption(command);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     addColorOptions(command, (color) => {
       invocation.color = color;
     });
   }
   return program;
+}
+
+function withSubcommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 /** A terminal that does not tell its width says 0. */

@@ -3,14 +3,23 @@ import { type PlantStore, type StoreEngine, StoreError, type StoreReader } from 
 import { createGroupCommit } from "./group-commit.ts";
 import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
 
+/** How a store is opened. */
+export interface OpenStoreOptions {
+  /** Whether it is refused when there is none yet, instead of created. */
+  readonly mustExist?: boolean;
+}
+
 /**
  * Opens a store, and creates it when there is none yet.
  *
  * @param url `sqlite:PATH`, `postgres://…` or `memory:`
  * @throws StoreError mostly `unusable`; its message is one line with what is wrong, where, and what to do
  */
-export async function openStore(url: string): Promise<PlantStore> {
-  return createGroupCommit(await openEngine(parseStoreUrl(url)));
+export async function openStore(
+  url: string,
+  { mustExist = false }: OpenStoreOptions = {},
+): Promise<PlantStore> {
+  return createGroupCommit(await openEngine(parseStoreUrl(url), mustExist));
 }
 
 /**
@@ -38,19 +47,25 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
   }
 }
 
-async function openEngine(location: StoreLocation): Promise<StoreEngine> {
+async function openEngine(location: StoreLocation, mustExist: boolean): Promise<StoreEngine> {
   switch (location.engine) {
     case "memory": {
+      if (mustExist) {
+        throw new StoreError(
+          "unusable",
+          "memory: can't be changed from outside: it lives in its server, and ends with it",
+        );
+      }
       const { createMemoryEngine } = await import("./memory/engine.ts");
       return createMemoryEngine();
     }
     case "sqlite": {
       const { openSqliteEngine } = await import("./sqlite/engine.ts");
-      return openSqliteEngine(location.path);
+      return openSqliteEngine(location.path, mustExist);
     }
     case "postgres": {
       const { openPostgresEngine } = await import("./postgres/engine.ts");
-      return openPostgresEngine(location.url);
+      return openPostgresEngine(location.url, { mustExist });
     }
   }
 }

@@ -1,4 +1,5 @@
 /** A store by its URL. */
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
@@ -24,6 +25,24 @@ describe("openStore", () => {
     const second = await openStore(url);
     expect(await second.get(1n)).toEqual(fern);
     await second.close();
+  });
+
+  it("that must exist is refused where there is none, and nothing is made", async () => {
+    const directory = await createTemporaryDirectory();
+    const url = `sqlite:${join(directory, "plants.db")}`;
+    await expect(openStore(url, { mustExist: true })).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining("does not exist: ") as string,
+    });
+    expect(await readdir(directory)).toEqual([]);
+    await (await openStore(url)).close();
+    await (await openStore(url, { mustExist: true })).close();
+  });
+
+  it("memory: never exists before", async () => {
+    await expect(openStore("memory:", { mustExist: true })).rejects.toThrow(
+      "memory: can't be changed from outside",
+    );
   });
 
   it("anything else is refused", async () => {

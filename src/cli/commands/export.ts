@@ -6,7 +6,7 @@ import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printJson } from "../json-output.ts";
 import { readPlantPages } from "../plant-pages.ts";
-import { readStore } from "../store-reading.ts";
+import { readStore } from "../store-access.ts";
 
 /**
  * Prints the plants, one NewPlant as JSON on each line, as fast as they are taken. Every plant that was acknowledged

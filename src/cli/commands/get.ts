@@ -6,7 +6,7 @@ import type { Io } from "../io.ts";
 import { printJson } from "../json-output.ts";
 import { parseId } from "../setting-values.ts";
 import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings.ts";
-import { readStore } from "../store-reading.ts";
+import { readStore } from "../store-access.ts";
 
 /** What `get` is to do. */
 export interface GetOptions {

@@ -9,7 +9,7 @@ import { toPlantTable } from "../plant-table.ts";
 import { createReporter } from "../reporter.ts";
 import { parseId, parseLimit, parseTag } from "../setting-values.ts";
 import { defaultListLimit, type ListFlags, parseValue, resolveStoreUrl } from "../settings.ts";
-import { readStore } from "../store-reading.ts";
+import { readStore } from "../store-access.ts";
 
 /** What `list` is to do. */
 export interface ListOptions {

@@ -18,6 +18,13 @@ import { loadTls } from "./tls.ts";
  */
 const checkPatienceMs = 500;
 
+/** How an engine is opened. */
+interface PostgresEngineOptions {
+  readonly limits?: Limits | undefined;
+  /** Whether a database without the tables is refused, instead of given them. */
+  readonly mustExist?: boolean;
+}
+
 /**
  * Opens a database as a store, and creates its tables when they are missing.
  *
@@ -26,14 +33,14 @@ const checkPatienceMs = 500;
  */
 export async function openPostgresEngine(
   url: string,
-  limits: Limits = defaultLimits,
+  { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   const location = parsePostgresUrl(url);
   const place = toPlace(location);
   const connections = createConnections(location, await loadTls(location), limits, prepareWriter);
   try {
     await repeatWhile(isRace, limits.patienceMs, () =>
-      connections.use((client) => migrate(client, place)),
+      connections.use((client) => migrate(client, place, mustExist)),
     );
     return createPostgresEngine(connections, place, limits);
   } catch (error) {

@@ -43,10 +43,16 @@ const record = `
  * finds the steps recorded.
  *
  * @param place for messages
+ * @param mustExist whether it is refused when there are no tables yet
  * @throws StoreError `unusable` when the tables are somebody else's or from a newer version; nothing is changed then
  */
-export async function migrate(client: ClientBase, place: string): Promise<void> {
+export async function migrate(
+  client: ClientBase,
+  place: string,
+  mustExist: boolean,
+): Promise<void> {
   const isPlantStore = await recognise(client, place);
+  if (!isPlantStore && mustExist) throw createStoreError(missing, place);
   if (isPlantStore && (await readVersion(client, place)) === steps.length) return;
   await client.query("BEGIN");
   await client.query(record);

@@ -3,15 +3,18 @@ import { resolve } from "node:path";
 import type { StoreEngine } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import { createConnectionThread } from "./connection-thread.ts";
+import { findDatabaseFile } from "./database-file.ts";
 
 /**
  * Opens a SQLite file as a store; creates it, and the directories above it, when it is missing.
  *
  * @param path taken literally; absolute, or relative to the working directory
+ * @param mustExist whether it is refused when it is missing
  * @throws StoreError
  */
-export async function openSqliteEngine(path: string): Promise<StoreEngine> {
+export async function openSqliteEngine(path: string, mustExist = false): Promise<StoreEngine> {
   const absolutePath = resolve(path);
+  if (mustExist) findDatabaseFile(absolutePath);
   const writer = createConnectionThread(absolutePath);
   const reader = createConnectionThread(absolutePath);
   const checkpointer = createCheckpointer(reader);

@@ -30,7 +30,7 @@ async function expectRefusal(
   complaint: string,
   limits?: Limits,
 ): Promise<void> {
-  const error = await openPostgresEngine(url, limits).then(
+  const error = await openPostgresEngine(url, { limits }).then(
     () => expect.unreachable("it was opened"),
     (failure: unknown) => failure,
   );
@@ -125,6 +125,17 @@ describe("a database that is opened", () => {
     await openEngine(url);
     expect(await listTables(url)).toEqual(["plants", "plantstore_migrations", "plantstore_tokens"]);
     expect(await listTables(other)).toEqual([]);
+  });
+
+  it("is refused when it must have tables and has none, and stays so", async () => {
+    const url = await createStoreUrl(postgres.url);
+    await expect(openPostgresEngine(url, { mustExist: true })).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringContaining("has no plants yet") as string,
+    });
+    expect(await listTables(url)).toEqual([]);
+    await openEngine(url);
+    await (await openPostgresEngine(url, { mustExist: true })).close();
   });
 
   it("is completed when somebody was stopped while creating it", async () => {

@@ -22,7 +22,7 @@ const fern = { id: 1n, name: "fern" };
 const moss = { id: 1n, name: "moss" };
 
 async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, limits);
+  const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -16,7 +16,7 @@ async function openEngines(url: string, count: number): Promise<StoreEngine[]> {
 }
 
 async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, limits);
+  const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -1,0 +1,262 @@
+/** `plantstore token`: who owns a store issues, lists and revokes its tokens. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { digestToken, mintToken } from "../../src/auth/token.ts";
+import type { TokenRecord } from "../../src/core/store.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const dayMs = 86_400_000;
+
+let storeUrl: string;
+beforeEach(async () => {
+  storeUrl = await createSqliteStore([]);
+});
+
+function runToken(args: readonly string[], options: CliOptions = {}) {
+  return runCli(["token", ...args], { ...options, env: { PLANTSTORE_STORE: storeUrl } });
+}
+
+async function addTokens(...tokens: readonly Partial<TokenRecord>[]): Promise<void> {
+  const store = await openStore(storeUrl);
+  for (const [index, token] of tokens.entries()) {
+    const prefix = `pst_000${index}`;
+    await store.addToken({ digest: `${index}`, prefix, name: "", issuedAtMs: index, ...token });
+  }
+  await store.close();
+}
+
+async function readTokens(): Promise<readonly TokenRecord[]> {
+  const store = await openStore(storeUrl);
+  const tokens = await store.listTokens();
+  await store.close();
+  return tokens;
+}
+
+describe("token issue", () => {
+  it("prints the token, alone, and stores nothing but its digest", async () => {
+    const { exitCode, stdout, stderr } = await runToken(["issue", "--name", "ci"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^pst_[0-9A-Za-z]{49}\n$/);
+    const token = stdout.trim();
+    expect(await readTokens()).toEqual([
+      {
+        digest: digestToken(token),
+        prefix: token.slice(0, 8),
+        name: "ci",
+        issuedAtMs: expect.any(Number) as number,
+      },
+    ]);
+    const path = storeUrl.replace("sqlite:", "");
+    expect((await readFile(path)).includes(token)).toBe(false);
+  });
+
+  it("says on a terminal which one it is, without repeating it", async () => {
+    const terminals = { stdout: true, stderr: true };
+    const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });
+    const prefix = stdout.slice(0, 8);
+    expect(stderr).toBe(`issued ci (${prefix}): keep the token, it is not shown again\n`);
+  });
+
+  it.each([
+    ["90m", 90 * 60_000],
+    ["12h", dayMs / 2],
+    ["30d", 30 * dayMs],
+    ["3650d", 3650 * dayMs],
+  ])("--expires %s ends it so much later", async (text, lifetimeMs) => {
+    await runToken(["issue", "--expires", text]);
+    const [token] = await readTokens();
+    expect((token?.expiresAtMs ?? 0) - (token?.issuedAtMs ?? 0)).toBe(lifetimeMs);
+  });
+
+  it.each(["0d", "", "30", "30s", "1.5h", "-1d", "3651d", "1y", "1 d"])(
+    "--expires %j is refused, and no token is made",
+    async (text) => {
+      const { exitCode, stdout, stderr } = await runToken(["issue", `--expires=${text}`]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toContain(`--expires is "${text}": it must be a time such as 90m, 12h or 30d`);
+      expect(await readTokens()).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["", 'is "": it must be a name'],
+    ["x".repeat(101), 'is "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…": it must be a name'],
+    ["\uD800", 'is "\\ud800": it must be a name of 1 to 100 characters'],
+    ["pst_4fGh", "begins with pst_, as tokens do"],
+    [mintToken(), "begins with pst_, as tokens do"],
+  ])("--name %j is refused", async (name, complaint) => {
+    const { exitCode, stderr } = await runToken(["issue", "--name", name]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`--name ${complaint}`);
+  });
+
+  it("revokes the token that could not be printed", async () => {
+    const run = startCli(["token", "issue"], { env: { PLANTSTORE_STORE: storeUrl } });
+    run.closeStdout();
+    expect((await run.finished).exitCode).toBe(141);
+    expect((await readTokens()).map(({ revokedAtMs }) => typeof revokedAtMs)).toEqual(["number"]);
+  });
+});
+
+describe("token list", () => {
+  const hourAgo = Date.now() - 3_600_000;
+  const tokens: readonly Partial<TokenRecord>[] = [
+    { name: "laptop", issuedAtMs: Date.UTC(2026, 0, 31, 23, 59), lastUsedDay: 20_485 },
+    { name: "", issuedAtMs: Date.UTC(2026, 1, 1), expiresAtMs: Date.UTC(2126, 1, 1, 12, 30) },
+    { name: "büro 🌱", issuedAtMs: Date.UTC(2026, 1, 2), expiresAtMs: hourAgo },
+    { name: "a\u202Eb", issuedAtMs: Date.UTC(2026, 1, 3), expiresAtMs: hourAgo, revokedAtMs: 0 },
+  ];
+
+  it("is a table on a terminal: the oldest first, times in UTC, nothing that lets in", async () => {
+    await addTokens(...tokens);
+    const { exitCode, stdout } = await runToken(["list"], { terminals: { stdout: true } });
+    const expired = `${new Date(hourAgo).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    expect(exitCode).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      "NAME      PREFIX    ISSUED      EXPIRES               LAST USED   STATE",
+      "laptop    pst_0000  2026-01-31  never                 2026-02-01  active",
+      "          pst_0001  2026-02-01  2126-02-01 12:30 UTC  never       active",
+      `büro 🌱   pst_0002  2026-02-02  ${expired}  never       expired`,
+      `a\\u202eb  pst_0003  2026-02-03  ${expired}  never       revoked`,
+      "",
+    ]);
+  });
+
+  it("cuts a long name where the terminal ends", async () => {
+    await addTokens({ name: "n".repeat(100) });
+    const options = { terminals: { stdout: true }, columns: 80 };
+    const { stdout } = await runToken(["list"], options);
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(stdout).toContain("n…  pst_0000");
+  });
+
+  it.each<[where: string, args: readonly string[], options: CliOptions]>([
+    ["elsewhere", ["list"], {}],
+    ["with --json everywhere", ["list", "--json"], { terminals: { stdout: true } }],
+  ])("is one token as JSON on each line %s", async (_where, args, options) => {
+    await addTokens(...tokens.slice(0, 2), {
+      name: "old",
+      issuedAtMs: 1.8e12,
+      revokedAtMs: 1.9e12,
+    });
+    const { stdout } = await runToken(args, options);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        name: "laptop",
+        prefix: "pst_0000",
+        issued: "2026-01-31T23:59:00.000Z",
+        lastUsed: "2026-02-01",
+        state: "active",
+      },
+      {
+        prefix: "pst_0001",
+        issued: "2026-02-01T00:00:00.000Z",
+        expires: "2126-02-01T12:30:00.000Z",
+        state: "active",
+      },
+      {
+        name: "old",
+        prefix: "pst_0002",
+        issued: "2027-01-15T08:00:00.000Z",
+        revoked: "2030-03-17T17:46:40.000Z",
+        state: "revoked",
+      },
+    ]);
+  });
+
+  it("says to a person that there is none", async () => {
+    const { stdout, stderr } = await runToken(["list"], {
+      terminals: { stdout: true, stderr: true },
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "no tokens\n" });
+  });
+});
+
+describe("token revoke", () => {
+  const revoked = async () =>
+    (await readTokens()).filter((token) => token.revokedAtMs !== undefined).map(({ name }) => name);
+
+  it.each([
+    ["its name", "ci"],
+    ["its prefix", "pst_0001"],
+  ])("finds the token by %s, and touches no other", async (_what, wanted) => {
+    await addTokens({ name: "laptop" }, { name: "ci" }, { name: "ci 2" });
+    const { exitCode, stdout, stderr } = await runToken(["revoke", wanted]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).toBe("revoked ci (pst_0001): servers refuse it within a second\n");
+    expect(await revoked()).toEqual(["ci"]);
+  });
+
+  it("finds a token by all of it, which is not repeated", async () => {
+    const token = "a-token-of-my-own-that-leaked";
+    await addTokens({ name: "laptop" }, { name: "ci", digest: digestToken(token), prefix: "" });
+    const { stderr } = await runToken(["revoke", token]);
+    expect(stderr).toBe("revoked ci: servers refuse it within a second\n");
+    expect(await revoked()).toEqual(["ci"]);
+  });
+
+  it("says so when it was revoked before, and changes nothing", async () => {
+    await addTokens({ name: "ci", revokedAtMs: 5 });
+    const { exitCode, stderr } = await runToken(["revoke", "ci"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: "ci (pst_0000) was revoked before\n",
+    });
+    expect((await readTokens())[0]?.revokedAtMs).toBe(5);
+  });
+
+  it("takes of two with one name the one that is not revoked", async () => {
+    await addTokens({ name: "ci", revokedAtMs: 5 }, { name: "ci" });
+    expect((await runToken(["revoke", "ci"])).stderr).toContain("revoked ci (pst_0001)");
+  });
+
+  it("refuses to choose between two with one name", async () => {
+    await addTokens({ name: "ci" }, { name: "ci" });
+    const { exitCode, stderr } = await runToken(["revoke", "ci"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      'error: 2 tokens are "ci": revoke each by its prefix (pst_0000, pst_0001)\n',
+    );
+    expect(await revoked()).toEqual([]);
+  });
+
+  it.each(["nobody", "pst_", ""])("refuses %j, which is none", async (wanted) => {
+    await addTokens({ name: "" });
+    const { exitCode, stderr } = await runToken(["revoke", wanted]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`error: no token is "${wanted}"`);
+    expect(await revoked()).toEqual([]);
+  });
+});
+
+describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => {
+  it("makes no store where there is none", async () => {
+    const home = await createTemporaryDirectory();
+    const { exitCode, stdout, stderr } = await runCli(["token", ...args], { home });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(`${join(home, ".local/share/plantstore/plants.db")} does not exist`);
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("can't reach what memory: holds, and says why", async () => {
+    const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: memory: can't be (read|changed) from outside: it lives in its/);
+  });
+
+  it("has a help of its own, which wrong usage names", async () => {
+    const { stdout } = await runCli(["token", args[0], "--help"]);
+    expect(stdout).toContain("--store <url>");
+    expect(stdout).toContain("Examples:");
+    expect(stdout).toContain("Exit codes:");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    const { exitCode, stderr } = await runCli(["token", ...args, "--nonsense"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`see "plantstore token ${args[0]} --help"`);
+  });
+});
