@@ -1,10 +1,16 @@
 /** The tokens that were saved, each for one origin, in a file of its own: who saves for one can't spoil another. */
-import { existsSync } from "node:fs";
-import { access, constants, mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { platform } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod/mini";
 import { CommandError } from "./command-error.ts";
+import {
+  extension,
+  isMissing,
+  parseJsonOrNothing,
+  toConfigFile,
+  writeConfigFile,
+} from "./config-file.ts";
 import { toSystemReason } from "./system-error.ts";
 
 /** A token, and the origin (RFC 6454) that it is for. No other origin is ever sent it. */
@@ -18,15 +24,13 @@ const savedTokenSchema = z.object({
   token: z.string(),
 }) satisfies z.ZodMiniType<SavedToken>;
 
-const extension = ".json";
-const ownerOnlyFile = 0o600;
-const ownerOnlyDirectory = 0o700;
 /** The bits of a file's mode that let anybody but its owner in. */
 const othersBits = 0o077;
+const everybodysBits = 0o007;
 
 /** The file that keeps the token for an origin. */
 export function toCredentialFile(configDirectory: string, origin: string): string {
-  return join(toFolder(configDirectory), encodeURIComponent(origin) + extension);
+  return toConfigFile(toFolder(configDirectory), encodeURIComponent(origin));
 }
 
 /**
@@ -73,18 +77,7 @@ export async function saveToken(
   await readSavedToken(configDirectory, origin);
   const folder = toFolder(configDirectory);
   try {
-    // conf would make the directory open to others, and try again and again for a second where it may not write.
-    await createFolder(folder);
-    await access(folder, constants.W_OK);
-    const { default: Conf } = await import("conf");
-    const file = new Conf<SavedToken>({
-      cwd: folder,
-      configName: encodeURIComponent(origin),
-      configFileMode: ownerOnlyFile,
-      accessPropertiesByDotNotation: false,
-      clearInvalidConfig: false,
-    });
-    file.store = { origin, token };
+    await writeConfigFile(folder, encodeURIComponent(origin), { origin, token });
   } catch (error) {
     throw new CommandError(
       "internal",
@@ -94,13 +87,43 @@ export async function saveToken(
   }
 }
 
-/** One by one: Node 20 never comes back from a recursive mkdir where nobody may create anything, as in /proc. */
-async function createFolder(path: string): Promise<void> {
-  if (existsSync(path)) return;
-  await createFolder(dirname(path));
-  await mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
-    if (!existsSync(path)) throw error;
-  });
+/**
+ * Removes the token for an origin, whatever its file is like.
+ *
+ * @returns whether there was one
+ * @throws CommandError when that is not possible
+ */
+export async function removeToken(configDirectory: string, origin: string): Promise<boolean> {
+  const file = toCredentialFile(configDirectory, origin);
+  try {
+    await rm(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw new CommandError("internal", `${file} can't be removed: ${toSystemReason(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Who can read a file beside its owner. */
+export type FileReaders = "nobody" | "group" | "everybody";
+
+/**
+ * The file of the token for an origin, and who can read it; it is not opened.
+ *
+ * @returns undefined when there is none; `readers` is undefined where a file's mode does not tell
+ */
+export async function findCredentialFile(
+  configDirectory: string,
+  origin: string,
+): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
+  const path = toCredentialFile(configDirectory, origin);
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (platform() === "win32") return { path, readers: undefined };
+  if ((stats.mode & everybodysBits) !== 0) return { path, readers: "everybody" };
+  return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
 }
 
 async function readCredentialFile(path: string): Promise<SavedToken | undefined> {
@@ -144,20 +167,6 @@ function decodeName(name: string): string | undefined {
   } catch {
     return undefined; // Not a name that we gave.
   }
-}
-
-function parseJsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Below a file there is no file either; whoever saves one there is told of it. */
-function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  return error.code === "ENOENT" || error.code === "ENOTDIR";
 }
 
 function unreadable(path: string, error: unknown): CommandError {

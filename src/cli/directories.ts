@@ -41,6 +41,15 @@ export function findConfigDirectory(place: Place): string {
   return findDirectory(configRules, place);
 }
 
+/** As {@link findConfigDirectory}; undefined where there is no home directory, and so nothing saved. */
+export function findConfigDirectoryIfAny(place: Place): string | undefined {
+  try {
+    return findConfigDirectory(place);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The directory of the store. It may not exist yet.
  *

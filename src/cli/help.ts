@@ -158,6 +158,81 @@ Examples:
 ${toExitCodes(["done", "internal", "usage"])}`,
 };
 
+const loginEnvironment: readonly Item[] = [
+  ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens and settings"],
+];
+
+/** The help of `plantstore login`. */
+export const login: CommandHelp = {
+  summary: "save a token for a plant store",
+  description: `Saves a token for a plant store, and makes that the one which is meant where no
+other is named. The token is typed without being shown, or read from standard
+input. It is tried first, without creating a plant, and sent nowhere else later.
+
+Examples:
+  plantstore login --url https://plants.example.org/v1
+  plantstore login < plants.token
+  plantstore token issue | plantstore login`,
+  after: `
+${toEnvironment(loginEnvironment)}
+
+${toExitCodes([
+  "done",
+  "internal",
+  "usage",
+  "tokenRefused",
+  "unavailable",
+  "notAPlantStore",
+  "interrupted",
+  "terminated",
+])}`,
+};
+
+/** The help of `plantstore logout`. */
+export const logout: CommandHelp = {
+  summary: "forget the token for a plant store",
+  description: `Removes the saved token for a plant store from this machine. It stays good until
+it expires or is revoked with "plantstore token revoke".
+
+Examples:
+  plantstore logout
+  plantstore logout --url https://plants.example.org/v1`,
+  after: `
+${toEnvironment(loginEnvironment)}
+
+${toExitCodes(["done", "internal", "usage"])}`,
+};
+
+/** The help of `plantstore status`. */
+export const status: CommandHelp = {
+  summary: "show which plant store and token are used, and whether they work",
+  description: `Shows which plant store is meant and where that is said, which token is sent
+there and where it comes from, who can read the saved one, and whether it works.
+That is tried without creating a plant.
+
+Examples:
+  plantstore status
+  plantstore status --url https://plants.example.org/v1 --json`,
+  after: `
+${toEnvironment([
+  ["PLANTSTORE_TOKEN", "the token, instead of the saved one"],
+  ["PLANTSTORE_TOKEN_FILE", "file that holds the token"],
+  ...loginEnvironment,
+])}
+
+${toExitCodes([
+  "done",
+  "internal",
+  "usage",
+  "tokenRefused",
+  "unavailable",
+  "notAPlantStore",
+  "interrupted",
+  "outputClosed",
+  "terminated",
+])}`,
+};
+
 /** The help of `plantstore token`. */
 export const token: CommandHelp = {
   summary: "issue, list and revoke tokens of a store",

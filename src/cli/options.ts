@@ -35,12 +35,19 @@ export function addColorOptions(command: Command, onChoice: (color: boolean) => 
     .on("option:no-color", () => onChoice(false));
 }
 
-/** Refuses `--token`, and says what to do instead. */
-export function refuseTokenOption(command: Command): void {
+/**
+ * Refuses `--token`.
+ *
+ * @param advice what to do instead
+ */
+export function refuseTokenOption(
+  command: Command,
+  advice = "set PLANTSTORE_TOKEN, or give --token-file FILE (- is standard input)",
+): void {
   command.addOption(new Option("--token [token]").hideHelp()).on("option:token", () => {
     throw new CommandError(
       "usage",
-      "there is no --token, because other users of this machine can read its command lines: set PLANTSTORE_TOKEN, or give --token-file FILE (- is standard input)",
+      `there is no --token, because other users of this machine can read its command lines: ${advice}`,
     );
   });
 }

@@ -4,6 +4,7 @@ import manifest from "../../package.json" with { type: "json" };
 import * as help from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
+import { addLoginCommands } from "./login-program.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
 import {
   clientSettings,
@@ -141,6 +142,7 @@ export function createProgram(io: Io, invocation: Invocation): Command {
       const module = await import("./commands/completion.ts");
       invocation.exitCode = await module.complete(program, words, io);
     });
+  addLoginCommands(program, io, invocation);
   addTokenCommands(program, io, invocation);
 
   for (const command of [program, serve, create]) refuseTokenOption(command);

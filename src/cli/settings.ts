@@ -1,9 +1,10 @@
 /** The settings of each command: one table of flags, variables and defaults, and what comes of them. */
 import type { ConflictPolicy } from "../core/store.ts";
 import { CommandError } from "./command-error.ts";
-import { findDataDirectory } from "./directories.ts";
+import { findConfigDirectoryIfAny, findDataDirectory } from "./directories.ts";
 import type { Io } from "./io.ts";
 import type { PlantFlags } from "./create/plant-source.ts";
+import { readSavedSettings, toSettingsFile } from "./saved-settings.ts";
 import * as values from "./setting-values.ts";
 import { findTokenProblem } from "./token-text.ts";
 
@@ -15,12 +16,20 @@ export interface Setting<T> {
   readonly variable: string;
   /** One line of help. */
   readonly help: string;
-  /** What it is when neither is given. */
+  /** What was saved, for when neither is given. */
+  readonly saved?: (io: Io) => GivenText | undefined;
+  /** What it is when there is nothing else. */
   readonly fallback: string | ((io: Io) => string);
   /** How help shows the fallback, where that is different. */
   readonly shownFallback?: string;
   /** @throws InvalidValue */
   readonly parse: (text: string) => T;
+}
+
+/** A text, and where it came from, as a message begins that complains of it. */
+interface GivenText {
+  readonly text: string;
+  readonly source: string;
 }
 
 /** Flags as they were given, by the name of their setting. */
@@ -89,6 +98,7 @@ export const clientSettings = {
     flags: "--url <url>",
     variable: "PLANTSTORE_URL",
     help: "the plant store, with its base path if it has one",
+    saved: findSavedUrl,
     fallback: "http://127.0.0.1:7526",
     parse: values.parseBaseUrl,
   },
@@ -158,6 +168,14 @@ interface RecordFlags {
   readonly rejects?: string;
 }
 
+/** The flags of `login` and `logout`. */
+export type LoginFlags = Flags<Pick<typeof clientSettings, "url" | "timeout">>;
+
+/** The flags of `status`. */
+export interface StatusFlags extends LoginFlags {
+  readonly json?: boolean;
+}
+
 /** The flags of a command that reads a store. */
 export type ReaderFlags = Flags<typeof readerSettings>;
 
@@ -220,6 +238,9 @@ export interface ManyOptions {
   readonly rejectsPath: string | undefined;
 }
 
+/** Where a token is tried. */
+export type LoginOptions = Pick<ClientOptions, "baseUrl" | "timeoutMs">;
+
 /**
  * What `serve` is to do: a flag wins over the environment, and that over the default.
  *
@@ -244,7 +265,7 @@ export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
 }
 
 /**
- * How a server is reached: a flag wins over the environment, and that over the default.
+ * How a server is reached: a flag wins over the environment, that over what was saved, and that over the default.
  *
  * @throws CommandError that names the flag or the variable whose value is wrong
  */
@@ -283,6 +304,18 @@ function toFormat({ csv, tsv }: CreateFlags): InputFormat {
 }
 
 /**
+ * Which server a token is tried at: a flag wins over the environment, that over what was saved, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveLoginOptions(flags: LoginFlags, io: Io): LoginOptions {
+  return {
+    baseUrl: resolve(clientSettings.url, flags.url, io),
+    timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
+  };
+}
+
+/**
  * The URL of the store to read: a flag wins over the environment, and that over the default.
  *
  * @throws CommandError that names the flag or the variable whose value is wrong
@@ -291,12 +324,45 @@ export function resolveStoreUrl(flags: ReaderFlags, io: Io): string {
   return resolve(readerSettings.store, flags.store, io);
 }
 
+/** The URL of the plant store, and where it came from. */
+export interface ResolvedUrl {
+  readonly baseUrl: string;
+  /** As `--url`, or `the default`. */
+  readonly source: string;
+}
+
+/**
+ * Which plant store is meant: a flag wins over the environment, that over the last login, and that over the default.
+ *
+ * @throws CommandError that names the source whose value is wrong
+ */
+export function resolveUrl(flag: string | undefined, io: Io): ResolvedUrl {
+  const { source } = findText(clientSettings.url, flag, io);
+  return { baseUrl: resolve(clientSettings.url, flag, io), source };
+}
+
+function findSavedUrl(io: Io): GivenText | undefined {
+  const directory = findConfigDirectoryIfAny(io);
+  if (directory === undefined) return undefined;
+  const { url } = readSavedSettings(directory);
+  return url === undefined
+    ? undefined
+    : { text: url, source: `the url in ${toSettingsFile(directory)}` };
+}
+
 function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io): T {
-  const { flags, variable, fallback, parse } = setting;
+  const { text, source } = findText(setting, flag, io);
+  return parseValue(source, text, setting.parse);
+}
+
+function findText(setting: Setting<unknown>, flag: string | undefined, io: Io): GivenText {
+  const { flags, variable, saved, fallback } = setting;
+  if (flag !== undefined) return { text: flag, source: flags.replace(/ .*/, "") };
   // An empty variable counts as none; an empty flag was meant.
-  const given = flag ?? (io.env[variable] || undefined);
-  const text = given ?? (typeof fallback === "string" ? fallback : fallback(io));
-  return parseValue(flag === undefined ? variable : flags.replace(/ .*/, ""), text, parse);
+  const value = io.env[variable];
+  if (value) return { text: value, source: variable };
+  const text = typeof fallback === "string" ? fallback : fallback(io);
+  return saved?.(io) ?? { text, source: "the default" };
 }
 
 /**

@@ -46,8 +46,17 @@ async function readTokenFile(
 ): Promise<FoundToken | undefined> {
   if (path === undefined) return undefined;
   if (path !== "-") return readFileAsToken(path, `the file ${path}`, signal);
-  const bytes = await readInputBytes(io.stdin, maxTokenBytes, signal);
-  return { token: toToken(bytes), source: "standard input" };
+  return { token: await readInputToken(io, signal), source: "standard input" };
+}
+
+/**
+ * The token that the standard input is.
+ *
+ * @throws CommandError when it can't be read
+ * @throws the signal's reason, once it is aborted
+ */
+export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
+  return toToken(await readInputBytes(stdin, maxTokenBytes, signal));
 }
 
 async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
@@ -83,6 +92,6 @@ async function missing(baseUrl: string, io: Io): Promise<CommandError> {
   const known = origins.length === 0 ? "" : ` (there is one for ${origins.join(", ")})`;
   return new CommandError(
     "tokenRefused",
-    `no token for ${baseUrl}${known}: "plantstore serve" on this machine saves one; for another server, set PLANTSTORE_TOKEN or give --token-file`,
+    `no token for ${baseUrl}${known}: "plantstore login" saves one, as "plantstore serve" does for this machine; or set PLANTSTORE_TOKEN, or give --token-file`,
   );
 }

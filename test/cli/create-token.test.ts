@@ -101,7 +101,7 @@ describe("without a token", () => {
     const { exitCode, stdout, stderr } = await create([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
     expect(stderr).toBe(
-      `error: no token for ${server.url} (there is one for http://127.0.0.1:1, https://plants.example): "plantstore serve" on this machine saves one; for another server, set PLANTSTORE_TOKEN or give --token-file\n`,
+      `error: no token for ${server.url} (there is one for http://127.0.0.1:1, https://plants.example): "plantstore login" saves one, as "plantstore serve" does for this machine; or set PLANTSTORE_TOKEN, or give --token-file\n`,
     );
     expect(server.requests).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe("without a token", () => {
   it("and without any saved one, the next step is named", async () => {
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain(`error: no token for ${server.url}: "plantstore serve"`);
+    expect(stderr).toContain(`error: no token for ${server.url}: "plantstore login"`);
   });
 
   it("the plant is checked all the same", async () => {

@@ -101,7 +101,9 @@ describe("a store that has tokens", () => {
     await first.stop();
     const elsewhere = await createTemporaryDirectory();
     const second = await startServe(elsewhere, ["--store", store]);
-    expect(second.run.stderr()).toMatch(/No token of this store is saved.*PLANTSTORE_TOKEN/);
+    expect(second.run.stderr()).toMatch(
+      /No token of this store is saved.*`plantstore token issue`/,
+    );
     expect(await create(elsewhere, second.url)).toMatchObject({ exitCode: 4 });
   });
 

@@ -1,5 +1,6 @@
 /** A plant server on a free port with a memory store, as a test wants it. */
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
+import { mintToken } from "../../src/auth/token.ts";
 import type { PlantStore } from "../../src/core/store.ts";
 import {
   openPlantServer,
@@ -9,7 +10,7 @@ import {
 import { openStore } from "../../src/store/open-store.ts";
 
 /** The token that the server takes. */
-export const testToken = "test-token";
+export const testToken = mintToken();
 
 /** What a test has of its server. */
 export interface TestServer {

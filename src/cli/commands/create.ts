@@ -5,6 +5,7 @@ import type { InputRecord } from "../../client/records/input-record.ts";
 import { describeWayOn, sayStopCause } from "../create/batch-end.ts";
 import { BatchInterruption, CommandError, Interruption } from "../command-error.ts";
 import type { CreateOptions, CreateRun } from "../create/run.ts";
+import { warnOfEavesdroppers } from "../eavesdroppers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { createFlagInput } from "../create/flag-input.ts";
 import { limitHeapGrowth } from "../create/heap.ts";
@@ -12,7 +13,6 @@ import { toInputName } from "../input.ts";
 import type { Io, StopSignal } from "../io.ts";
 import { type LoneContext, printLone } from "../create/lone-answer.ts";
 import { type FirstRecords, readFirstRecords } from "../create/lone-record.ts";
-import { isLoopback } from "../loopback.ts";
 import { type PlantSource, toPlantSource } from "../create/plant-source.ts";
 import { showWhile } from "../progress.ts";
 import { openFileInput, type PlacedRecord, type RecordInput } from "../create/record-input.ts";
@@ -91,7 +91,7 @@ export async function create(
       return await printLone(refusal, toLoneContext(run, ""), io, run.reporter);
     }
     const found = await readToken(run);
-    await warnOfEavesdroppers(run);
+    await warnOfEavesdroppers(options.baseUrl, run.reporter);
     cutOff.signal.throwIfAborted();
     sent = records;
     return await send(records, found, run, () => stoppedBy);
@@ -187,12 +187,6 @@ async function readToken({
     return read();
   }
   return showWhile(() => "waiting for input", read, io, colorChoice);
-}
-
-async function warnOfEavesdroppers({ options: { baseUrl }, reporter }: CreateRun): Promise<void> {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== "http:" || isLoopback(hostname)) return;
-  await reporter.warning(`the token goes to ${baseUrl} unencrypted: use https where others listen`);
 }
 
 function toLoneContext({ options }: CreateRun, tokenSource: string): LoneContext {

@@ -11,7 +11,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { type FirstToken, provideFirstToken } from "../first-token.ts";
 import { type Io, writeText } from "../io.ts";
 import { createReporter } from "../reporter.ts";
-import type { ServeOptions } from "../settings.ts";
+import { resolveUrl, type ServeOptions } from "../settings.ts";
 
 /** How long requests under way may take once the server stops. */
 const shutdownTimeoutMs = 10_000;
@@ -104,6 +104,15 @@ function explainListening(
   }
 }
 
+/** Whether `create` comes here when it is not told where to go. */
+function isUsualUrl(url: string, io: Io): boolean {
+  try {
+    return resolveUrl(undefined, io).baseUrl === url;
+  } catch {
+    return false; // What is wrong there is of no concern here.
+  }
+}
+
 /** The token itself only where a person reads it: a log would keep it. */
 function toGreeting(
   options: ServeOptions,
@@ -120,11 +129,11 @@ function toGreeting(
   }
   if (token.kind === "none" && options.environmentToken === undefined) {
     lines.push(
-      "No token of this store is saved for this user: `create` needs one in PLANTSTORE_TOKEN",
+      "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
     );
   }
   if (io.stderr.isTTY) {
-    const place = url === "http://127.0.0.1:7526" ? "" : ` --url ${url}`;
+    const place = isUsualUrl(url, io) ? "" : ` --url ${url}`;
     lines.push(
       `Create a plant from a second terminal: plantstore create${place} --id 1 --name fern`,
     );

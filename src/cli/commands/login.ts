@@ -1,0 +1,82 @@
+/** `plantstore login`: takes a token, tries it, and saves it for the origin of one plant store. */
+import { CommandError } from "../command-error.ts";
+import { readSavedToken, saveToken } from "../credentials.ts";
+import { findConfigDirectory } from "../directories.ts";
+import { warnOfEavesdroppers } from "../eavesdroppers.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { createReporter, type Reporter } from "../reporter.ts";
+import { readSavedSettings, saveSettings } from "../saved-settings.ts";
+import { askSecret } from "../secret-prompt.ts";
+import { type LoginFlags, type LoginOptions, resolveLoginOptions } from "../settings.ts";
+import { readInputToken } from "../token-source.ts";
+import { findTokenProblem } from "../token-text.ts";
+import { toTrialExitCode, tryToken } from "../token-trial.ts";
+
+/**
+ * Saves a token that works, and makes its plant store the one that is meant where no other is named.
+ *
+ * @param colorChoice `--color` or `--no-color`, when one was given
+ * @returns the exit code
+ * @throws CommandError, UnavailableError, NotAPlantStoreError; nothing is saved then
+ */
+export async function login(
+  flags: LoginFlags,
+  io: Io,
+  colorChoice: boolean | undefined,
+): Promise<number> {
+  const options = resolveLoginOptions(flags, io);
+  const { baseUrl } = options;
+  const { origin } = new URL(baseUrl);
+  const directory = findConfigDirectory(io);
+  const reporter = createReporter(io, colorChoice);
+  const interruption = new AbortController();
+  const releaseSignals = io.onSignal((name) => {
+    const exit = name === "SIGINT" ? "interrupted" : "terminated";
+    interruption.abort(new CommandError(exit, `stopped by ${name}: nothing was saved`));
+  });
+  const { signal } = interruption;
+  try {
+    // What would be in the way of saving is better known before anybody types a token.
+    await readSavedToken(directory, origin);
+    const settings = readSavedSettings(directory);
+    await warnOfEavesdroppers(baseUrl, reporter);
+    const token = await readToken(options, io, reporter, signal);
+    const trial = { ...options, token, signal };
+    const check = await tryToken(trial, io, colorChoice);
+    if (!check.isAccepted) {
+      const { error, message } = check.error;
+      await reporter.error(`${message} (nothing was saved)`, error);
+      return toTrialExitCode(error);
+    }
+    signal.throwIfAborted();
+    await saveToken(directory, origin, token);
+    await saveSettings(directory, { ...settings, url: baseUrl });
+  } finally {
+    releaseSignals();
+  }
+  await reporter.note(
+    `logged in to ${baseUrl}, which is the plant store from now on where none is named`,
+  );
+  for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
+    if (!io.env[variable]) continue;
+    await reporter.warning(`${variable} is set here, and wins over what was saved`);
+  }
+  return exitCodes.done.code;
+}
+
+/** Nobody waits for input without knowing of it. */
+async function readToken(
+  { baseUrl }: LoginOptions,
+  io: Io,
+  reporter: Reporter,
+  signal: AbortSignal,
+): Promise<string> {
+  if (!io.stdin.isTTY) await reporter.note(`reading the token for ${baseUrl} from standard input`);
+  const token = io.stdin.isTTY
+    ? await askSecret(`Token for ${baseUrl} (it is not shown): `, io, signal)
+    : await readInputToken(io, signal);
+  const problem = findTokenProblem(token);
+  if (problem) throw new CommandError("tokenRefused", `the token ${problem}; nothing was saved`);
+  return token;
+}

@@ -1,0 +1,35 @@
+/** `plantstore logout`: forgets the saved token for the origin of a plant store. */
+import { removeToken } from "../credentials.ts";
+import { findConfigDirectory } from "../directories.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { createReporter } from "../reporter.ts";
+import { readSavedSettings, saveSettings } from "../saved-settings.ts";
+import { resolveUrl } from "../settings.ts";
+
+/**
+ * Removes the token, and no longer means that plant store where none is named.
+ *
+ * @param url of `--url`
+ * @returns the exit code
+ * @throws CommandError when that is not possible
+ */
+export async function logout(url: string | undefined, io: Io): Promise<number> {
+  const { origin } = new URL(resolveUrl(url, io).baseUrl);
+  const directory = findConfigDirectory(io);
+  const wasThere = await removeToken(directory, origin);
+  const { url: savedUrl, ...others } = readSavedSettings(directory);
+  if (savedUrl !== undefined && URL.canParse(savedUrl) && new URL(savedUrl).origin === origin) {
+    await saveSettings(directory, others);
+  }
+  const reporter = createReporter(io, undefined);
+  await reporter.note(
+    wasThere
+      ? `removed the token for ${origin} from this machine; it is good until it expires or is revoked`
+      : `no token was saved for ${origin}`,
+  );
+  for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
+    if (io.env[variable]) await reporter.warning(`${variable} is still set here`);
+  }
+  return exitCodes.done.code;
+}

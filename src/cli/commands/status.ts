@@ -1,0 +1,103 @@
+/** `plantstore status`: which plant store and which token are used, where that comes from, and whether they work. */
+import { toTokenPrefix } from "../../auth/token.ts";
+import { CommandError } from "../command-error.ts";
+import { findCredentialFile, listSavedOrigins } from "../credentials.ts";
+import { findConfigDirectoryIfAny } from "../directories.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { warnOfEavesdroppers } from "../eavesdroppers.ts";
+import { toFailure } from "../failure.ts";
+import { type Io, writeText } from "../io.ts";
+import { printJson } from "../json-output.ts";
+import { createReporter } from "../reporter.ts";
+import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings.ts";
+import { type StatusReport, toStatusLines } from "../status-report.ts";
+import { findToken, type FoundToken } from "../token-source.ts";
+import { toTrialExitCode, tryToken, type Trial } from "../token-trial.ts";
+
+type Outcome = Pick<StatusReport, "works" | "error" | "problem"> & { readonly exitCode: number };
+
+/**
+ * Prints what is used, and tries it.
+ *
+ * @param colorChoice `--color` or `--no-color`, when one was given
+ * @returns the exit code: 0 when the token works, else that of a create with it
+ * @throws CommandError when the URL can't be told
+ * @throws OutputError
+ */
+export async function status(
+  flags: StatusFlags,
+  io: Io,
+  colorChoice: boolean | undefined,
+): Promise<number> {
+  const { baseUrl, timeoutMs } = resolveLoginOptions(flags, io);
+  const { source: urlSource } = resolveUrl(flags.url, io);
+  const interruption = new AbortController();
+  const releaseSignals = io.onSignal((name) => {
+    const exit = name === "SIGINT" ? "interrupted" : "terminated";
+    interruption.abort(new CommandError(exit, `stopped by ${name}`));
+  });
+  const { signal } = interruption;
+  try {
+    const found = await findToken(undefined, baseUrl, io, signal).catch(toOutcome);
+    const isFound = "token" in found;
+    if (isFound) await warnOfEavesdroppers(baseUrl, createReporter(io, colorChoice));
+    const outcome = isFound
+      ? await attempt({ baseUrl, token: found.token, timeoutMs, signal }, io, colorChoice)
+      : found;
+    signal.throwIfAborted();
+    const { exitCode, ...result } = outcome;
+    await print(
+      {
+        url: baseUrl,
+        urlSource,
+        ...(isFound && describeToken(found)),
+        ...(await describeSaved(new URL(baseUrl).origin, io)),
+        ...result,
+      },
+      flags,
+      io,
+    );
+    return exitCode;
+  } finally {
+    releaseSignals();
+  }
+}
+
+async function attempt(trial: Trial, io: Io, colorChoice: boolean | undefined): Promise<Outcome> {
+  try {
+    const check = await tryToken(trial, io, colorChoice);
+    if (check.isAccepted) return { works: true, exitCode: exitCodes.done.code };
+    const { error, message } = check.error;
+    return { works: false, error, problem: message, exitCode: toTrialExitCode(error) };
+  } catch (error) {
+    return toOutcome(error);
+  }
+}
+
+/** @throws what is a bug */
+function toOutcome(error: unknown): Outcome {
+  const { exitCode, message, stack } = toFailure(error);
+  if (stack !== undefined) throw error;
+  return { works: false, problem: message, exitCode };
+}
+
+function describeToken({ token, source }: FoundToken): Partial<StatusReport> {
+  return { tokenSource: source, tokenPrefix: toTokenPrefix(token) || undefined };
+}
+
+async function describeSaved(origin: string, io: Io): Promise<Partial<StatusReport>> {
+  const directory = findConfigDirectoryIfAny(io);
+  if (directory === undefined) return {};
+  const file = await findCredentialFile(directory, origin);
+  const origins = await listSavedOrigins(directory).catch(() => []);
+  return {
+    savedIn: file?.path,
+    readableBy: file?.readers,
+    otherOrigins: origins.filter((other) => other !== origin),
+  };
+}
+
+async function print(report: StatusReport, { json }: StatusFlags, io: Io): Promise<void> {
+  if (json) await printJson(io.stdout, [JSON.stringify(report)]);
+  else await writeText(io.stdout, toStatusLines(report));
+}

@@ -1,0 +1,51 @@
+/** Finds out whether a plant store takes a token, without creating a plant. */
+import { errorTable } from "../core/errors.ts";
+import type { ErrorBody } from "../core/plant.ts";
+import { parseAnswer } from "./answer.ts";
+import { NotAPlantStoreError } from "./client-error.ts";
+import { post } from "./http.ts";
+
+/** Which token, and where. */
+export interface CheckTokenOptions {
+  /** The plant store, with its base path if it has one; without a slash at the end. */
+  readonly baseUrl: string;
+  readonly token: string;
+  /** From the look-up of the name to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** Ends it early; it then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+/** What came of it; an error is the store's answer, which need not be about the token. */
+export type TokenCheck =
+  | { readonly isAccepted: true }
+  | { readonly isAccepted: false; readonly error: ErrorBody };
+
+/** No plant: an id and a name are required (CONTRACT part 1). It is looked at only after the credential. */
+const noPlant = "{}";
+
+/**
+ * Tries a token with a create that can't succeed: that the plant is what is refused means that the token is not.
+ *
+ * @throws UnavailableError when no answer came
+ * @throws NotAPlantStoreError when something else answered
+ */
+export async function checkToken({
+  baseUrl,
+  token,
+  timeoutMs,
+  signal,
+}: CheckTokenOptions): Promise<TokenCheck> {
+  const url = `${baseUrl}/plants`;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json",
+    "accept-encoding": "identity",
+  };
+  const answer = await post({ url, headers, body: noPlant, timeoutMs, signal });
+  const parsed = parseAnswer(answer, url);
+  if (parsed.ok) throw new NotAPlantStoreError(url, "it took a plant without an id and a name");
+  if (parsed.error.error === errorTable.idMissing.error) return { isAccepted: true };
+  return { isAccepted: false, error: parsed.error };
+}

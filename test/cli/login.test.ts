@@ -1,0 +1,392 @@
+/** `plantstore login`, `logout` and `status` as functions: what they save, and what they say of it. */
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/credentials.ts";
+import { readSavedSettings, saveSettings, toSettingsFile } from "../../src/cli/saved-settings.ts";
+import {
+  errorAnswer,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "../client/scripted-server.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+});
+
+function withDirectory({ env, ...options }: CliOptions = {}): CliOptions {
+  return { ...options, env: { PLANTSTORE_CONFIG_DIR: directory, ...env } };
+}
+
+function run(args: readonly string[], options?: CliOptions) {
+  return runCli(args, withDirectory(options));
+}
+
+function login(url: string, token: string, options?: CliOptions) {
+  return run(["login", "--url", url], { ...options, stdin: `${token}\n` });
+}
+
+async function expectNothingSaved(url: string): Promise<void> {
+  expect(await readSavedToken(directory, new URL(url).origin)).toBeUndefined();
+  expect(readSavedSettings(directory)).toEqual({});
+}
+
+describe("login", () => {
+  it("saves a token that works, and its plant store as the one that is meant from then on", async () => {
+    await using server = await startServer({ basePath: "/v1" });
+    const { exitCode, stdout, stderr } = await login(server.url, testToken);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).toBe(
+      `reading the token for ${server.url} from standard input\n` +
+        `logged in to ${server.url}, which is the plant store from now on where none is named\n`,
+    );
+    const created = await run(["create", "--id", "1", "--name", "fern"]);
+    expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
+  });
+
+  it("creates nothing", async () => {
+    await using server = await startServer();
+    await login(server.url, testToken);
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
+  it("keeps what it saves from others", async () => {
+    await using server = await startServer();
+    await login(server.url, testToken);
+    const files = [toCredentialFile(directory, server.url), toSettingsFile(directory)];
+    const modes = await Promise.all(files.map(async (file) => (await stat(file)).mode & 0o777));
+    expect(modes).toEqual([0o600, 0o600]);
+  });
+
+  it("saves for several servers; the last one is meant, and --url names another", async () => {
+    await using first = await startServer();
+    await using second = await startServer();
+    await login(first.url, testToken);
+    await login(second.url, testToken);
+    await run(["create", "--id", "2", "--name", "moss"]);
+    await run(["create", "--id", "1", "--name", "fern", "--url", first.url]);
+    expect(await first.store.list({ limit: 9 })).toEqual([{ id: 1n, name: "fern" }]);
+    expect(await second.store.list({ limit: 9 })).toEqual([{ id: 2n, name: "moss" }]);
+  });
+
+  it("asks a person at a terminal, and shows nothing of the answer", async () => {
+    await using server = await startServer();
+    const stdin = new PassThrough();
+    const terminal = startCli(
+      ["login", "--url", server.url],
+      withDirectory({ stdin, terminals: allTerminals }),
+    );
+    await terminal.saw(`Token for ${server.url} (it is not shown): `);
+    stdin.write(`${testToken}\n`);
+    expect((await terminal.finished).exitCode).toBe(0);
+    expect(await readSavedToken(directory, server.url)).toBe(testToken);
+  });
+
+  it("asks on the stream that is a terminal", async () => {
+    await using server = await startServer();
+    const { stdout } = await login(server.url, testToken, {
+      terminals: { stdin: true, stdout: true },
+    });
+    expect(stdout).toBe(`Token for ${server.url} (it is not shown): \n`);
+  });
+
+  it.each(["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"])(
+    "takes no token from the environment, and says that %s wins over what it saves",
+    async (variable) => {
+      await using server = await startServer();
+      const { exitCode, stderr } = await login(server.url, testToken, {
+        env: { [variable]: "http://127.0.0.1:1" },
+      });
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(`warning: ${variable} is set here, and wins over what was saved\n`);
+      expect(await readSavedToken(directory, server.url)).toBe(testToken);
+    },
+  );
+
+  it("warns once when others on the way can read the token", async () => {
+    const url = (await openScriptedServer(errorAnswer(42201))).url;
+    const { stderr } = await login(url.replace("127.0.0.1", "0.0.0.0"), testToken);
+    expect(stderr.match(/^warning: the token goes to http:.* unencrypted/gm)).toHaveLength(1);
+  });
+
+  it.each([
+    ["", "is empty"],
+    ["two words", "holds a character that no token has"],
+    [mintToken().slice(0, -1), "is not complete or was mistyped"],
+  ])("refuses %j without asking the server", async (token, complaint) => {
+    const server = await openScriptedServer(errorAnswer(42201));
+    const { exitCode, stderr } = await login(server.url, token);
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/; nothing was saved\n$/);
+    expect(stderr).toContain(`error: the token ${complaint}`);
+    expect(server.requests).toEqual([]);
+    await expectNothingSaved(server.url);
+  });
+
+  it.each([
+    [40102, 4],
+    [40103, 4],
+    [50300, 6],
+    [50301, 6],
+    [50700, 6],
+    [1, 7],
+    [42200, 7],
+  ])("saves nothing when the answer is error %i: exit %i", async (error, exit) => {
+    const server = await openScriptedServer(errorAnswer(error));
+    const { exitCode, stderr } = await login(server.url, testToken);
+    expect(exitCode).toBe(exit);
+    expect(stderr).toContain(`error ${error}: message of ${error} (nothing was saved)\n`);
+    await expectNothingSaved(server.url);
+  });
+
+  it.each([
+    ["takes what is no plant", json(200, '{"name":"fern"}'), "it took a plant without an id"],
+    ["is something else", json(200, "[]"), "holds no Plant"],
+    [
+      "redirects",
+      json(302, "", { location: "https://plants.example/plants" }),
+      "it redirects to https://plants.example/plants, and redirects are not followed",
+    ],
+  ])("saves nothing when the server %s: exit 7", async (_what, answer, complaint) => {
+    const server = await openScriptedServer(answer);
+    const { exitCode, stderr } = await login(server.url, testToken);
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain(complaint);
+    expect(server.requests).toHaveLength(1);
+    await expectNothingSaved(server.url);
+  });
+
+  it.each<[string, () => Promise<string>, string]>([
+    ["nothing listens there", findClosedUrl, "nothing answers at"],
+    ["the connection is lost", () => openRawServer((socket) => socket.destroy()), "no complete"],
+    ["no answer comes", () => openRawServer(() => {}), "no complete answer from"],
+  ])("saves nothing when %s, and says nothing of a plant: exit 6", async (_what, open, text) => {
+    const url = await open();
+    const options = { env: { PLANTSTORE_TIMEOUT: "0.2" } };
+    const { exitCode, stderr } = await login(url, testToken, options);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain(`error: ${text}`);
+    expect(stderr).not.toContain("plant may");
+    await expectNothingSaved(url);
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("saves nothing when %s stops it while it waits", async (signal, exit) => {
+    const url = await openRawServer(() => {});
+    const stdin = new PassThrough();
+    const waiting = startCli(["login", "--url", url], withDirectory({ stdin }));
+    await waiting.saw("reading the token");
+    expect(waiting.signal(signal)).toBe(true);
+    const { exitCode, stderr } = await waiting.finished;
+    expect(exitCode).toBe(exit);
+    expect(stderr).toContain(`error: stopped by ${signal}: nothing was saved\n`);
+    await expectNothingSaved(url);
+  });
+
+  it("names what is in the way of saving before it asks for a token", async () => {
+    const url = "http://127.0.0.1:7526";
+    const file = toCredentialFile(directory, url);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, "{}", { mode: 0o600 });
+    const stdin = new PassThrough();
+    const { exitCode, stderr } = await run(["login", "--url", url], { stdin });
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      `error: ${file} is broken: it holds no saved token; mend it or delete it\n`,
+    );
+    expect(await readFile(file, "utf8")).toBe("{}");
+  });
+
+  it("has no --token, and says why", async () => {
+    const { exitCode, stderr } = await run(["login", "--token", testToken]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('run "plantstore login", which asks for it');
+  });
+});
+
+describe("saved settings", () => {
+  it.each(["", "[]", '{"url":1}', '{"url":"http'])(
+    "that are broken (%j) are named, and neither used nor overwritten",
+    async (text) => {
+      const file = toSettingsFile(directory);
+      await writeFile(file, text);
+      const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(`error: ${file} is broken`);
+      await expect(saveSettings(directory, {})).rejects.toThrow(`${file} is broken`);
+      expect(await readFile(file, "utf8")).toBe(text);
+    },
+  );
+
+  it("that hold no URL of a plant store are named", async () => {
+    await saveSettings(directory, { url: "plants.example" });
+    const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`error: the url in ${toSettingsFile(directory)} is "plants.example"`);
+  });
+
+  it("are not needed where there is no home to find them in", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_TOKEN: testToken };
+    const args = ["create", "--id", "1", "--name", "fern", "--url", server.url];
+    expect((await runCli(args, { env, home: "" })).exitCode).toBe(0);
+  });
+});
+
+describe("logout", () => {
+  it("removes the token for its URL, and no longer means that plant store", async () => {
+    await saveToken(directory, "https://plants.example", mintToken());
+    await saveToken(directory, "https://other.example", testToken);
+    await saveSettings(directory, { url: "https://plants.example/v1" });
+    const { exitCode, stdout, stderr } = await run(["logout"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).toContain("removed the token for https://plants.example from this machine; ");
+    await expectNothingSaved("https://plants.example");
+    expect(await readSavedToken(directory, "https://other.example")).toBe(testToken);
+  });
+
+  it("of another plant store leaves the one that is meant", async () => {
+    await saveToken(directory, "https://other.example", testToken);
+    await saveSettings(directory, { url: "https://plants.example/v1" });
+    await run(["logout", "--url", "https://other.example"]);
+    expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
+  });
+
+  it("says when there was none, and what is still set", async () => {
+    const { exitCode, stderr } = await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } });
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe(
+      "no token was saved for http://127.0.0.1:7526\nwarning: PLANTSTORE_TOKEN is still set here\n",
+    );
+  });
+
+  it("removes a file that is open to others or broken, too", async () => {
+    const file = toCredentialFile(directory, "http://127.0.0.1:7526");
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, "{");
+    await chmod(file, 0o644);
+    expect((await run(["logout"])).stderr).toContain("removed the token");
+    await expect(stat(file)).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("status", () => {
+  it("says which plant store and token are used, where that comes from, and that they work", async () => {
+    await using server = await startServer();
+    await login(server.url, testToken);
+    await saveToken(directory, "https://other.example", mintToken());
+    const { exitCode, stdout } = await run(["status"]);
+    expect(exitCode).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      `URL     ${server.url} (from the url in ${toSettingsFile(directory)})`,
+      `Token   ${testToken.slice(0, 8)}… from where it is saved`,
+      `Saved   ${toCredentialFile(directory, server.url)} (nobody else can read it)`,
+      "Works   yes",
+      "Others  https://other.example",
+      "",
+    ]);
+  });
+
+  it("is one line of JSON with --json", async () => {
+    await using server = await startServer();
+    const { exitCode, stdout } = await run(["status", "--json", "--url", server.url], {
+      env: { PLANTSTORE_TOKEN: testToken },
+    });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      url: server.url,
+      urlSource: "--url",
+      tokenSource: "PLANTSTORE_TOKEN",
+      tokenPrefix: testToken.slice(0, 8),
+      otherOrigins: [],
+      works: true,
+    });
+  });
+
+  it.each([
+    [40102, 4],
+    [50301, 6],
+    [1, 7],
+  ])("says that error %i is in the way: exit %i", async (error, exit) => {
+    const { url } = await openScriptedServer(errorAnswer(error));
+    const { exitCode, stdout } = await run(["status"], {
+      env: { PLANTSTORE_TOKEN: "of-my-own", PLANTSTORE_URL: url },
+    });
+    expect(exitCode).toBe(exit);
+    expect(stdout).toContain(`URL     ${url} (from PLANTSTORE_URL)\n`);
+    expect(stdout).toContain("Token   from PLANTSTORE_TOKEN\nSaved   none for this URL\n");
+    expect(stdout).toContain(`Works   no: error ${error}: message of ${error}\n`);
+  });
+
+  it("says that there is no token: exit 4", async () => {
+    const { exitCode, stdout } = await run(["status"]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain("URL     http://127.0.0.1:7526 (from the default)\nToken   none\n");
+    expect(stdout).toMatch(/^Works {3}no: no token for http:\/\/127\.0\.0\.1:7526: /m);
+  });
+
+  it("says that nothing answers: exit 6", async () => {
+    const env = { PLANTSTORE_TOKEN: testToken, PLANTSTORE_URL: await findClosedUrl() };
+    const { exitCode, stdout } = await run(["status", "--json"], { env });
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(stdout)).toMatchObject({
+      works: false,
+      problem: expect.stringContaining("nothing answers at") as string,
+    });
+  });
+
+  it.each([
+    [0o640, "others of its group"],
+    [0o604, "everybody"],
+  ])("says who else can read a file of mode %o, and how to mend it: exit 2", async (mode, who) => {
+    const origin = "http://127.0.0.1:7526";
+    await saveToken(directory, origin, testToken);
+    const file = toCredentialFile(directory, origin);
+    await chmod(file, mode);
+    const { exitCode, stdout } = await run(["status"]);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain(`Saved   ${file} (${who} can read it)\n`);
+    expect(stdout).toContain(`run "chmod 600 ${file}"`);
+  });
+
+  it("works where there is no home", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_TOKEN: testToken };
+    const { exitCode } = await runCli(["status", "--url", server.url], { env, home: "" });
+    expect(exitCode).toBe(0);
+  });
+
+  it("is stopped by SIGTERM: exit 143", async () => {
+    let isAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const url = await openRawServer(() => isAsked());
+    const waiting = startCli(
+      ["status", "--url", url],
+      withDirectory({ env: { PLANTSTORE_TOKEN: testToken } }),
+    );
+    await asked;
+    waiting.signal("SIGTERM");
+    expect((await waiting.finished).exitCode).toBe(143);
+  });
+});
+
+describe.each(["login", "logout", "status"])("%s", (command) => {
+  it("has a help that names its options, its examples and its exit codes", async () => {
+    const { exitCode, stdout } = await runCli([command, "--help"]);
+    expect(exitCode).toBe(0);
+    for (const part of ["--url <url>", "Examples:", "PLANTSTORE_CONFIG_DIR", "Exit codes:"]) {
+      expect(stdout).toContain(part);
+    }
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});

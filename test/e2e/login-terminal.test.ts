@@ -1,0 +1,112 @@
+/** `plantstore login` on a real terminal: nothing that is typed is shown, and the terminal is left as it was. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { readSavedToken, toCredentialFile } from "../../src/cli/credentials.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { startSession } from "../helpers/pseudo-terminal.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const question = "(it is not shown): ";
+
+/** A session that asks for a token, between two lines that say how the terminal is set. */
+async function startLogin(url: string) {
+  const home = await createTemporaryDirectory();
+  const commands = [
+    'echo "before $(stty -g)"',
+    'stty -a | grep -qE "(^| )echo( |;)" && echo "echo is on"',
+    `sh -c 'echo "pid $$"; exec $PLANTSTORE login --url ${url}'`,
+    'echo "exit $?"',
+    'echo "after $(stty -g)"',
+  ];
+  const session = startSession(commands.join("\n"), home);
+  await session.saw(question);
+  const find = (pattern: RegExp) => pattern.exec(session.screen())?.[1];
+  return {
+    ...session,
+    configDirectory: join(home, ".config/plantstore"),
+    pid: () => Number(find(/pid (\d+)/)),
+    /** Resolves with the exit code, once the terminal is seen to be set as before. */
+    async exitCode() {
+      await session.finished;
+      expect(session.screen()).toContain("echo is on");
+      expect(find(/after (\S+)/)).toBe(find(/before (\S+)/));
+      return Number(find(/exit (\d+)/));
+    },
+  };
+}
+
+describe("a token that is typed", () => {
+  it("is not shown, and saved when it works", async () => {
+    await using server = await startServer();
+    const login = await startLogin(server.url);
+    login.type(`${testToken}\r`);
+    expect(await login.exitCode()).toBe(0);
+    expect(login.screen()).toContain(`logged in to ${server.url}, which is the plant store`);
+    for (let end = 4; end <= testToken.length; end++) {
+      expect(login.screen()).not.toContain(testToken.slice(end - 4, end));
+    }
+    expect(await readSavedToken(login.configDirectory, server.url)).toBe(testToken);
+  });
+
+  it("can be corrected", async () => {
+    await using server = await startServer();
+    const login = await startLogin(server.url);
+    login.type(`nonsense\u0015${testToken}x\u007F\r`);
+    expect(await login.exitCode()).toBe(0);
+    expect(await readSavedToken(login.configDirectory, server.url)).toBe(testToken);
+  });
+
+  it("is neither shown nor saved when it is refused", async () => {
+    await using server = await startServer();
+    const login = await startLogin(server.url);
+    const token = mintToken();
+    login.type(`${token}\r`);
+    expect(await login.exitCode()).toBe(4);
+    expect(login.screen()).toContain("error 40102: ");
+    expect(login.screen()).not.toContain(token.slice(4, 12));
+    expect(await readSavedToken(login.configDirectory, server.url)).toBeUndefined();
+  });
+});
+
+describe("a question that is not answered", () => {
+  it.each([
+    ["Ctrl-C", "\u0003", 130, "error: stopped by Ctrl-C: nothing was saved"],
+    ["Ctrl-C in the middle of a token", "pst_4fGh\u0003", 130, "error: stopped by Ctrl-C"],
+    ["Ctrl-D", "\u0004", 2, "error: no token was typed: nothing was saved"],
+    ["Enter", "\r", 4, "error: the token is empty; nothing was saved"],
+  ])("by %s leaves the terminal as it was", async (_key, keys, exitCode, message) => {
+    await using server = await startServer();
+    const login = await startLogin(server.url);
+    login.type(keys);
+    expect(await login.exitCode()).toBe(exitCode);
+    expect(login.screen()).toContain(message);
+    expect(login.screen()).not.toContain("pst_4fGh");
+    const file = toCredentialFile(login.configDirectory, server.url);
+    await expect(readFile(file)).rejects.toThrow("ENOENT");
+  });
+
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const)("because of %s leaves the terminal as it was", async (signal, exitCode) => {
+    await using server = await startServer();
+    const login = await startLogin(server.url);
+    process.kill(login.pid(), signal);
+    expect(await login.exitCode()).toBe(exitCode);
+    expect(login.screen()).toContain(`error: stopped by ${signal}: nothing was saved`);
+  });
+});
+
+it("a token that is piped in is read from there, which is said, and the terminal is not asked", async () => {
+  await using server = await startServer();
+  const home = await createTemporaryDirectory();
+  const session = startSession(`printf %s "$TOKEN" | $PLANTSTORE login --url ${server.url}`, home, {
+    TOKEN: testToken,
+  });
+  const screen = await session.finished;
+  expect(screen).toContain(`reading the token for ${server.url} from standard input`);
+  expect(screen).toContain("logged in to");
+  expect(screen).not.toContain(question);
+});

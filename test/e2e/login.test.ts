@@ -1,0 +1,23 @@
+/** Processes that log in at the same time share a directory, and lose nothing of each other's. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readSavedToken } from "../../src/cli/credentials.ts";
+import { readSavedSettings } from "../../src/cli/saved-settings.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { runBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+it("each token is saved, and one of the plant stores is meant from then on", async () => {
+  const home = await createTemporaryDirectory();
+  await using first = await startServer();
+  await using second = await startServer();
+  await using third = await startServer();
+  const urls = [first, second, third].map(({ url }) => url);
+  const logins = urls.map((url) => runBinary(["login", "--url", url], { home, stdin: testToken }));
+  const codes = (await Promise.all(logins)).map(({ code }) => code);
+  expect(codes).toEqual([0, 0, 0]);
+  const directory = join(home, ".config/plantstore");
+  const tokens = await Promise.all(urls.map((url) => readSavedToken(directory, url)));
+  expect(tokens).toEqual([testToken, testToken, testToken]);
+  expect(urls).toContain(readSavedSettings(directory).url);
+});

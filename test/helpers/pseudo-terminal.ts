@@ -1,0 +1,79 @@
+/** A real terminal for the built command: a pseudo-terminal that `script` of util-linux makes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+/** A session on a terminal. */
+export interface TerminalSession {
+  /** What the terminal has shown so far. */
+  screen(): string;
+  /** Resolves once it shows this; rejects when the session ends without. */
+  saw(text: string): Promise<void>;
+  /** Presses keys. */
+  type(text: string): void;
+  /** Resolves with all that it has shown, once the session has ended. */
+  readonly finished: Promise<string>;
+}
+
+/**
+ * Runs a shell's commands on a terminal; `$PLANTSTORE` in them is the built command. What is left of them when the test
+ * has ended is killed. Without `script`, which every Debian has, it fails and says so.
+ */
+export function startSession(
+  commands: string,
+  home: string,
+  env: Readonly<Record<string, string>> = {},
+): TerminalSession {
+  // Without it `script` turns the echo off by itself, because its own input is none of a terminal.
+  const script = spawn(
+    "script",
+    ["--quiet", "--echo", "always", "--command", commands, "/dev/null"],
+    {
+      cwd: home,
+      env: {
+        HOME: home,
+        PATH: process.env["PATH"] ?? "",
+        SHELL: "/bin/sh",
+        TERM: "xterm",
+        NO_COLOR: "1",
+        PLANTSTORE: `${process.execPath} ${binary}`,
+        ...env,
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+    },
+  );
+  onTestFinished(() => void script.kill("SIGKILL"));
+  let screen = "";
+  for (const stream of [script.stdout, script.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (screen += text));
+  }
+  script.stdin.on("error", () => undefined);
+  const finished = Promise.race([
+    once(script, "close"),
+    once(script, "error").then(([cause]) => {
+      throw new Error(
+        "no pseudo-terminal, so its tests can't pass: install `script` of util-linux 2.36 or newer",
+        { cause },
+      );
+    }),
+  ]).then(() => screen);
+  // A test that waits for something else first is told then.
+  finished.catch(() => undefined);
+
+  return {
+    screen: () => screen,
+    async saw(text) {
+      while (!screen.includes(text)) {
+        const next = await Promise.race([once(script.stdout, "data"), finished]);
+        if (typeof next === "string" && !next.includes(text)) {
+          throw new Error(`the terminal never showed "${text}", but: ${next}`);
+        }
+      }
+    },
+    type: (text) => void script.stdin.write(text),
+    finished,
+  };
+}
