@@ -125,7 +125,7 @@ export const manySettings = {
     flags: "--concurrency <n>",
     variable: "PLANTSTORE_CONCURRENCY",
     help: "plants that are sent at a time",
-    fallback: "64",
+    fallback: "128",
     parse: values.parseConcurrency,
   },
   rate: {

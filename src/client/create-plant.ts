@@ -22,8 +22,6 @@ export interface CreatePlantOptions {
   readonly signal?: AbortSignal;
   /** Ends the pause before another attempt, which is not made then. */
   readonly lastCall?: AbortSignal;
-  /** Is told of each attempt that failed and will be repeated. */
-  readonly onRetry?: (retry: Retry) => void;
 }
 
 /** An attempt that failed and will be repeated. */
@@ -56,12 +54,14 @@ const passingErrors: ReadonlySet<number> = new Set([
 /**
  * Creates one plant.
  *
+ * @param onRetry is told of each attempt that failed and will be repeated
  * @throws UnavailableError when the last attempt got no answer
  * @throws NotAPlantStoreError when something else answered
  */
 export async function createPlant(
   plant: NewPlant,
   options: CreatePlantOptions,
+  onRetry?: (retry: Retry) => void,
 ): Promise<CreateOutcome> {
   const body = toNewPlantJson(plant);
   for (let attempt = 1; ; attempt++) {
@@ -72,7 +72,7 @@ export async function createPlant(
     if (failure === undefined || !options.mayRetry(attempt)) return finish(outcome, attempt);
     const retryAfterMs = outcome instanceof UnavailableError ? undefined : outcome.retryAfterMs;
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
-    options.onRetry?.({ attempt, delayMs, failure });
+    onRetry?.({ attempt, delayMs, failure });
     if (!(await pause(delayMs, options))) return finish(outcome, attempt);
   }
 }

@@ -26,6 +26,8 @@ export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "postFirst
   readonly concernsAll: (error: number) => boolean;
   /** Once aborted, no attempt is repeated any more. */
   readonly lastCall: AbortSignal;
+  /** Is told of each attempt that failed and will be repeated. */
+  readonly onRetry?: (retry: Retry) => void;
 }
 
 /** What came of a record: an answer, the refusal of what is no plant, or no answer. */
@@ -96,6 +98,7 @@ export async function* createPlants<Record extends InputRecord>(
 class Run<Record extends InputRecord> {
   readonly results: OrderedResults<Record, RecordResult>;
   readonly #options: CreatePlantsOptions;
+  readonly #createOptions: CreatePlantOptions;
   readonly #connections: Connections;
   readonly #inTurn = createSequencer<bigint>();
   readonly #cutOff = new AbortController();
@@ -109,6 +112,11 @@ class Run<Record extends InputRecord> {
     this.#options = options;
     signal?.addEventListener("abort", () => this.#fail(signal.reason), { once: true });
     this.#connections = openConnections(new URL(baseUrl).origin, concurrency, timeoutMs);
+    this.#createOptions = {
+      ...options,
+      postFirst: this.#connections.post,
+      signal: this.#cutOff.signal,
+    };
     // Each record that waits for its next attempt listens.
     setMaxListeners(0, this.#cutOff.signal, lastCall);
     this.results = new OrderedResults({
@@ -169,12 +177,7 @@ class Run<Record extends InputRecord> {
       decidedAtFailure ??= this.#decided;
       this.#options.onRetry?.(retry);
     };
-    const outcome = await createPlant(plant, {
-      ...this.#options,
-      postFirst: this.#connections.post,
-      signal: this.#cutOff.signal,
-      onRetry,
-    }).catch(toUnavailable);
+    const outcome = await createPlant(plant, this.#createOptions, onRetry).catch(toUnavailable);
     const cause = this.#findStopCause(outcome, decidedAtFailure ?? this.#decided);
     if (cause !== undefined) {
       this.#stop(cause);

@@ -93,6 +93,7 @@ export async function post(request: HttpRequest): Promise<HttpAnswer> {
  * Connections for requests that may arrive twice: one that was sent behind another which the server did not answer is
  * sent again by undici.
  *
+ * @param origin with which the URL of each request begins
  * @param maxRequests under way at a time; more of them wait
  * @param timeoutMs for a connection to come about
  */
@@ -120,7 +121,7 @@ export function openConnections(
     post(request) {
       if (request.body.length > maxPipelinedBytes) return post(request);
       holdWrites();
-      return dispatch(pool, request);
+      return dispatch(pool, request.url.slice(origin.length), request);
     },
     close() {
       closing.abort();
@@ -147,17 +148,16 @@ function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
   };
 }
 
-async function dispatch(pool: Pool, request: HttpRequest): Promise<HttpAnswer> {
+async function dispatch(pool: Pool, path: string, request: HttpRequest): Promise<HttpAnswer> {
   const { url, headers, body, timeoutMs, signal } = request;
   const exchange = new Exchange();
   const timer = setTimeout(() => {
     exchange.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
   }, timeoutMs);
-  const { pathname } = new URL(url);
   // Not idempotent by its method, but by the contract of who sends it; and the next one need not wait for its answer.
   const options = {
     method: "POST",
-    path: pathname,
+    path,
     headers,
     body,
     idempotent: true,

@@ -18,14 +18,19 @@ const success = { ok: true, plant: { name: "fern", tag: "pot" } };
 const silence = (): void => {};
 const cutOff = (response: ServerResponse): void => void response.destroy();
 
+interface TestOptions {
+  readonly retries?: number;
+  readonly onRetry?: (retry: Retry) => void;
+}
+
 const common = { token: "secret", timeoutMs: 10_000 };
 
 function create(
   baseUrl: string,
-  { retries = 0, ...options }: Partial<CreatePlantOptions> & { readonly retries?: number } = {},
+  { retries = 0, onRetry, ...options }: Partial<CreatePlantOptions> & TestOptions = {},
 ) {
   const mayRetry = (attempts: number): boolean => attempts <= retries;
-  return createPlant(fern, { ...common, baseUrl, mayRetry, ...options });
+  return createPlant(fern, { ...common, baseUrl, mayRetry, ...options }, onRetry);
 }
 
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
