@@ -29,10 +29,15 @@ export interface BinaryOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Whether to keep what comes on stdout; by default it does. Else the caller reads it, and there is no first line. */
+  readonly collects?: boolean;
 }
 
 /** Starts the command; what is left of it when the test has ended is killed. */
-export function startBinary(args: readonly string[], { home, env, cwd }: BinaryOptions): Running {
+export function startBinary(
+  args: readonly string[],
+  { home, env, cwd, collects = true }: BinaryOptions,
+): Running {
   const child = spawn(process.execPath, [binary, ...args], {
     cwd: cwd ?? home,
     env: { HOME: home, USERPROFILE: home, PATH: process.env["PATH"] ?? "", ...env },
@@ -41,7 +46,8 @@ export function startBinary(args: readonly string[], { home, env, cwd }: BinaryO
   onTestFinished(() => void child.kill("SIGKILL"));
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stdout.setEncoding("utf8");
+  if (collects) child.stdout.on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const finished = once(child, "close").then(([code]: (number | null)[]): Finished => ({
     code: code ?? null,
@@ -49,6 +55,7 @@ export function startBinary(args: readonly string[], { home, env, cwd }: BinaryO
     stderr,
   }));
   const firstLine = new Promise<string>((resolve, reject) => {
+    if (!collects) return;
     child.stdout.on("data", () => {
       const end = stdout.indexOf("\n");
       if (end >= 0) resolve(stdout.slice(0, end));

@@ -1,0 +1,129 @@
+/** Many plants through the built command: the memory that it needs, and a server that is killed under it. */
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
+import { runBinary, type Running, startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = "a-token-of-our-own";
+
+function* plantLines(count: number): Generator<string> {
+  for (let id = 1; id <= count; id++) yield `{"id":${id},"name":"plant ${id}","tag":"pot"}\n`;
+}
+
+async function writePlants(path: string, count: number): Promise<void> {
+  await pipeline(Readable.from(plantLines(count)), createWriteStream(path));
+}
+
+/** Megabytes that a process has used at most; undefined once it has ended. */
+async function readPeakMemory({ child }: Running): Promise<number | undefined> {
+  const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+}
+
+it.runIf(process.platform === "linux")(
+  "a million plants from a file: a line for each in their order, in bounded memory",
+  async () => {
+    const count = 1_000_000;
+    const home = await createTemporaryDirectory();
+    const path = join(home, "plants.ndjson");
+    await writePlants(path, count);
+    const env = { PLANTSTORE_TOKEN: token };
+    const server = startBinary(["serve", "--port", "0", "--store", "memory:"], { home, env });
+    const url = await server.firstLine;
+
+    const run = startBinary(["create", path, "--url", url], { home, env, collects: false });
+    let told = 0;
+    let firstWrong: string | undefined;
+    const reading = (async () => {
+      for await (const line of createInterface({ input: run.child.stdout })) {
+        told++;
+        const expected = `{"line":${told},"status":"created","plant":{"name":"plant ${told}","tag":"pot"}}`;
+        if (line !== expected) firstWrong ??= line;
+      }
+    })();
+    let peakMegabytes = 0;
+    while (run.child.exitCode === null) {
+      peakMegabytes = (await readPeakMemory(run)) ?? peakMegabytes;
+      await sleep(100);
+    }
+    await reading;
+    expect({ told, firstWrong }).toEqual({ told: count, firstWrong: undefined });
+    expect(await run.finished).toMatchObject({ code: 0, stderr: "" });
+    expect(peakMegabytes).toBeGreaterThan(40);
+    expect(peakMegabytes).toBeLessThan(150);
+  },
+  600_000,
+);
+
+it("a server that is killed and started again under the pipe, behind a network that fails: each plant is there once", async () => {
+  const count = 20_000;
+  const home = await createTemporaryDirectory();
+  const path = join(home, "plants.ndjson");
+  await writePlants(path, count);
+  const env = { PLANTSTORE_TOKEN: token };
+  let server = startBinary(["serve", "--port", "0"], { home, env });
+  const { port } = new URL(await server.firstLine);
+  const proxy = await openFlakyProxy(Number(port), { drop: 0.005, cut: 0.005, delay: 0.02 }, 7);
+
+  const run = startBinary(["create", path, "--retry", "100"], {
+    home,
+    env: { ...env, PLANTSTORE_URL: proxy.url },
+  });
+  let toldSoFar = 0;
+  run.child.stdout.on("data", (text: string) => (toldSoFar += text.split("\n").length - 1));
+  for (const part of [0.1, 0.3, 0.5, 0.7]) {
+    while (toldSoFar < part * count && run.child.exitCode === null) await sleep(5);
+    server.child.kill("SIGKILL");
+    await server.finished;
+    server = startBinary(["serve", "--port", port], { home, env });
+    await server.firstLine;
+  }
+  const { code, stdout, stderr } = await run.finished;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(proxy.broken()).toBeGreaterThan(0);
+
+  const lines = stdout.trimEnd().split("\n");
+  // What was created without an answer was unchanged the next time.
+  const told = lines.map((line) => JSON.parse(line) as { line: number; status: string });
+  const others = told.filter(({ status }) => status !== "created" && status !== "unchanged");
+  expect(others).toEqual([]);
+  const expected = Array.from({ length: count }, (_, index) => index + 1);
+  expect(told.map(({ line }) => line)).toEqual(expected);
+  const exported = await runBinary(["export"], { home });
+  expect(exported.stdout).toBe([...plantLines(count)].join(""));
+}, 180_000);
+
+it("Ctrl-C leaves a line at which to go on, and nothing in doubt", async () => {
+  const count = 20_000;
+  const home = await createTemporaryDirectory();
+  const path = join(home, "plants.ndjson");
+  await writePlants(path, count);
+  const server = startBinary(["serve", "--port", "0"], { home });
+  const env = { PLANTSTORE_URL: await server.firstLine };
+
+  const first = startBinary(["create", path, "--rate", "1000"], { home, env });
+  await first.firstLine;
+  first.child.kill("SIGINT");
+  const { code, stdout, stderr } = await first.finished;
+  expect(code).toBe(130);
+  const told = stdout.trimEnd().split("\n").length;
+  expect(stderr).toBe(
+    `error: stopped by SIGINT: go on with --from-line ${told + 1}, or repeat the same command\n`,
+  );
+  const exported = await runBinary(["export"], { home });
+  expect(exported.stdout).toBe([...plantLines(told)].join(""));
+
+  const args = ["create", path, "--from-line", String(told + 1)];
+  const second = await runBinary(args, { home, env });
+  expect(second).toMatchObject({ code: 0, stderr: "" });
+  expect(second.stdout).not.toContain('"unchanged"');
+  expect((await runBinary(["export"], { home })).stdout).toBe([...plantLines(count)].join(""));
+}, 120_000);
