@@ -20,6 +20,7 @@ const packages = {
   ora: "^src/cli/",
   pg: "^src/store/postgres/",
   undici: "^src/client/http[.]ts$",
+  yaml: "^src/cli/",
   // A sixth of `zod`, and as much less to load for each command.
   "zod/mini": "^src/(core|cli)/",
 };

@@ -144,6 +144,19 @@ ${readerEnvironment}
 ${toExitCodes([...readerExitCodes, "interrupted", "outputClosed", "terminated"])}`,
 };
 
+/** The help of `plantstore openapi`. */
+export const openapi: CommandHelp = {
+  summary: "print the interface description (OpenAPI)",
+  description: `Prints the interface description, OpenAPI 3.1, of a plant store that was started
+with the defaults. A running one tells its own, without a token, at /openapi.json.
+
+Examples:
+  plantstore openapi > openapi.json
+  plantstore openapi --yaml --url https://plants.example.org/v1`,
+  after: `
+${toExitCodes(["done", "internal", "usage", "outputClosed"])}`,
+};
+
 /** The help of `plantstore completion`. */
 export const completion: CommandHelp = {
   summary: "print what completes plantstore in a shell",

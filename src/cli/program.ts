@@ -12,6 +12,7 @@ import {
   defaultListLimit,
   type ListFlags,
   manySettings,
+  type OpenApiFlags,
   type ReaderFlags,
   readerSettings,
   resolveServeOptions,
@@ -125,6 +126,17 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     for (const setting of Object.values(readerSettings)) command.addOption(toOption(setting));
   }
 
+  program
+    .command("openapi")
+    .summary(help.openapi.summary)
+    .description(help.openapi.description)
+    .addHelpText("after", help.openapi.after)
+    .option("--yaml", "YAML instead of JSON")
+    .addOption(toOption(clientSettings.url))
+    .action(async (flags: OpenApiFlags) => {
+      const module = await import("./commands/openapi.ts");
+      invocation.exitCode = await module.printOpenApi(module.toOpenApiOptions(flags, io), io);
+    });
   program
     .command("completion")
     .summary(help.completion.summary)

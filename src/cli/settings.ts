@@ -89,6 +89,14 @@ export const serveSettings = {
     fallback: "reject",
     parse: values.parseConflictPolicy,
   },
+  publicUrl: {
+    flags: "--public-url <url>",
+    variable: "PLANTSTORE_PUBLIC_URL",
+    help: "where clients reach it, when a proxy is in front",
+    fallback: "",
+    shownFallback: "where it listens",
+    parse: (text) => (text === "" ? undefined : values.parseBaseUrl(text)),
+  },
   store: storeSetting,
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -176,6 +184,12 @@ export interface StatusFlags extends LoginFlags {
   readonly json?: boolean;
 }
 
+/** The flags of `openapi`. */
+export interface OpenApiFlags {
+  readonly url?: string;
+  readonly yaml?: true;
+}
+
 /** The flags of a command that reads a store. */
 export type ReaderFlags = Flags<typeof readerSettings>;
 
@@ -198,6 +212,8 @@ export interface ServeOptions {
   /** Creates that may wait for the store; at least 1. */
   readonly maxInflight: number;
   readonly onConflict: ConflictPolicy;
+  /** Where clients reach it, without a slash at the end; absent: where it listens. */
+  readonly publicUrl?: string | undefined;
   /** `sqlite:PATH` or `memory:`. */
   readonly storeUrl: string;
   /** A token to accept beside the issued ones. */
@@ -259,6 +275,7 @@ export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
     maxBodyBytes: resolve(serveSettings.maxBody, flags.maxBody, io),
     maxInflight: resolve(serveSettings.maxInflight, flags.maxInflight, io),
     onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
+    publicUrl: resolve(serveSettings.publicUrl, flags.publicUrl, io),
     storeUrl: resolve(serveSettings.store, flags.store, io),
     ...(environmentToken && { environmentToken }),
   };
@@ -313,6 +330,15 @@ export function resolveLoginOptions(flags: LoginFlags, io: Io): LoginOptions {
     baseUrl: resolve(clientSettings.url, flags.url, io),
     timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
   };
+}
+
+/**
+ * The URL of a plant store, without a slash at the end: a flag wins over the environment, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveBaseUrl(flags: OpenApiFlags, io: Io): string {
+  return resolve(clientSettings.url, flags.url, io);
 }
 
 /**

@@ -27,19 +27,26 @@ export interface ErrorBody {
   readonly message: string;
 }
 
-const plantSchema = z.object({
-  name: z.string(),
-  tag: z.optional(z.string()),
+/** Checks a Plant, and describes it. */
+export const plantSchema = z.object({
+  name: z.string().check(z.describe("The name of the plant")),
+  tag: z.optional(z.string()).check(z.describe("Tag that specifies the type of the plant")),
 }) satisfies z.ZodMiniType<Plant>;
 
-const newPlantSchema = z.object({
-  id: z.bigint().check(z.minimum(int64Min), z.maximum(int64Max)),
+/** Checks a NewPlant, and describes it. */
+export const newPlantSchema = z.object({
+  id: z.int64().check(z.describe("Identification number of the plant")),
   ...plantSchema.shape,
 }) satisfies z.ZodMiniType<NewPlant>;
 
-const errorBodySchema = z.object({
-  error: z.int32(),
-  message: z.string(),
+/** Checks an Error body, and describes it. */
+export const errorBodySchema = z.object({
+  error: z
+    .int32()
+    .check(z.describe("The kind of failure: one of the numbers that the operation lists")),
+  message: z
+    .string()
+    .check(z.describe("What is wrong, where, and what would be right, on one line")),
 }) satisfies z.ZodMiniType<ErrorBody>;
 
 /** Names the place of a member in a message: a JSON pointer for a body, the flag for a command line. */

@@ -2,8 +2,8 @@
 import { Refusal } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
 
-/** What a server can be asked to do: the contract's one operation, and two for those who run it (CONTRACT "HTTP"). */
-export type Operation = "create" | "health" | "readiness";
+/** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
+export type Operation = "create" | "health" | "readiness" | "description";
 
 /** A request with a method that its path does not have. */
 export class MethodRefusal extends Refusal {
@@ -34,6 +34,7 @@ export function createRouter(basePath: string): (method: string, target: string)
     [createPath, { operation: "create", methods: ["POST"] }],
     ["/healthz", { operation: "health", methods: ["GET", "HEAD"] }],
     ["/readyz", { operation: "readiness", methods: ["GET", "HEAD"] }],
+    ["/openapi.json", { operation: "description", methods: ["GET", "HEAD"] }],
   ]);
 
   return (method, target) => {

@@ -14,6 +14,7 @@ import { Inflight } from "./inflight.ts";
 import { createReadinessCheck } from "./readiness.ts";
 import { type Answer, sendAnswer, toErrorAnswer, toStatusAnswer } from "./reply.ts";
 import { createRouter, MethodRefusal } from "./routes.ts";
+import { describeServer } from "./self-description.ts";
 
 /** What a server is made of, and where it listens. */
 export interface PlantServerOptions {
@@ -31,6 +32,8 @@ export interface PlantServerOptions {
   readonly maxInflight: number;
   /** What happens to a create of an id that belongs to a different plant. */
   readonly onConflict: ConflictPolicy;
+  /** Where clients reach it, with the base path, when that is not where it listens. */
+  readonly publicUrl?: string | undefined;
   /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
   readonly onError: (error: unknown) => void;
   /**
@@ -89,8 +92,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
 
   async function answer(exchange: Exchange): Promise<Answer> {
     const head = readHead(exchange.request);
-    const { method = "", url = "" } = exchange.request;
-    switch (findOperation(method, url)) {
+    const { method = "", url: target = "" } = exchange.request;
+    switch (findOperation(method, target)) {
       case "create":
         return createPlant(exchange, head, context);
       case "health":
@@ -100,6 +103,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
           () => toStatusAnswer("ready"),
           (error: unknown) => toErrorAnswer(toRefusal(error, options.onError), 503),
         );
+      case "description":
+        return describeServer({ ...options, url }, exchange.request.headers.host);
     }
   }
   async function serve(exchange: Exchange): Promise<void> {

@@ -70,6 +70,7 @@ describe("only what it needs is loaded with", () => {
     ["src/cli/commands/token-issue.ts", []],
     ["src/cli/commands/token-list.ts", []],
     ["src/cli/commands/token-revoke.ts", []],
+    ["src/cli/commands/openapi.ts", ["zod"]],
     ["src/index.ts", ["zod"]],
     ["src/store/memory/engine.ts", []],
     ["src/store/sqlite/engine.ts", []],
@@ -85,6 +86,14 @@ describe("only what it needs is loaded with", () => {
     expect(folders).not.toContain("mock");
     expect(folders).not.toContain("cache");
   });
+
+  it.each(["src/cli/commands/serve.ts", "src/cli/commands/create.ts", "src/index.ts"])(
+    "%s: no interface description",
+    (source) => {
+      const sources = loadedWith(source).flatMap(({ inputs }) => Object.keys(inputs));
+      expect(sources.filter((each) => each.startsWith("src/core/openapi"))).toEqual([]);
+    },
+  );
 
   it("the public API: nothing of the command line", () => {
     const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));

@@ -62,6 +62,7 @@ describe("a setting", () => {
     ["PLANTSTORE_MAX_BODY", "2KiB", { maxBodyBytes: 2048 }],
     ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
     ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
+    ["PLANTSTORE_PUBLIC_URL", "https://a.example/v1/", { publicUrl: "https://a.example/v1" }],
     ["PLANTSTORE_STORE", "memory:", { storeUrl: "memory:" }],
     ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],

@@ -1,7 +1,11 @@
-/** HTTP by hand: exact bytes out over a real socket, and the answers that came back, unprettied. */
+/**
+ * HTTP by hand: exact bytes out over a real socket, and the answers that came back, unprettied. Each of them is held to the
+ * interface description.
+ */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createAnswerCheck, readDescription } from "./interface-description.ts";
 
 /** One answer. */
 export interface RawAnswer {
@@ -50,7 +54,10 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
     async answers(count) {
       for (;;) {
         const answers = parseAnswers(received);
-        if (answers.length >= count) return answers.slice(0, count);
+        if (answers.length >= count) {
+          for (const answer of answers) checkAnswer(answer);
+          return answers.slice(0, count);
+        }
         if (isEnded) throw new Error(`the connection ended after: ${received}`);
         await sleep(5);
       }
@@ -72,6 +79,18 @@ export async function exchangeRaw(port: number, bytes: string | Uint8Array): Pro
   } finally {
     connection.socket.destroy();
   }
+}
+
+const checkCreateAnswer = createAnswerCheck(readDescription({ onConflict: "replace" }));
+
+/**
+ * Throws unless an answer is one of those of the create operation. Those to other requests have another status, but for
+ * the health of a server; 100 is none yet.
+ */
+function checkAnswer(answer: RawAnswer): void {
+  const isOther =
+    [100, 404, 405, 503].includes(answer.status) || answer.body.startsWith('{"status":');
+  if (!isOther) checkCreateAnswer(answer);
 }
 
 /** The answers in a text, the last one only when it is complete. Takes 100 Continue as an answer without a body. */

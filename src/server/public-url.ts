@@ -1,0 +1,35 @@
+/** Under which URL a client may be told that it reaches the server. */
+import { isIP } from "node:net";
+
+/** What is known of how the server is reached. */
+export interface PublicUrlOptions {
+  /** Where it listens, with the base path. */
+  readonly url: string;
+  /** The name or address that it was told to listen on. */
+  readonly host: string;
+  /** Where clients reach it, with the base path, when something stands in front of it. */
+  readonly publicUrl?: string | undefined;
+}
+
+/**
+ * The URL in front of `/plants` for a client that sent this Host header.
+ *
+ * @returns undefined when the header names a host that is none of the server's. An address and `localhost` are always
+ * taken; any other name could have been pointed here by somebody else's name server (DNS rebinding)
+ */
+export function findPublicUrl(
+  hostHeader: string | undefined,
+  { url, host, publicUrl }: PublicUrlOptions,
+): string | undefined {
+  if (hostHeader === undefined) return publicUrl ?? url;
+  const asked = new URL(url);
+  // The setter passes over what is no host.
+  asked.host = hostHeader;
+  asked.port = /:(\d+)$/.exec(hostHeader)?.[1] ?? "";
+  const name = asked.hostname.replace(/^\[(.*)\]$/, "$1");
+  const names = [host, publicUrl && new URL(publicUrl).hostname];
+  if (isIP(name) === 0 && !/^(?:.+\.)?localhost$/.test(name) && !names.includes(name)) {
+    return undefined;
+  }
+  return publicUrl ?? asked.href.replace(/\/$/, "");
+}

@@ -1,0 +1,167 @@
+/** The interface description: the contract's, clean for others' tools, and one with what the code checks. */
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { errorTable, Refusal } from "../../src/core/errors.ts";
+import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
+import { checkNewPlant, parseNewPlant } from "../../src/core/plant.ts";
+import { compileSchema, readDescription } from "../helpers/interface-description.ts";
+
+const server = {
+  url: "https://plants.example.org/v1",
+  maxBodyBytes: 1024,
+  onConflict: "reject",
+} as const;
+const text = toOpenApiJson(createOpenApiDocument(server));
+const description = readDescription(server);
+const operation = description.paths["/plants"].post;
+
+describe("the document", () => {
+  it("is the contract's: one operation, its two answers, a bearer token", () => {
+    expect(JSON.parse(text)).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "plant store", version: "1.0.0", license: { name: "MIT" } },
+      servers: [{ url: "https://plants.example.org/v1" }],
+      security: [{ bearerAuth: [] }],
+      components: { securitySchemes: { bearerAuth: { type: "http", scheme: "bearer" } } },
+    });
+    expect(Object.keys(description.paths)).toEqual(["/plants"]);
+    expect(Object.keys(description.paths["/plants"])).toEqual(["post"]);
+    expect(operation).toMatchObject({
+      operationId: "createPlant",
+      requestBody: { required: true },
+      responses: {
+        200: { description: "plant response" },
+        400: { description: "unexpected error" },
+      },
+    });
+    expect(Object.keys(operation.responses)).toEqual(["200", "400"]);
+  });
+
+  it("has the contract's schemas", () => {
+    const schemas = JSON.parse(
+      JSON.stringify(description.components.schemas, (key, value: unknown) =>
+        key === "description" ? undefined : value,
+      ),
+    ) as unknown;
+    expect(schemas).toEqual({
+      Plant: {
+        type: "object",
+        properties: { name: { type: "string" }, tag: { type: "string" } },
+        required: ["name"],
+      },
+      NewPlant: {
+        allOf: [
+          { $ref: "#/components/schemas/Plant" },
+          {
+            type: "object",
+            properties: { id: { type: "integer", format: "int64" } },
+            required: ["id"],
+          },
+        ],
+      },
+      Error: {
+        type: "object",
+        properties: { error: { type: "integer", format: "int32" }, message: { type: "string" } },
+        required: ["error", "message"],
+      },
+    });
+  });
+
+  it("is the same text for the same server", () => {
+    expect(toOpenApiJson(createOpenApiDocument({ ...server }))).toBe(text);
+  });
+
+  it("keeps every digit of the largest id", () => {
+    expect(text).toMatch(/"id": 9223372036854775807,?\n/);
+    expect(text).not.toMatch(/922337203685477[67]\d*0/);
+  });
+
+  it("names every error number that the operation can answer with", () => {
+    const rows = [...operation.description.matchAll(/^\| (\d+) \| (.+) \|$/gm)];
+    const others: readonly number[] = [40400, 40500];
+    expect(rows.map(([, error, when]) => [Number(error), when])).toEqual(
+      Object.values(errorTable)
+        .filter(({ error }) => !others.includes(error))
+        .map(({ error, when }) => [error, when]),
+    );
+  });
+
+  it("says how the server was started", () => {
+    expect(operation.requestBody.description).toContain("at most 1024 bytes");
+    expect(operation.description).toContain("refused with 40900");
+    expect(operation.responses[400]?.content["application/json"]?.examples).toHaveProperty(
+      "idTaken",
+    );
+
+    const replacing = readDescription({ onConflict: "replace" }).paths["/plants"].post;
+    expect(replacing.description).not.toContain("refused with 40900");
+    expect(replacing.responses[200]?.headers["X-Plantstore-Result"]?.schema).toEqual({
+      type: "string",
+      enum: ["created", "unchanged", "replaced"],
+    });
+    expect(replacing.responses[400]?.content["application/json"]?.examples).not.toHaveProperty(
+      "idTaken",
+    );
+  });
+
+  it("breaks none of the rules that Redocly recommends", async () => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const problems = await lintFromString({ source: text, absoluteRef: "/openapi.json", config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+});
+
+describe("what it says of a NewPlant is what is checked", () => {
+  const isNewPlant = compileSchema(description, { $ref: "#/components/schemas/NewPlant" });
+
+  function isAccepted(json: string): boolean {
+    try {
+      parseNewPlant(new TextEncoder().encode(json));
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
+  }
+
+  it("for any object with some of its members", () => {
+    const value = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.jsonValue({ maxDepth: 1 }));
+    const member = fc.option(value, { nil: undefined, freq: 10 });
+    const body = fc.record({
+      id: fc.oneof({ weight: 3, arbitrary: fc.maxSafeInteger() }, member),
+      name: fc.oneof({ weight: 3, arbitrary: fc.string() }, member),
+      tag: fc.oneof({ weight: 3, arbitrary: fc.string() }, member),
+      other: member,
+    });
+    const accepted = { true: 0, false: 0 };
+    fc.assert(
+      fc.property(body, (members) => {
+        const json = JSON.stringify(members);
+        const expected = isNewPlant(JSON.parse(json));
+        accepted[expected ? "true" : "false"]++;
+        expect(isAccepted(json), json).toBe(expected);
+      }),
+      { numRuns: 2000 },
+    );
+    // Both sides were looked at.
+    expect(Math.min(accepted.true, accepted.false)).toBeGreaterThan(100);
+  });
+
+  it("for any other JSON", () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        expect(isAccepted(json), json).toBe(isNewPlant(JSON.parse(json)));
+      }),
+    );
+  });
+
+  it("down to the names of the members that are missing", () => {
+    isNewPlant({});
+    const missing = (isNewPlant.errors ?? []).map(({ params }) =>
+      String(params["missingProperty"]),
+    );
+    expect(() => checkNewPlant(new Map())).toThrow(/^\/id is missing.*; \/name is missing/);
+    expect(missing.toSorted()).toEqual(["id", "name"]);
+  });
+});

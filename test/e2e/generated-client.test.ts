@@ -1,0 +1,78 @@
+/** A client that a public generator makes of the description, openapi-typescript with openapi-fetch, compiles and keeps ids exact. */
+import { execFile } from "node:child_process";
+import { symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import openapiTypescript, { astToString } from "openapi-typescript";
+import ts from "typescript";
+import { expect, it } from "vitest";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const run = promisify(execFile);
+const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+
+/** What somebody writes who has the generated types; the id is a bigint from end to end. */
+const program = `
+import { stringify } from "lossless-json";
+import createClient from "openapi-fetch";
+import type { paths } from "./plant-store.ts";
+
+const [baseUrl = "", token = ""] = process.argv.slice(2);
+const client = createClient<paths>({
+  baseUrl,
+  headers: { Authorization: \`Bearer \${token}\` },
+  bodySerializer: (body) => stringify(body) ?? "",
+});
+const created = await client.POST("/plants", { body: { id: 9007199254740993n, name: "fern" } });
+const name: string | undefined = created.data?.name;
+const refused = await client.POST("/plants", { body: { id: 9007199254740993n, name: "moss" } });
+const error: number | undefined = refused.error?.error;
+console.log(JSON.stringify([created.response.status, name, refused.response.status, error]));
+// @ts-expect-error The id is required.
+const incomplete: paths["/plants"]["post"]["requestBody"]["content"]["application/json"] = { name };
+void incomplete;
+`;
+
+it("creates a plant with an id above 2^53", async () => {
+  await using server = await startServer({ basePath: "/v1" });
+  const document = await (await fetch(new URL("/openapi.json", server.url))).text();
+  const types = await openapiTypescript(document, {
+    transform: ({ format }) =>
+      format === "int64"
+        ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
+        : undefined,
+  });
+
+  const directory = await createTemporaryDirectory();
+  await symlink(modules, join(directory, "node_modules"), "junction");
+  await writeFile(join(directory, "package.json"), '{"type":"module"}');
+  await writeFile(join(directory, "plant-store.ts"), astToString(types));
+  await writeFile(join(directory, "client.ts"), program);
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    types: ["node"],
+    strict: true,
+    skipLibCheck: true,
+    rewriteRelativeImportExtensions: true,
+  };
+  await writeFile(
+    join(directory, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, include: ["*.ts"] }),
+  );
+  await run(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", directory]);
+
+  const { stdout } = await run(process.execPath, [
+    join(directory, "client.js"),
+    server.url,
+    testToken,
+  ]);
+  expect(JSON.parse(stdout)).toEqual([200, "fern", 400, 40900]);
+  expect(await server.store.get(9007199254740993n)).toEqual({
+    id: 9007199254740993n,
+    name: "fern",
+  });
+  expect(await server.store.get(9007199254740992n)).toBeUndefined();
+});

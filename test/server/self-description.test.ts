@@ -1,0 +1,230 @@
+/** A running server keeps what its own interface description says, and the description is true to it. */
+import { request } from "node:http";
+import fc from "fast-check";
+import { parse, stringify } from "lossless-json";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { int64Max, int64Min } from "../../src/core/int64.ts";
+import { findPublicUrl } from "../../src/server/public-url.ts";
+import {
+  compileSchema,
+  createAnswerCheck,
+  type Description,
+  type Schema,
+} from "../helpers/interface-description.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+
+let server: TestServer;
+let description: Description;
+beforeAll(async () => {
+  server = await startServer({ onConflict: "replace" });
+  description = (await (await fetch(`${server.url}/openapi.json`)).json()) as Description;
+});
+afterAll(() => server.close());
+
+async function send(
+  body: string,
+  url = server.url,
+): Promise<{ status: number; headers: Record<string, string>; body: string }> {
+  const answer = await fetch(`${url}/plants`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
+    body,
+  });
+  const headers = Object.fromEntries(answer.headers);
+  return { status: answer.status, headers, body: await answer.text() };
+}
+
+/** The URL in the description that a client gets who sends this Host header. */
+function readUrl(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ host: "127.0.0.1", port, path: "/openapi.json", headers: { host } }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      answer.on("end", () => resolve((JSON.parse(text) as Description).servers[0]?.url));
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+describe("GET /openapi.json", () => {
+  it("needs no token, and is JSON that no cache keeps", async () => {
+    const answer = await fetch(`${server.url}/openapi.json`);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  it("answers HEAD without a body, and other methods with 405", async () => {
+    const head = await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const posted = await fetch(`${server.url}/openapi.json`, { method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("says how the server was started", async () => {
+    await using started = await startServer({ basePath: "/v1", maxBodyBytes: 4096 });
+    const origin = new URL(started.url).origin;
+    const answer = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
+    expect(answer.servers).toEqual([{ url: started.url }]);
+    expect(answer.paths["/plants"].post.requestBody.description).toContain("at most 4096 bytes");
+  });
+
+  it.each([
+    ["127.0.0.1:8080", "http://127.0.0.1:8080/v1"],
+    ["127.0.0.1", "http://127.0.0.1/v1"],
+    ["[::1]:80", "http://[::1]/v1"],
+    ["localhost:7526", "http://localhost:7526/v1"],
+    ["LOCALHOST:7526", "http://localhost:7526/v1"],
+    ["10.0.0.7:7526", "http://10.0.0.7:7526/v1"],
+  ])("has the URL that the client has used: %s", async (host, url) => {
+    await using started = await startServer({ basePath: "/v1" });
+    expect(await readUrl(started.port, host)).toBe(url);
+  });
+
+  it.each(["rebound.example", "localhost.evil.example:7526", "127.0.0.1.evil.example", ""])(
+    "has the server's own URL when the name is none of its own: %j",
+    async (host) => {
+      expect(await readUrl(server.port, host)).toBe(server.url);
+    },
+  );
+
+  it("has the public URL where one is given", async () => {
+    await using started = await startServer({ publicUrl: "https://plants.example.org/v1" });
+    for (const host of ["127.0.0.1", "plants.example.org", "rebound.example"]) {
+      expect(await readUrl(started.port, host)).toBe("https://plants.example.org/v1");
+    }
+  });
+
+  it("has a URL for a client of HTTP/1.0 without a Host too", () => {
+    const listening = { url: "http://[::1]:7526/v1", host: "::1" };
+    expect(findPublicUrl(undefined, listening)).toBe(listening.url);
+    const publicUrl = "https://plants.example.org";
+    expect(findPublicUrl(undefined, { ...listening, publicUrl })).toBe(publicUrl);
+  });
+});
+
+describe("the examples are true", () => {
+  it("of what is accepted, and of the answers", async () => {
+    const { requestBody, responses } = description.paths["/plants"].post;
+    const answers = Object.values(responses[200]?.content["application/json"]?.examples ?? {});
+    const examples = Object.entries(requestBody.content["application/json"]?.examples ?? {});
+    expect(examples).toHaveLength(3);
+    for (const [, { value }] of examples) {
+      expect((await send(JSON.stringify({ ...(value as object), id: 1 }))).status).toBe(200);
+    }
+    const { id: _, ...first } = examples[0]![1].value as { id: number };
+    expect(answers.map(({ value }) => value)).toContainEqual(first);
+  });
+
+  it("of what is refused", async () => {
+    await using rejecting = await startServer();
+    const { responses } = (
+      (await (await fetch(`${rejecting.url}/openapi.json`)).json()) as Description
+    ).paths["/plants"].post;
+    await send('{"id":1,"name":"fern"}', rejecting.url);
+    const examples = Object.values(responses[400]?.content["application/json"]?.examples ?? {});
+    const withBody = examples.filter((each) => each.description?.includes("`"));
+    expect(withBody.length).toBe(examples.length - 1);
+    for (const { description: words = "", value } of withBody) {
+      const { body } = await send(/`(.*)`/.exec(words)?.[1] ?? "", rejecting.url);
+      expect(JSON.parse(body)).toEqual(value);
+    }
+    const bare = await fetch(`${rejecting.url}/plants`, { method: "POST" });
+    const noCredential = examples.find((each) => !withBody.includes(each));
+    expect(await bare.json()).toEqual(noCredential?.value);
+  });
+});
+
+describe("requests made from the schemas", () => {
+  it("are answered with 200 and the Plant, when they are valid", async () => {
+    const check = createAnswerCheck(description);
+    const plants = valuesOf({ $ref: "#/components/schemas/NewPlant" }, description);
+    await fc.assert(
+      fc.asyncProperty(plants, async (plant) => {
+        const answer = await send(stringify(plant) ?? "");
+        expect(answer.status, answer.body).toBe(200);
+        check(answer);
+        const { id: _, ...rest } = plant as { id: bigint };
+        expect(parse(answer.body)).toEqual(rest);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are answered with 400 and an Error, when one rule is broken", async () => {
+    const check = createAnswerCheck(description);
+    const newPlant = { $ref: "#/components/schemas/NewPlant" };
+    const isNewPlant = compileSchema(description, newPlant);
+    const { properties, required } = flatten(newPlant, description);
+    const broken = fc
+      .tuple(
+        valuesOf(newPlant, description),
+        fc.constantFrom(...Object.keys(properties)),
+        fc.jsonValue(),
+      )
+      .map(([plant, member, other]) => {
+        // An id that the validator's numbers hold.
+        const rest = { ...(plant as object), id: 1n, [member]: undefined };
+        if (required.includes(member) && other === null) return rest;
+        return { ...rest, [member]: other };
+      })
+      .filter((body) => !isNewPlant(JSON.parse(stringify(body) ?? "")));
+    const outside = fc
+      .oneof(
+        fc.bigInt({ min: int64Max + 1n, max: 2n ** 80n }),
+        fc.bigInt({ min: -(2n ** 80n), max: int64Min - 1n }),
+      )
+      .map((id) => ({ id, name: "fern" }));
+    const noObject = fc.jsonValue().filter((value) => !isNewPlant(value));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(broken, outside, noObject), async (body) => {
+        const answer = await send(stringify(body) ?? "");
+        expect(answer.status, stringify(body)).toBe(400);
+        check(answer);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** All the members of an object's schema, those of its parts included. */
+function flatten(
+  schema: Schema,
+  document: Description,
+): { properties: Record<string, Schema>; required: string[] } {
+  const name = schema.$ref?.replace("#/components/schemas/", "") ?? "";
+  const referenced = document.components.schemas[name];
+  const parts = [...(schema.allOf ?? []), ...(referenced === undefined ? [] : [referenced])];
+  const flat = parts.map((part) => flatten(part, document));
+  return {
+    properties: Object.assign(
+      {},
+      schema.properties,
+      ...flat.map((part) => part.properties),
+    ) as Record<string, Schema>,
+    required: [...(schema.required ?? []), ...flat.flatMap((part) => part.required)],
+  };
+}
+
+/** Values for which a schema holds; integers are bigints. */
+function valuesOf(schema: Schema, document: Description): fc.Arbitrary<unknown> {
+  switch (schema.type) {
+    case "string":
+      return fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
+    case "integer": {
+      const bits = BigInt(/^int(\d+)$/.exec(schema.format ?? "")?.[1] ?? 0);
+      return fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n });
+    }
+    default: {
+      const { properties, required } = flatten(schema, document);
+      const members = Object.entries(properties).map(
+        ([name, member]) => [name, valuesOf(member, document)] as const,
+      );
+      return fc.record(Object.fromEntries(members), { requiredKeys: required });
+    }
+  }
+}
