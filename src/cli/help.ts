@@ -157,6 +157,20 @@ Examples:
 ${toExitCodes(["done", "internal", "usage", "outputClosed"])}`,
 };
 
+/** The help of `plantstore explain`. */
+export const explain: CommandHelp = {
+  summary: "explain an error number",
+  description: `Says what an error number of a plant store means, what causes it, what to do, and
+how "plantstore create" exits with it.
+
+Examples:
+  plantstore explain 40900
+  plantstore explain idTaken
+  plantstore explain | grep token`,
+  after: `
+${toExitCodes(["done", "internal", "usage", "outputClosed"])}`,
+};
+
 /** The help of `plantstore completion`. */
 export const completion: CommandHelp = {
   summary: "print what completes plantstore in a shell",

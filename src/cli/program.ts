@@ -157,6 +157,17 @@ export function createProgram(io: Io, invocation: Invocation): Command {
   addLoginCommands(program, io, invocation);
   addTokenCommands(program, io, invocation);
 
+  program
+    .command("explain")
+    .summary(help.explain.summary)
+    .description(help.explain.description)
+    .addHelpText("after", help.explain.after)
+    .argument("[error]", "its number or its name; all of them are listed without")
+    .action(async (error: string | undefined) => {
+      const module = await import("./commands/explain.ts");
+      invocation.exitCode = await module.explain(error, io);
+    });
+
   for (const command of [program, serve, create]) refuseTokenOption(command);
   for (const command of withSubcommands(program)) {
     addColorOptions(command, (color) => {

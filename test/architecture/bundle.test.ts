@@ -71,6 +71,7 @@ describe("only what it needs is loaded with", () => {
     ["src/cli/commands/token-list.ts", []],
     ["src/cli/commands/token-revoke.ts", []],
     ["src/cli/commands/openapi.ts", ["zod"]],
+    ["src/cli/commands/explain.ts", []],
     ["src/index.ts", ["zod"]],
     ["src/store/memory/engine.ts", []],
     ["src/store/sqlite/engine.ts", []],

@@ -1,0 +1,67 @@
+/** `plantstore explain`: of every error number, what it says is what the code does. */
+import { describe, expect, it } from "vitest";
+import { toExitCode } from "../../src/cli/failure.ts";
+import { errorAdvice } from "../../src/core/error-advice.ts";
+import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
+import { parseNewPlant } from "../../src/core/plant.ts";
+import { refusalOf } from "../core/refusal-of.ts";
+import { runCli } from "../helpers/run-cli.ts";
+
+const kinds = Object.keys(errorTable) as ErrorKind[];
+
+describe("explain", () => {
+  it.each(["40900", "idTaken", "IDTAKEN"])("%s says all of it", async (asked) => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toBe(`\
+40900 idTaken: id belongs to a different plant
+
+Another plant has this id: its name or its tag differs. It stays as it is.
+
+Example:    {"id":1,"name":"moss"} where {"id":1,"name":"fern"} was created before
+What to do: choose another id; serve --on-conflict replace would store the new plant instead
+Exit code:  5, of "plantstore create"
+`);
+  });
+
+  it.each(kinds)("%s has its number, its sentence and its exit code", async (kind) => {
+    const { exitCode, stdout } = await runCli(["explain", kind]);
+    expect(exitCode).toBe(0);
+    const { error, when } = errorTable[kind];
+    expect(stdout.split("\n")[0]).toBe(`${error} ${kind}: ${when}`);
+    expect(stdout).toContain(`\nExit code:  ${toExitCode(error)}, `);
+    for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(100);
+  });
+
+  it("alone lists all of them, in order", async () => {
+    const { exitCode, stdout } = await runCli(["explain"]);
+    expect(exitCode).toBe(0);
+    const listed = stdout.trimEnd().split("\n");
+    expect(listed.map((line) => line.split(/ {2,}/))).toEqual(
+      kinds.map((kind) => [String(errorTable[kind].error), kind, errorTable[kind].when]),
+    );
+  });
+
+  it.each(["40901", "nothing", "", "toString"])("%j is none, and said to be", async (asked) => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toBe(
+      `error: no error is called "${asked}": "plantstore explain" lists all of them\n`,
+    );
+  });
+});
+
+/** The examples that are bodies, and nothing but a body. */
+const bodies = kinds.flatMap((kind) => {
+  const { example } = errorAdvice[kind];
+  const examples = example.split(" or ").filter((each) => /^[[{].*[\]}]$/.test(each));
+  return examples.filter((each) => !each.includes("…")).map((body) => [kind, body] as const);
+});
+
+it.each(bodies)("the example of %s is refused as that: %s", (kind, body) => {
+  expect(refusalOf(() => parseNewPlant(new TextEncoder().encode(body))).kind).toBe(kind);
+});
+
+it("most examples of wrong bodies are tried", () => {
+  expect(new Set(bodies.map(([kind]) => kind)).size).toBeGreaterThanOrEqual(9);
+});
