@@ -1,0 +1,136 @@
+/** The plant store and its client as parts of another program. */
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import type { PlantStore } from "../src/core/store.ts";
+import {
+  createClient,
+  createPlantStore,
+  NotAPlantStoreError,
+  StoreError,
+  UnavailableError,
+} from "../src/index.ts";
+import { createTemporaryDirectory } from "./helpers/temporary-directory.ts";
+
+const fern = { id: 9007199254740993n, name: "fern" };
+
+describe("createPlantStore", () => {
+  it("listens on a free port of this machine, with a token of its own", async () => {
+    await using first = await createPlantStore();
+    await using second = await createPlantStore();
+    expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(second.url).not.toBe(first.url);
+    expect(second.token).not.toBe(first.token);
+    const answer = await createClient({ url: first.url, token: second.token }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 40102 } });
+  });
+
+  it("is started as the options say", async () => {
+    await using plants = await createPlantStore({
+      basePath: "/v1",
+      token: "chosen",
+      onConflict: "replace",
+      maxBodyBytes: 100,
+    });
+    expect(new URL(plants.url).pathname).toBe("/v1");
+    expect(plants.token).toBe("chosen");
+    const client = createClient(plants);
+    await client.create(fern);
+    const replaced = await client.create({ ...fern, name: "moss" });
+    expect(replaced).toEqual({ ok: true, plant: { name: "moss" }, result: "replaced" });
+    const tooLarge = await client.create({ ...fern, name: "a".repeat(100) });
+    expect(tooLarge).toMatchObject({ ok: false, error: { error: 41300 } });
+  });
+
+  it("keeps plants where the option says, and closes the store before close() is done", async () => {
+    const store = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
+    const first = await createPlantStore({ store });
+    await createClient(first).create(fern);
+    await first.close();
+    await using second = await createPlantStore({ store });
+    expect(await second.store.list({ limit: 10 })).toEqual([fern]);
+    expect(await createClient({ ...second, token: first.token }).create(fern)).toMatchObject({
+      error: { error: 40102 },
+    });
+  });
+
+  it("may be closed twice, and the store is closed then", async () => {
+    const plants = await createPlantStore();
+    await createClient(plants).create(fern);
+    await Promise.all([plants.close(), plants.close()]);
+    await expect(plants.store.get(fern.id)).rejects.toThrow(StoreError);
+  });
+
+  it("tells onError of its own trouble", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    await using plants = await createPlantStore({ onError });
+    vi.spyOn(plants.store as PlantStore, "create").mockRejectedValue(new Error("broken"));
+    const answer = await createClient(plants).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 50000 } });
+    expect(onError).toHaveBeenCalledWith(new Error("broken"));
+  });
+
+  it.each([
+    ["a base path without a slash", { basePath: "v1" }, TypeError],
+    ["a base path with a slash at its end", { basePath: "/v1/" }, TypeError],
+    ["a token that no header can hold", { token: "a b" }, TypeError],
+    ["a store that is none", { store: "nowhere:" }, StoreError],
+  ])("refuses %s", async (_what, options, error) => {
+    await expect(createPlantStore(options)).rejects.toThrow(error);
+  });
+
+  it("leaves nothing open when the port is taken", async () => {
+    await using plants = await createPlantStore();
+    const port = Number(new URL(plants.url).port);
+    await expect(createPlantStore({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});
+
+describe("createClient", () => {
+  it("says what became of a plant, every digit and character of it", async () => {
+    await using plants = await createPlantStore();
+    const client = createClient(plants);
+    const plant = { ...fern, name: "a\u0000b 🌿", tag: "" };
+    const { id, ...stored } = plant;
+    expect(await client.create(plant)).toEqual({ ok: true, plant: stored, result: "created" });
+    expect(await client.create(plant)).toEqual({ ok: true, plant: stored, result: "unchanged" });
+    expect(await plants.store.get(id)).toEqual(plant);
+  });
+
+  it("gives the store's Error as a value", async () => {
+    await using plants = await createPlantStore();
+    const client = createClient({ ...plants, token: "wrong" });
+    expect(await client.create(fern)).toEqual({
+      ok: false,
+      error: { error: 40102, message: expect.stringContaining("token") as string },
+    });
+  });
+
+  it("takes a URL with slashes at its end", async () => {
+    await using plants = await createPlantStore({ basePath: "/v1" });
+    const client = createClient({ ...plants, url: `${plants.url}//` });
+    expect(await client.create(fern)).toMatchObject({ ok: true });
+  });
+
+  it("refuses a URL that is none, and an id that is a number", async () => {
+    expect(() => createClient({ url: "nowhere", token: "a" })).toThrow(TypeError);
+    const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
+    const plant = { id: 1, name: "fern" } as unknown as typeof fern;
+    await expect(client.create(plant)).rejects.toThrow("id must be a bigint");
+  });
+
+  it("throws when nothing answers, and when something else does", async () => {
+    const plants = await createPlantStore();
+    const elsewhere = createClient({ ...plants, url: `${plants.url}/elsewhere` });
+    await expect(elsewhere.create(fern)).rejects.toThrow(NotAPlantStoreError);
+    await plants.close();
+    const client = createClient({ ...plants, retries: 0 });
+    await expect(client.create(fern)).rejects.toThrow(UnavailableError);
+  });
+
+  it("ends early by the signal", async () => {
+    await using plants = await createPlantStore();
+    const reason = new Error("enough");
+    const create = createClient(plants).create(fern, { signal: AbortSignal.abort(reason) });
+    await expect(create).rejects.toBe(reason);
+  });
+});
