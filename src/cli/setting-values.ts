@@ -111,6 +111,12 @@ export function parseId(text: string): bigint {
   return id;
 }
 
+/** Whether something is switched on: 1 or 0. */
+export function parseSwitch(text: string): boolean {
+  if (text !== "0" && text !== "1") throw invalid(text, "1 or 0");
+  return text === "1";
+}
+
 /** A tag, as plants may have it. */
 export function parseTag(text: string): string {
   if (text.isWellFormed()) return text;

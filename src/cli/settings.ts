@@ -97,6 +97,13 @@ export const serveSettings = {
     shownFallback: "where it listens",
     parse: (text) => (text === "" ? undefined : values.parseBaseUrl(text)),
   },
+  noDocs: {
+    flags: "--no-docs",
+    variable: "PLANTSTORE_NO_DOCS",
+    help: "no page for people at / and /docs",
+    fallback: "0",
+    parse: values.parseSwitch,
+  },
   store: storeSetting,
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -157,7 +164,10 @@ export const readerSettings = {
 export const defaultListLimit = 100;
 
 /** The flags of `serve`. */
-export type ServeFlags = Flags<typeof serveSettings>;
+export type ServeFlags = Omit<Flags<typeof serveSettings>, "noDocs"> & {
+  /** `false` for `--no-docs`. */
+  readonly docs?: boolean;
+};
 
 /** The flags of `create`. */
 export type CreateFlags = Flags<typeof clientSettings> &
@@ -214,6 +224,8 @@ export interface ServeOptions {
   readonly onConflict: ConflictPolicy;
   /** Where clients reach it, without a slash at the end; absent: where it listens. */
   readonly publicUrl?: string | undefined;
+  /** Whether there is a page for people. */
+  readonly docs: boolean;
   /** `sqlite:PATH` or `memory:`. */
   readonly storeUrl: string;
   /** A token to accept beside the issued ones. */
@@ -276,6 +288,7 @@ export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
     maxInflight: resolve(serveSettings.maxInflight, flags.maxInflight, io),
     onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
     publicUrl: resolve(serveSettings.publicUrl, flags.publicUrl, io),
+    docs: !resolve(serveSettings.noDocs, flags.docs === false ? "1" : undefined, io),
     storeUrl: resolve(serveSettings.store, flags.store, io),
     ...(environmentToken && { environmentToken }),
   };

@@ -11,7 +11,7 @@ import { MethodRefusal } from "./routes.ts";
 /** What a request is answered with. */
 export interface Answer {
   readonly status: number;
-  /** JSON. */
+  /** JSON, unless the headers name another content type. */
   readonly body: string;
   /** Beside those that every answer has. */
   readonly headers: Readonly<Record<string, string>>;

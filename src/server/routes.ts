@@ -3,7 +3,7 @@ import { Refusal } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
 
 /** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
-export type Operation = "create" | "health" | "readiness" | "description";
+export type Operation = "create" | "health" | "readiness" | "description" | "page";
 
 /** A request with a method that its path does not have. */
 export class MethodRefusal extends Refusal {
@@ -21,14 +21,26 @@ interface Route {
   readonly methods: readonly [string, ...string[]];
 }
 
+/** What a router reads of a request. */
+export interface RoutedRequest {
+  readonly method: string;
+  /** In origin-form or absolute-form (RFC 9112 section 3.2); a query has no meaning. */
+  readonly target: string;
+  /** The Accept header. */
+  readonly accept: string;
+}
+
 /**
  * The operations by method and target.
  *
  * @param basePath in front of `/plants`, and of nothing else
- * @returns a function of a request's method and its target, in origin-form or absolute-form (RFC 9112 section 3.2); a
- * query has no meaning. It throws a Refusal `noSuchPath` or `noSuchMethod`
+ * @param hasPage whether there is a page for people
+ * @returns a function that throws a Refusal `noSuchPath` or `noSuchMethod`
  */
-export function createRouter(basePath: string): (method: string, target: string) => Operation {
+export function createRouter(
+  basePath: string,
+  hasPage: boolean,
+): (request: RoutedRequest) => Operation {
   const createPath = `${basePath}/plants`;
   const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
     [createPath, { operation: "create", methods: ["POST"] }],
@@ -36,10 +48,15 @@ export function createRouter(basePath: string): (method: string, target: string)
     ["/readyz", { operation: "readiness", methods: ["GET", "HEAD"] }],
     ["/openapi.json", { operation: "description", methods: ["GET", "HEAD"] }],
   ]);
+  const pageRoute: Route = { operation: "page", methods: ["GET", "HEAD"] };
 
-  return (method, target) => {
+  return ({ method, target, accept }) => {
     const path = toPath(target);
-    const route = routes.get(path);
+    // A browser may begin at the root; for a program nothing is there.
+    const isPage =
+      path === "/docs" ||
+      (path === "/" && pageRoute.methods.includes(method) && accept.includes("text/html"));
+    const route = hasPage && isPage ? pageRoute : routes.get(path);
     if (route === undefined) {
       const message = `no such path: "${quoteInput(path, 80)}"; plants are created with POST ${createPath}`;
       throw new Refusal("noSuchPath", message);

@@ -14,7 +14,7 @@ import { Inflight } from "./inflight.ts";
 import { createReadinessCheck } from "./readiness.ts";
 import { type Answer, sendAnswer, toErrorAnswer, toStatusAnswer } from "./reply.ts";
 import { createRouter, MethodRefusal } from "./routes.ts";
-import { describeServer } from "./self-description.ts";
+import { describeServer, showServer } from "./self-description.ts";
 
 /** What a server is made of, and where it listens. */
 export interface PlantServerOptions {
@@ -34,6 +34,8 @@ export interface PlantServerOptions {
   readonly onConflict: ConflictPolicy;
   /** Where clients reach it, with the base path, when that is not where it listens. */
   readonly publicUrl?: string | undefined;
+  /** `false`: no page for people at `/` and `/docs`. */
+  readonly docs?: boolean;
   /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
   readonly onError: (error: unknown) => void;
   /**
@@ -71,7 +73,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const isStopping = (): boolean => closing !== undefined;
   const inflight = new Inflight(options.maxInflight);
   const context: CreateContext = { ...options, inflight, isStopping };
-  const findOperation = createRouter(options.basePath);
+  const findOperation = createRouter(options.basePath, options.docs ?? true);
   const checkReadiness = createReadinessCheck(options.store, isStopping);
 
   const server = createServer({
@@ -92,8 +94,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
 
   async function answer(exchange: Exchange): Promise<Answer> {
     const head = readHead(exchange.request);
-    const { method = "", url: target = "" } = exchange.request;
-    switch (findOperation(method, target)) {
+    const { method = "", url: target = "", headers } = exchange.request;
+    switch (findOperation({ method, target, accept: headers.accept ?? "" })) {
       case "create":
         return createPlant(exchange, head, context);
       case "health":
@@ -104,7 +106,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
           (error: unknown) => toErrorAnswer(toRefusal(error, options.onError), 503),
         );
       case "description":
-        return describeServer({ ...options, url }, exchange.request.headers.host);
+        return describeServer({ ...options, url }, headers.host);
+      case "page":
+        return showServer({ ...options, url }, headers.host);
     }
   }
   async function serve(exchange: Exchange): Promise<void> {

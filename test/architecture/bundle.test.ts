@@ -89,10 +89,11 @@ describe("only what it needs is loaded with", () => {
   });
 
   it.each(["src/cli/commands/serve.ts", "src/cli/commands/create.ts", "src/index.ts"])(
-    "%s: no interface description",
+    "%s: no interface description and no page",
     (source) => {
       const sources = loadedWith(source).flatMap(({ inputs }) => Object.keys(inputs));
-      expect(sources.filter((each) => each.startsWith("src/core/openapi"))).toEqual([]);
+      const isDescription = /^src\/(?:core\/openapi|core\/error-advice|server\/docs)/;
+      expect(sources.filter((each) => isDescription.test(each))).toEqual([]);
     },
   );
 

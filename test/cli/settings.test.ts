@@ -23,6 +23,7 @@ describe("serve, by default,", () => {
       maxBodyBytes: 1_048_576,
       maxInflight: 4096,
       onConflict: "reject",
+      docs: true,
       storeUrl: "sqlite:/home/fern/.local/share/plantstore/plants.db",
     });
   });
@@ -63,6 +64,8 @@ describe("a setting", () => {
     ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
     ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
     ["PLANTSTORE_PUBLIC_URL", "https://a.example/v1/", { publicUrl: "https://a.example/v1" }],
+    ["PLANTSTORE_NO_DOCS", "1", { docs: false }],
+    ["PLANTSTORE_NO_DOCS", "0", { docs: true }],
     ["PLANTSTORE_STORE", "memory:", { storeUrl: "memory:" }],
     ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],

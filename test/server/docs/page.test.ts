@@ -1,0 +1,117 @@
+/** The page as it is served: where it is, what it allows itself, and that it tells the truth. */
+import { createHash } from "node:crypto";
+import { request } from "node:http";
+import { describe, expect, it } from "vitest";
+import { errorTable } from "../../../src/core/errors.ts";
+import { toPageAnswer } from "../../../src/server/docs/page.ts";
+import { startServer } from "../../helpers/plant-server.ts";
+
+/** The status under a Host header. */
+function readStatus(port: number, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ host: "127.0.0.1", port, path: "/docs", headers: { host } }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode));
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+const html = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
+const described = {
+  url: "http://127.0.0.1:7526/v1",
+  basePath: "/v1",
+  maxBodyBytes: 4096,
+  onConflict: "reject",
+} as const;
+
+describe("the page is", () => {
+  it("at /docs, and at / for a browser, whatever the base path", async () => {
+    await using server = await startServer({ basePath: "/v1" });
+    const { origin } = new URL(server.url);
+    for (const answer of [await fetch(`${origin}/docs`), await fetch(`${origin}/`, html)]) {
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(await answer.text()).toContain(`curl &#39;${server.url}/plants&#39;`);
+    }
+  });
+
+  it("not at / for a program, and for no other method than GET and HEAD", async () => {
+    await using server = await startServer();
+    expect((await fetch(`${server.url}/`)).status).toBe(404);
+    expect((await fetch(`${server.url}/`, { ...html, method: "POST" })).status).toBe(404);
+    expect((await fetch(`${server.url}/docs`, { method: "POST" })).status).toBe(405);
+    expect((await fetch(`${server.url}/docs`, { method: "HEAD" })).status).toBe(200);
+  });
+
+  it("nowhere where it is turned off", async () => {
+    await using server = await startServer({ docs: false });
+    expect((await fetch(`${server.url}/docs`, html)).status).toBe(404);
+    expect((await fetch(`${server.url}/`, html)).status).toBe(404);
+  });
+
+  it.each([
+    ["127.0.0.1:1", 200],
+    ["[::1]", 200],
+    ["localhost:8080", 200],
+    ["plants.localhost", 200],
+    ["plants.example.org", 200],
+    ["PLANTS.example.org:443", 200],
+    ["rebound.example", 404],
+    ["localhost.rebound.example", 404],
+    ["127.0.0.1.rebound.example", 404],
+    ["a.plants.example.org", 404],
+  ])("not shown under a name that is none of the server's: %s is %i", async (host, status) => {
+    await using server = await startServer({ publicUrl: "https://plants.example.org" });
+    expect(await readStatus(server.port, host)).toBe(status);
+  });
+});
+
+describe("the page", () => {
+  const { body, headers } = toPageAnswer(described);
+
+  it("has less than 30 kB", () => {
+    expect(Buffer.byteLength(body)).toBeLessThan(30_000);
+  });
+
+  it("allows itself its own style and script, and requests to its server", () => {
+    const policy = headers["Content-Security-Policy"] ?? "";
+    expect(policy.split("; ").slice(0, 2)).toEqual(["default-src 'none'", expect.any(String)]);
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    for (const [, text = ""] of body.matchAll(/<(?:script|style)>([^]*?)<\/(?:script|style)>/g)) {
+      const digest = createHash("sha256").update(text).digest("base64");
+      expect(policy).toContain(`'sha256-${digest}'`);
+    }
+  });
+
+  it("names every error, and the members of every schema", () => {
+    for (const { error, when } of Object.values(errorTable)) {
+      expect(body).toContain(`<th scope="row">${error}</th><td>${when.replaceAll("'", "&#39;")}`);
+    }
+    const rows = [...body.matchAll(/<code>(\w+)<\/code><\/th><td>([^<]+)<\/td><td>(\w+)</g)];
+    expect(rows.map(([, ...cells]) => cells.join(" "))).toEqual([
+      "id integer, int64 yes",
+      "name string yes",
+      "tag string no",
+      "name string yes",
+      "tag string no",
+      "error integer, int32 yes",
+      "message string yes",
+    ]);
+  });
+
+  it("says how the server was started", () => {
+    expect(body).toContain("at most 4096 bytes");
+    expect(body).toContain("it is refused with 40900");
+    const replacing = toPageAnswer({ ...described, onConflict: "replace" }).body;
+    expect(replacing).toContain("it replaces the stored plant");
+  });
+
+  it("is the same HTML whatever stands in the URL", () => {
+    const count = (text: string): number => text.split("<").length;
+    const url = `http://127.0.0.1/"'><script>alert(1)</script>&`;
+    expect(count(toPageAnswer({ ...described, url }).body)).toBe(count(body));
+  });
+});
