@@ -46,6 +46,7 @@ describe("what may come next", () => {
     ["the start of a value", ["serve", "--on-conflict", "rej"], ["reject"]],
     ["a value after =", ["serve", "--on-conflict=rep"], ["--on-conflict=replace"]],
     ["an argument", ["completion", ""], ["bash", "zsh", "fish"]],
+    ["the start of an error number", ["explain", "409"], ["40900"]],
     ["an argument after an option and its value", ["completion", "--color", "b"], ["bash"]],
     ["one argument too many", ["completion", "bash", ""], []],
     ["a value that only the person knows", ["create", "--name", ""], []],

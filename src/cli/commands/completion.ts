@@ -1,5 +1,6 @@
 /** `plantstore completion`: prints a shell's script; and the hidden command that the scripts ask. */
 import type { Command } from "commander";
+import { errorTable } from "../../core/errors.ts";
 import { type Candidate, findCandidates, type ValueSources } from "../completion.ts";
 import { completionScripts, isShell } from "../completion-scripts.ts";
 import { CommandError } from "../command-error.ts";
@@ -47,6 +48,11 @@ export function createValueSources(io: Io): ValueSources {
     "--on-conflict": async () => toCandidates(["reject", "replace"]),
     "--url": async () => toCandidates(await listSavedOrigins(findConfigDirectory(io))),
     "completion shell": async () => toCandidates(Object.keys(completionScripts)),
+    "explain error": async () =>
+      Object.values(errorTable).map(({ error, when }) => ({
+        value: String(error),
+        description: when,
+      })),
   };
 }
 
