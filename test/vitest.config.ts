@@ -30,6 +30,7 @@ export default defineConfig({
   plugins: [builtSqliteWorker()],
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/helpers/untested.ts"],
     expect: { requireAssertions: true },
     testTimeout: 30_000,
     hookTimeout: 30_000,
