@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { chooseLoadGenerator } from "./load.ts";
 import { openFilledStore } from "./filled-store.ts";
 import { bare, fastify, memory, type Peer, sqlite } from "./peers.ts";
+import { pipeColumns, runPipePart } from "./pipe-part.ts";
 import { openPostgresPeer } from "./postgres-peer.ts";
 import { runServerPart, serverColumns, type ServerPart } from "./server-part.ts";
 import { runStartUpPart, startUpColumns } from "./start-up-part.ts";
@@ -11,7 +12,7 @@ import { type Row, toTable } from "./table.ts";
 
 const usage = `Usage: npm run bench -- [PART …] [--rounds N] [--seconds N]
 
-Parts: creates, random, refusals, start-up; all of them unless some are named.
+Parts: creates, random, refusals, pipe, start-up; all of them unless some are named.
 `;
 
 const { values, positionals } = parseArgs({
@@ -73,6 +74,10 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
         peers: [bare, sqlite],
       },
     ]);
+  },
+  async pipe() {
+    const rows = await runPipePart(await chooseLoadGenerator(), effort);
+    process.stdout.write(`\n${toTable(pipeColumns, rows)}`);
   },
   async "start-up"() {
     const rows = await runStartUpPart(4 * effort.rounds);

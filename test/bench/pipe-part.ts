@@ -1,0 +1,138 @@
+/** Many plants from a file, by `plantstore create` and by curl in a loop, as ratios to a load generator at the same server. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { LoadGenerator } from "./load.ts";
+import { sqlite, token } from "./peers.ts";
+import { toBody } from "./requests.ts";
+import type { Effort } from "./server-part.ts";
+import { toSpread, toText } from "./statistics.ts";
+import { checkPlants } from "./stored-plants.ts";
+import type { Row } from "./table.ts";
+import { runTrial } from "./trial.ts";
+
+const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+const run = promisify(execFile);
+
+/** The heads of the columns of {@link runPipePart}. */
+export const pipeColumns = ["what", "plants/s", "ratio", "MB"];
+
+/** More plants for longer rounds. */
+const plantsPerSecond = 25_000;
+const curlPlants = 100;
+const curlLoop = `while IFS= read -r plant; do
+  printf '%s' "$plant" | curl --silent --fail "$PLANTSTORE_URL/plants" --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\
+    --header "Content-Type: application/json" --data-binary @- --output /dev/null || exit 1
+done < "$1"`;
+
+interface PipeResult {
+  readonly plantsPerSecond: number;
+  /** The largest resident set of the command that was seen, in bytes. */
+  readonly memory: number;
+}
+
+/** Runs each of them in turn, round after round; a row for each. */
+export async function runPipePart(
+  generator: LoadGenerator,
+  { rounds, seconds }: Effort,
+): Promise<Row[]> {
+  const load = { connections: 256, ids: "sequential", kind: "create", seconds } as const;
+  const measures: readonly (readonly [string, () => Promise<PipeResult>])[] = [
+    [
+      `${generator.name}, ${load.connections} connections`,
+      async () => {
+        const { requestsPerSecond } = await runTrial(generator, sqlite, load);
+        return { plantsPerSecond: requestsPerSecond, memory: 0 };
+      },
+    ],
+    [
+      "plantstore create FILE",
+      () =>
+        runPipe(seconds * plantsPerSecond, (file) => [
+          process.execPath,
+          [plantstore, "create", file],
+        ]),
+    ],
+    ["curl in a loop", () => runPipe(curlPlants, (file) => ["sh", ["-c", curlLoop, "sh", file]])],
+  ];
+  const results = new Map(measures.map(([name]) => [name, [] as PipeResult[]]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, measure] of measures) results.get(name)?.push(await measure());
+  }
+  const [[yardstickName] = [""]] = measures;
+  const yardstick = results.get(yardstickName) ?? [];
+  return measures.map(([name]) => {
+    const own = results.get(name) ?? [];
+    const rates = own.map((result) => result.plantsPerSecond);
+    const ratios = rates.map((rate, round) => rate / (yardstick[round]?.plantsPerSecond ?? 0));
+    const { max } = toSpread(own.map(({ memory }) => memory));
+    const ratio = toText(toSpread(ratios), name === "curl in a loop" ? 4 : 2);
+    return [
+      name,
+      toSpread(rates).median.toFixed(0),
+      ratio,
+      max === 0 ? "" : (max / 1e6).toFixed(0),
+    ];
+  });
+}
+
+/**
+ * Creates plants from a file in a fresh store.
+ *
+ * @throws Error when it failed, or the store does not hold what the file does
+ */
+async function runPipe(
+  count: number,
+  toCommand: (file: string) => readonly [command: string, args: readonly string[]],
+): Promise<PipeResult> {
+  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
+  try {
+    const file = join(directory, "plants.ndjson");
+    await pipeline(Readable.from(toLines(count)), createWriteStream(file));
+    const server = await sqlite.start(directory);
+    const startedAt = performance.now();
+    const [command, args] = toCommand(file);
+    const child = spawn(command, args, {
+      env: {
+        PATH: process.env["PATH"],
+        HOME: directory,
+        PLANTSTORE_URL: server.url,
+        PLANTSTORE_TOKEN: token,
+      },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const ended = once(child, "exit") as Promise<[number | null]>;
+    let memory = 0;
+    const sampling = setInterval(() => {
+      void readMemory(child.pid).then((bytes) => (memory = Math.max(memory, bytes)));
+    }, 250);
+    const [code] = await ended;
+    const ms = performance.now() - startedAt;
+    clearInterval(sampling);
+    await server.stop();
+    if (code !== 0) throw new Error(`${command}: exited with ${code}`);
+    checkPlants((await sqlite.readPlants?.(directory)) ?? [], count, count, "sequential");
+    return { plantsPerSecond: (count * 1000) / ms, memory };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function* toLines(count: number): Generator<string> {
+  for (let n = 1; n <= count; n += 1) yield `${toBody(n, "sequential")}\n`;
+}
+
+async function readMemory(pid: number | undefined): Promise<number> {
+  const { stdout } = await run("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => ({
+    stdout: "0",
+  }));
+  return Number(stdout) * 1024;
+}
