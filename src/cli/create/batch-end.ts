@@ -16,7 +16,7 @@ import type { Reporter } from "../reporter.ts";
  */
 export function describeWayOn({ path, line }: RecordPlace, source: PlantSource): string {
   const isOneOfSeveral = source.from === "inputs" && source.paths.length > 1;
-  const inputs = isOneOfSeveral ? `, ${toInputName(path)} and what follows it` : "";
+  const inputs = isOneOfSeveral ? ` and the inputs from ${toInputName(path)} on` : "";
   return `go on with --from-line ${line}${inputs}, or repeat the same command`;
 }
 

@@ -28,6 +28,7 @@ export interface RecordInput {
   readonly pieces: AsyncIterator<Iterable<PlacedRecord>, void, undefined>;
   /** Of all inputs; undefined where that is not known, as of a pipe. */
   readonly totalBytes: number | undefined;
+  /** Of the records so far, and of what separates them; nearly. */
   readonly bytesRead: number;
   /** Where the first record begins that was not read, or a part of the input behind the last one that was. */
   readonly place: RecordPlace;
@@ -133,9 +134,10 @@ class FileInput implements RecordInput {
         this.#path = path;
         this.#framing = this.#createFraming();
         for await (const bytes of readChunks(path, this.#stdin, signal)) {
-          this.bytesRead += bytes.length;
+          const bytesBefore = this.bytesRead;
           yield this.#place(this.#framing.push(bytes), fromLine);
           if (this.isStopped) return;
+          this.bytesRead = bytesBefore + bytes.length;
         }
         yield this.#place(this.#framing.end(), fromLine);
         if (this.isStopped) return;
@@ -149,6 +151,7 @@ class FileInput implements RecordInput {
     const path = this.#path;
     try {
       for (const { line, bytes, parse } of records) {
+        this.bytesRead += bytes.length + 1;
         if (line >= fromLine) yield { line, bytes, parse, path, header: this.#framing.header };
         if (this.isStopped) return;
       }
