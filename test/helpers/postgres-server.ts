@@ -18,6 +18,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { checkFiles } from "./secrecy.ts";
 
 const run = promisify(execFile);
 
@@ -65,6 +66,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     process.off("exit", removeAtExit);
     // It ends at once then, without waiting for its clients.
     await end(postgres, "SIGQUIT");
+    await checkFiles(data);
     await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   }
 

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { checkArguments, checkOutput } from "./secrecy.ts";
 
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
@@ -27,6 +28,7 @@ export function startSession(
   home: string,
   env: Readonly<Record<string, string>> = {},
 ): TerminalSession {
+  checkArguments([commands]);
   // Without it `script` turns the echo off by itself, because its own input is none of a terminal.
   const script = spawn(
     "script",
@@ -59,7 +61,10 @@ export function startSession(
         { cause },
       );
     }),
-  ]).then(() => screen);
+  ]).then(() => {
+    checkOutput({ argv: [], env, stdout: screen, stderr: "" });
+    return screen;
+  });
   // A test that waits for something else first is told then.
   finished.catch(() => undefined);
 

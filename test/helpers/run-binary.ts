@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { checkArguments, checkOutput } from "./secrecy.ts";
 
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
@@ -38,6 +39,7 @@ export function startBinary(
   args: readonly string[],
   { home, env, cwd, collects = true }: BinaryOptions,
 ): Running {
+  checkArguments(args);
   const child = spawn(process.execPath, [binary, ...args], {
     cwd: cwd ?? home,
     env: { HOME: home, USERPROFILE: home, PATH: process.env["PATH"] ?? "", ...env },
@@ -49,11 +51,10 @@ export function startBinary(
   child.stdout.setEncoding("utf8");
   if (collects) child.stdout.on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const finished = once(child, "close").then(([code]: (number | null)[]): Finished => ({
-    code: code ?? null,
-    stdout,
-    stderr,
-  }));
+  const finished = once(child, "close").then(([code]: (number | null)[]): Finished => {
+    checkOutput({ argv: args, env: env ?? {}, stdout, stderr });
+    return { code: code ?? null, stdout, stderr };
+  });
   const firstLine = new Promise<string>((resolve, reject) => {
     if (!collects) return;
     child.stdout.on("data", () => {

@@ -3,6 +3,7 @@ import { type Direction, clearLine, cursorTo, moveCursor } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { checkOutput } from "./secrecy.ts";
 
 /** Which of the three streams is a terminal; by default none. */
 export interface Terminals {
@@ -71,11 +72,11 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       return () => handlers.delete(handler);
     },
   };
-  const finished = main(argv, io).then((exitCode) => ({
-    exitCode,
-    stdout: stdout.text(),
-    stderr: stderr.text(),
-  }));
+  const finished = main(argv, io).then((exitCode) => {
+    const outputs = { stdout: stdout.text(), stderr: stderr.text() };
+    checkOutput({ argv, env: options.env ?? {}, ...outputs });
+    return { exitCode, ...outputs };
+  });
   return {
     finished,
     stdout: stdout.text,
