@@ -35,9 +35,11 @@ const maxAgeMs = 900;
 const refreshAgeMs = 400;
 /**
  * A token can be used as soon as it was issued: who is refused as unknown was unknown so long ago, which is less time than
- * a token takes on its way here. A flood of unknown tokens costs no more than so many reads.
+ * a token takes on its way here.
  */
-const maxAgeOfUnknownMs = 50;
+const minAgeOfUnknownMs = 50;
+/** Where reading takes long, that is as many times longer: a flood of unknown tokens must not keep the store busy. */
+const readTimesOfUnknown = 4;
 
 /**
  * An authenticator that keeps the tokens in memory and reads them anew when a request comes and they are old.
@@ -49,6 +51,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const uses = createTokenUses(options.noteTokenUses ?? (async () => {}), now);
   let known: ReadonlyMap<string, TokenRecord> = new Map();
   let readAtMs = Number.NEGATIVE_INFINITY;
+  let maxAgeOfUnknownMs = minAgeOfUnknownMs;
   let reading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
@@ -56,6 +59,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const tokens = await options.listTokens();
     known = new Map(tokens.map((token) => [token.digest, token]));
     readAtMs = startedAtMs;
+    const readingTimeMs = performance.now() - startedAtMs;
+    maxAgeOfUnknownMs = Math.max(minAgeOfUnknownMs, readTimesOfUnknown * readingTimeMs);
   }
 
   function refresh(): Promise<void> {
@@ -65,7 +70,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   async function find(digest: string): Promise<TokenRecord | undefined> {
     const ageMs = performance.now() - readAtMs;
     const record = known.get(digest);
-    if (ageMs > (record === undefined ? maxAgeOfUnknownMs : maxAgeMs)) {
+    if (ageMs > (record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs)) {
       await refresh();
       return known.get(digest);
     }

@@ -72,7 +72,7 @@ ${toEnvironment([
   ["PLANTSTORE_TOKEN_FILE", "file that holds the token"],
   ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens"],
 ])}
-  A token that "plantstore serve" has saved is sent to exactly the URL's origin.
+  A token that "login" or "serve" has saved is sent to exactly the URL's origin.
 
 ${toExitCodes([
   "done",
@@ -278,7 +278,7 @@ ${toExitCodes(readerExitCodes)}`,
 export const tokenIssue: CommandHelp = {
   summary: "make a new token",
   description: `Makes a token for a store and prints it: this once, alone, on standard output.
-The store keeps only its digest. Servers take it at once.
+The store keeps only its digest. Servers take it within a second.
 
 Examples:
   plantstore token issue

@@ -115,6 +115,7 @@ export const clientSettings = {
     help: "the plant store, with its base path if it has one",
     saved: findSavedUrl,
     fallback: "http://127.0.0.1:7526",
+    shownFallback: "that of the last login, or http://127.0.0.1:7526",
     parse: values.parseBaseUrl,
   },
   timeout: {

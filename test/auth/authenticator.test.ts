@@ -124,13 +124,18 @@ describe("the use of a token", () => {
   });
 });
 
-it("a token is known as soon as it was issued, also to a server that has just read the others", async () => {
+it("a token is known soon after it was issued, also to a server that has just read the others", async () => {
   const tokens = [toRecord("a")];
   const { authenticator } = createTested(tokens);
   await authenticator.check("a");
   tokens.push(toRecord("b"));
-  await sleep(60);
-  await expect(authenticator.check("b")).resolves.toBeUndefined();
+  // Its first look may have been at what was read before.
+  const check = () =>
+    authenticator.check("b").then(
+      () => "let in",
+      () => "refused",
+    );
+  await expect.poll(check, { interval: 10 }).toBe("let in");
 });
 
 it("a flood of unknown tokens at the same time costs one read, and is not remembered", async () => {
@@ -140,6 +145,21 @@ it("a flood of unknown tokens at the same time costs one read, and is not rememb
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
   await authenticator.flushUses();
   expect({ reads: reads(), noted }).toEqual({ reads: 1, noted: [] });
+});
+
+it("a flood of unknown tokens leaves a store that reads slowly time for others", async () => {
+  let reads = 0;
+  const authenticator = createAuthenticator({
+    listTokens: async () => {
+      reads++;
+      await sleep(200);
+      return [];
+    },
+  });
+  await authenticator.check("0").catch(() => undefined);
+  const flood = Array.from({ length: 1000 }, (_, index) => authenticator.check(`${index}`));
+  await Promise.allSettled(flood);
+  expect(reads).toBe(1);
 });
 
 it("while tokens are young enough, a request waits for no read of them", async () => {

@@ -52,7 +52,7 @@ describe("help", () => {
     expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
     const { stdout: create } = await runCli(["create", "--help"]);
     expect(create).toMatch(
-      /--url <url> .*\n +\(default: http:\/\/127\.0\.0\.1:7526, env: PLANTSTORE_URL\)/,
+      /--url <url> .*\n +\(default: that of the last login, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
     );
   });
 });
