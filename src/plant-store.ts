@@ -60,14 +60,16 @@ export async function createPlantStore(
 
   const store = await openStore(options.store ?? "memory:");
   try {
+    const authenticator = createAuthenticator({
+      listTokens: () => store.listTokens(),
+      noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
+      ownToken: token,
+    });
     const server = await openPlantServer({
       host: options.host ?? "127.0.0.1",
       port: options.port ?? 0,
       store,
-      authenticator: createAuthenticator({
-        listTokens: () => store.listTokens(),
-        ownToken: token,
-      }),
+      authenticator,
       basePath,
       maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
       maxInflight: options.maxInflight ?? 4096,
@@ -76,6 +78,7 @@ export async function createPlantStore(
     });
     const close = async (): Promise<void> => {
       await server.close(closeTimeoutMs);
+      await authenticator.flushUses();
       await store.close();
     };
     return { url: server.url, token, store, close, [Symbol.asyncDispose]: close };
