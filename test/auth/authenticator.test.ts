@@ -103,7 +103,7 @@ describe("the use of a token", () => {
     const { authenticator, noted } = createTested([toRecord("a")]);
     await authenticator.check("a");
     expect(noted).toEqual([]);
-    await expect.poll(() => noted, { timeout: 10_000 }).toEqual([[digestToken("a"), 0]]);
+    await expect.poll(() => noted).toEqual([[digestToken("a"), 0]]);
   });
 
   it("is not noted when it is known to the store already", async () => {
