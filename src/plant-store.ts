@@ -3,6 +3,7 @@ import { createAuthenticator } from "./auth/authenticator.ts";
 import { isBearerToken } from "./auth/credential.ts";
 import { mintToken } from "./auth/token.ts";
 import type { ConflictPolicy, PlantStore } from "./core/store.ts";
+import { defaultLimits } from "./server/limits.ts";
 import { openPlantServer } from "./server/server.ts";
 import { openStore } from "./store/open-store.ts";
 
@@ -54,7 +55,7 @@ const closeTimeoutMs = 10_000;
 export async function createPlantStore(
   options: PlantStoreOptions = {},
 ): Promise<RunningPlantStore> {
-  const { basePath = "", token = mintToken() } = options;
+  const { basePath = "", token = mintToken(), maxBodyBytes = defaultLimits.maxBodyBytes } = options;
   if (!/^(?:\/[\w.~-]+)*$/.test(basePath)) throw new TypeError("basePath must be like /v1");
   if (!isBearerToken(token)) throw new TypeError("token holds a character that no token has");
 
@@ -71,8 +72,10 @@ export async function createPlantStore(
       store,
       authenticator,
       basePath,
-      maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
-      maxInflight: options.maxInflight ?? 4096,
+      ...defaultLimits,
+      maxBodyBytes,
+      maxWaitingBytes: Math.max(defaultLimits.maxWaitingBytes, maxBodyBytes),
+      maxInflight: options.maxInflight ?? defaultLimits.maxInflight,
       onConflict: options.onConflict ?? "reject",
       onError: options.onError ?? (() => undefined),
     });

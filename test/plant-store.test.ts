@@ -102,6 +102,7 @@ describe("createClient", () => {
     expect(await client.create(fern)).toEqual({
       ok: false,
       error: { error: 40102, message: expect.stringContaining("token") as string },
+      requestId: expect.any(String) as string,
     });
   });
 

@@ -31,6 +31,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/helpers/untested.ts"],
+    // A condition that is waited for comes late on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 30_000,

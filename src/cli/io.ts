@@ -1,7 +1,7 @@
 /** What a command has of the world, as one value: streams, environment, signals. The only file that names `process`. */
-import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import type { Readable, Writable } from "node:stream";
+import { readFileSync, write } from "node:fs";
+import { constants, homedir } from "node:os";
+import { type Readable, Writable } from "node:stream";
 
 /** Where input comes from. */
 export type InputStream = Readable & { readonly isTTY?: boolean | undefined };
@@ -25,6 +25,8 @@ export interface Io {
   readonly stdout: OutputStream;
   /** For the person. */
   readonly stderr: OutputStream;
+  /** For what a server says while it runs: stderr, but a reader who is slow holds up nobody. */
+  readonly log: OutputStream;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   /** undefined: this user has none. */
@@ -41,6 +43,10 @@ export interface Io {
    * @returns a function that leaves all signals to their usual effect
    */
   onSignal(handler: (signal: StopSignal) => void): () => void;
+  /** Calls `handler` with each SIGHUP from now on, which then has no effect of its own. */
+  onHangUp(handler: () => void): void;
+  /** Calls `handler` from now on with what was thrown where nobody could catch it; the process goes on. */
+  onUncaught(handler: (error: unknown) => void): void;
 }
 
 /** Output that could not be written. */
@@ -84,12 +90,20 @@ export function createProcessIo(): Io {
     },
     stdout: process.stdout,
     stderr: process.stderr,
+    get log() {
+      return createDescriptorStream(process.stderr.fd);
+    },
     env: process.env,
     platform: process.platform,
     homeDirectory: findHomeDirectory(),
     readCommandLine: () =>
       process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,
     onSignal,
+    onHangUp: (handler) => void process.on("SIGHUP", handler),
+    onUncaught(handler) {
+      process.on("uncaughtException", handler);
+      process.on("unhandledRejection", handler);
+    },
   };
 }
 
@@ -111,15 +125,43 @@ const sameSignalMs = 250;
 
 function onSignal(handler: (signal: StopSignal) => void): () => void {
   let isFirst = true;
+  let isImpatient = false;
   const listener = (signal: StopSignal): void => {
+    if (isImpatient) process.exit(128 + constants.signals[signal]);
     if (!isFirst) return;
     isFirst = false;
-    setTimeout(stop, sameSignalMs).unref();
+    setTimeout(endWithNext, sameSignalMs).unref();
     handler(signal);
+  };
+  const endWithNext = (): void => {
+    // The first process of a container is spared the usual effect of signals.
+    if (process.pid === 1) isImpatient = true;
+    else stop();
   };
   const stop = (): void => {
     for (const signal of stopSignals) process.off(signal, listener);
   };
   for (const signal of stopSignals) process.on(signal, listener);
   return stop;
+}
+
+/** A pipe that others share may be full for a moment. */
+const retryMs = 20;
+
+/**
+ * A stream onto a descriptor, which stays open. Node's own stderr waits for the reader of a pipe, and the process with it.
+ * What can't be written, as on a full disk, is lost.
+ */
+function createDescriptorStream(descriptor: number): Writable {
+  function writeAll(bytes: Buffer, done: () => void): void {
+    write(descriptor, bytes, (error, count) => {
+      if (error?.code === "EAGAIN") setTimeout(() => writeAll(bytes, done), retryMs);
+      else if (error || count === bytes.length) done();
+      else writeAll(bytes.subarray(count), done);
+    });
+  }
+
+  return new Writable({
+    write: (bytes: Buffer, _encoding, done) => writeAll(bytes, () => done()),
+  });
 }

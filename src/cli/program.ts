@@ -6,6 +6,7 @@ import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addLoginCommands } from "./login-program.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
+import { resolveServeOptions, type ServeFlags, serveSettings } from "./serve-settings.ts";
 import {
   clientSettings,
   type CreateFlags,
@@ -15,10 +16,7 @@ import {
   type OpenApiFlags,
   type ReaderFlags,
   readerSettings,
-  resolveServeOptions,
   resolveStoreUrl,
-  type ServeFlags,
-  serveSettings,
 } from "./settings.ts";
 import { addTokenCommands } from "./token-program.ts";
 

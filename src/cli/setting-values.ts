@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
-import { type ConflictPolicy, StoreError } from "../core/store.ts";
+import { StoreError } from "../core/store.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 
 /** A value that breaks its rule. The message continues a sentence that starts with the flag or the variable. */
@@ -13,11 +13,19 @@ export class InvalidValue extends Error {
 /** The most that a plant may take, as a request and as a file: 64 MiB. */
 export const maxPlantBytes = 64 * 1024 * 1024;
 
+/** `main`, where plants are created, or an address of its own. */
+export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
+
 const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
 /** RFC 3986 section 2.3, segment by segment; `.` and `..` would be resolved away by clients. */
 const basePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
-const byteSize = /^(\d{1,12})(KiB|MiB)?$/i;
-const bytesPerUnit: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 * 1024 };
+const byteSize = /^(\d{1,12})(KiB|MiB|GiB)?$/i;
+const bytesPerUnit: Readonly<Record<string, number>> = {
+  "": 1,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+};
 
 /** A host name or an IP address to listen on; an IPv6 address may stand in brackets. */
 export function parseHost(text: string): string {
@@ -65,6 +73,19 @@ export function parseLine(text: string): number {
   return line;
 }
 
+/** Where metrics are: on the main address, or on one of their own such as `127.0.0.1:9526`; for none the empty string. */
+export function parseMetricsPlace(text: string): MetricsPlace | undefined {
+  if (text === "") return undefined;
+  if (text === "main") return text;
+  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(text) ?? [];
+  try {
+    return { host: parseHost(host), port: parsePort(port) };
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw invalid(text, "main, or an address and a port such as 127.0.0.1:9526");
+  }
+}
+
 /** A path in front of all others, as `/v1` or, for none, as the empty string. */
 export function parseBasePath(text: string): string {
   const inner = text.replace(/^\//, "").replace(/\/$/, "");
@@ -75,20 +96,34 @@ export function parseBasePath(text: string): string {
   return path;
 }
 
-/** A number of bytes, such as `1048576`, `64KiB` or `1MiB`: 1 … {@link maxPlantBytes}. */
+/** The size of a plant, such as `1048576`, `64KiB` or `1MiB`: 1 … {@link maxPlantBytes}. */
 export function parseByteSize(text: string): number {
-  const [, digits = "", unit = ""] = byteSize.exec(text) ?? [];
-  const bytes = Number(digits) * (bytesPerUnit[unit.toLowerCase()] ?? 0);
-  if (bytes < 1 || bytes > maxPlantBytes) {
-    throw invalid(text, "a number of bytes such as 1048576, 64KiB or 1MiB, and at most 64MiB");
-  }
-  return bytes;
+  return parseBytes(text, maxPlantBytes, "64MiB");
 }
 
-/** What to do with an id that is taken. */
-export function parseConflictPolicy(text: string): ConflictPolicy {
-  if (text !== "reject" && text !== "replace") throw invalid(text, "reject or replace");
-  return text;
+/** An amount of memory, such as `64MiB` or `1GiB`: 1 byte … 64 GiB. */
+export function parseMemorySize(text: string): number {
+  return parseBytes(text, 64 * 1024 ** 3, "64GiB");
+}
+
+/** How many connections may be open: 1 … 1,000,000. */
+export function parseConnections(text: string): number {
+  return parseInteger(text, 1, 1_000_000);
+}
+
+/** Anything, or for none the empty string. */
+export function parseOptional(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+/** One of some words. */
+export function parseChoice<Choice extends string>(
+  text: string,
+  choices: readonly Choice[],
+): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw invalid(text, `one of ${choices.join(", ")}`);
+  return found;
 }
 
 /** The URL of a store, by the rules of the stores themselves. */
@@ -153,6 +188,18 @@ export function parseBaseUrl(text: string): string {
     throw invalid(text, "a URL that ends before any ? or #");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function parseBytes(text: string, max: number, shownMax: string): number {
+  const [, digits = "", unit = ""] = byteSize.exec(text) ?? [];
+  const bytes = Number(digits) * (bytesPerUnit[unit.toLowerCase()] ?? 0);
+  if (bytes < 1 || bytes > max) {
+    throw invalid(
+      text,
+      `a number of bytes such as 1048576, 64KiB or 1MiB, and at most ${shownMax}`,
+    );
+  }
+  return bytes;
 }
 
 function parseInteger(text: string, min: number, max: number): number {

@@ -1,12 +1,10 @@
-/** The settings of each command: one table of flags, variables and defaults, and what comes of them. */
-import type { ConflictPolicy } from "../core/store.ts";
+/** What a setting is, the settings of the commands that talk to a server or read a store, and what comes of them. */
 import { CommandError } from "./command-error.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./directories.ts";
 import type { Io } from "./io.ts";
 import type { PlantFlags } from "./create/plant-source.ts";
 import { readSavedSettings, toSettingsFile } from "./saved-settings.ts";
 import * as values from "./setting-values.ts";
-import { findTokenProblem } from "./token-text.ts";
 
 /** A value that a flag or an environment variable gives, as text. */
 export interface Setting<T> {
@@ -33,9 +31,10 @@ interface GivenText {
 }
 
 /** Flags as they were given, by the name of their setting. */
-type Flags<Settings> = { readonly [Name in keyof Settings]?: string };
+export type Flags<Settings> = { readonly [Name in keyof Settings]?: string };
 
-const storeSetting = {
+/** Where plants are kept. */
+export const storeSetting = {
   flags: "--store <url>",
   variable: "PLANTSTORE_STORE",
   help: "where plants are kept: sqlite:PATH, postgres:// or memory:",
@@ -43,69 +42,6 @@ const storeSetting = {
   shownFallback: "<data dir>/plants.db",
   parse: values.checkStoreUrl,
 } as const satisfies Setting<string>;
-
-/** The settings of `serve`. */
-export const serveSettings = {
-  host: {
-    flags: "--host <host>",
-    variable: "PLANTSTORE_HOST",
-    help: "address to listen on",
-    fallback: "127.0.0.1",
-    parse: values.parseHost,
-  },
-  port: {
-    flags: "--port <port>",
-    variable: "PLANTSTORE_PORT",
-    help: "port to listen on; 0 takes a free one",
-    fallback: "7526",
-    parse: values.parsePort,
-  },
-  basePath: {
-    flags: "--base-path <path>",
-    variable: "PLANTSTORE_BASE_PATH",
-    help: "path in front of all others, such as /v1",
-    fallback: "",
-    shownFallback: "none",
-    parse: values.parseBasePath,
-  },
-  maxBody: {
-    flags: "--max-body <bytes>",
-    variable: "PLANTSTORE_MAX_BODY",
-    help: "largest request body, such as 64KiB",
-    fallback: "1MiB",
-    parse: values.parseByteSize,
-  },
-  maxInflight: {
-    flags: "--max-inflight <n>",
-    variable: "PLANTSTORE_MAX_INFLIGHT",
-    help: "creates that may wait for the store",
-    fallback: "4096",
-    parse: values.parseInflight,
-  },
-  onConflict: {
-    flags: "--on-conflict <policy>",
-    variable: "PLANTSTORE_ON_CONFLICT",
-    help: "reject or replace, when an id comes with another plant",
-    fallback: "reject",
-    parse: values.parseConflictPolicy,
-  },
-  publicUrl: {
-    flags: "--public-url <url>",
-    variable: "PLANTSTORE_PUBLIC_URL",
-    help: "where clients reach it, when a proxy is in front",
-    fallback: "",
-    shownFallback: "where it listens",
-    parse: (text) => (text === "" ? undefined : values.parseBaseUrl(text)),
-  },
-  noDocs: {
-    flags: "--no-docs",
-    variable: "PLANTSTORE_NO_DOCS",
-    help: "no page for people at / and /docs",
-    fallback: "0",
-    parse: values.parseSwitch,
-  },
-  store: storeSetting,
-} as const satisfies Record<string, Setting<unknown>>;
 
 /** The settings of a command that talks to a server. */
 export const clientSettings = {
@@ -164,12 +100,6 @@ export const readerSettings = {
 /** How many plants `list` prints unless it is told. */
 export const defaultListLimit = 100;
 
-/** The flags of `serve`. */
-export type ServeFlags = Omit<Flags<typeof serveSettings>, "noDocs"> & {
-  /** `false` for `--no-docs`. */
-  readonly docs?: boolean;
-};
-
 /** The flags of `create`. */
 export type CreateFlags = Flags<typeof clientSettings> &
   Flags<typeof manySettings> &
@@ -211,28 +141,6 @@ export interface ListFlags extends ReaderFlags {
   readonly tag?: string;
 }
 
-/** What `serve` is to do. */
-export interface ServeOptions {
-  /** A host name or an IP address, without brackets. */
-  readonly host: string;
-  /** 0 … 65535; 0 takes a free one. */
-  readonly port: number;
-  /** The empty string, or a path such as `/v1`. */
-  readonly basePath: string;
-  readonly maxBodyBytes: number;
-  /** Creates that may wait for the store; at least 1. */
-  readonly maxInflight: number;
-  readonly onConflict: ConflictPolicy;
-  /** Where clients reach it, without a slash at the end; absent: where it listens. */
-  readonly publicUrl?: string | undefined;
-  /** Whether there is a page for people. */
-  readonly docs: boolean;
-  /** `sqlite:PATH` or `memory:`. */
-  readonly storeUrl: string;
-  /** A token to accept beside the issued ones. */
-  readonly environmentToken?: string;
-}
-
 /** How a server is reached. */
 export interface ClientOptions {
   /** Without a slash at the end. */
@@ -269,31 +177,6 @@ export interface ManyOptions {
 
 /** Where a token is tried. */
 export type LoginOptions = Pick<ClientOptions, "baseUrl" | "timeoutMs">;
-
-/**
- * What `serve` is to do: a flag wins over the environment, and that over the default.
- *
- * @throws CommandError that names the flag or the variable whose value is wrong
- */
-export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
-  const environmentToken = io.env["PLANTSTORE_TOKEN"];
-  if (environmentToken) {
-    const problem = findTokenProblem(environmentToken);
-    if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
-  }
-  return {
-    host: resolve(serveSettings.host, flags.host, io),
-    port: resolve(serveSettings.port, flags.port, io),
-    basePath: resolve(serveSettings.basePath, flags.basePath, io),
-    maxBodyBytes: resolve(serveSettings.maxBody, flags.maxBody, io),
-    maxInflight: resolve(serveSettings.maxInflight, flags.maxInflight, io),
-    onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
-    publicUrl: resolve(serveSettings.publicUrl, flags.publicUrl, io),
-    docs: !resolve(serveSettings.noDocs, flags.docs === false ? "1" : undefined, io),
-    storeUrl: resolve(serveSettings.store, flags.store, io),
-    ...(environmentToken && { environmentToken }),
-  };
-}
 
 /**
  * How a server is reached: a flag wins over the environment, that over what was saved, and that over the default.
@@ -390,7 +273,12 @@ function findSavedUrl(io: Io): GivenText | undefined {
     : { text: url, source: `the url in ${toSettingsFile(directory)}` };
 }
 
-function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io): T {
+/**
+ * The value of a setting: a flag wins over the environment, that over what was saved, and that over the default.
+ *
+ * @throws CommandError that names the source whose value is wrong
+ */
+export function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io): T {
   const { text, source } = findText(setting, flag, io);
   return parseValue(source, text, setting.parse);
 }

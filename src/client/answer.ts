@@ -16,7 +16,12 @@ export type CreateAnswer =
       /** Absent when the server does not tell; plantstore does. */
       readonly result?: SuccessfulResult | undefined;
     }
-  | { readonly ok: false; readonly error: ErrorBody };
+  | {
+      readonly ok: false;
+      readonly error: ErrorBody;
+      /** Under which the server's log has the request. */
+      readonly requestId?: string | undefined;
+    };
 
 /**
  * The Plant or the Error that an answer holds.
@@ -45,7 +50,7 @@ export function parseAnswer(answer: HttpAnswer, url: string): CreateAnswer {
   if (status === 400) {
     const error = parseErrorBody(body);
     if (error === undefined) throw foreign("its answer has the status 400 and holds no Error");
-    return { ok: false, error };
+    return { ok: false, error, requestId: readHeader(headers, "x-request-id") };
   }
   const plant = parsePlant(body);
   if (plant === undefined) throw foreign("its answer has the status 200 and holds no Plant");

@@ -1,6 +1,7 @@
 /** The body of a create: what its headers must say, and its bytes (CONTRACT "Body"). */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Problem, Refusal } from "../core/errors.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
@@ -25,9 +26,15 @@ export function checkBodyHeaders(
 /**
  * Reads the body of a request; lets a client that waits for it know that it may send.
  *
- * @throws Refusal `bodyTooLarge`; `malformedHttp` or `requestTimeout` when the rest of it will not come
+ * @param memory of which it takes what it holds; whoever calls this frees it
+ * @throws Refusal `bodyTooLarge`; `overloaded` when there is no room; `malformedHttp` or `requestTimeout` when the rest of
+ * it will not come
  */
-export function readBody(exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
+export function readBody(
+  exchange: Exchange,
+  maxBytes: number,
+  memory: BodyMemory,
+): Promise<Uint8Array> {
   const { request, response } = exchange;
   if (exchange.isContinueAwaited) {
     response.writeContinue();
@@ -36,16 +43,22 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Uint8Arr
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    request.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
+    let isRefused = false;
+    const refuse = (refusal: Refusal): void => {
+      isRefused = true;
       chunks.length = 0;
-      reject(Refusal.naming([tooLarge(maxBytes)]));
+      memory.free(exchange);
+      reject(refusal);
+    };
+    request.on("data", (chunk: Buffer) => {
+      if (isRefused) return;
+      length += chunk.length;
+      if (length > maxBytes) refuse(Refusal.naming([tooLarge(maxBytes)]));
+      else if (memory.take(exchange, chunk.length)) chunks.push(chunk);
+      else refuse(memory.refusal());
     });
     request.once("end", () => {
+      memory.arrived(exchange);
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
       // The listeners live as long as the answer is waited for; the bytes need not.
@@ -53,9 +66,9 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Uint8Arr
     });
     request.once("close", () => {
       if (request.complete) return;
-      reject(new Refusal("malformedHttp", "the connection ended before the body did"));
+      refuse(new Refusal("malformedHttp", "the connection ended before the body did"));
     });
-    exchange.onBroken(reject);
+    exchange.onBroken(refuse);
   });
 }
 

@@ -1,10 +1,10 @@
 /** Answers what node:http could not read as a request: malformed, too large, or too slow. */
 import type { Duplex } from "node:stream";
 import { Refusal } from "../core/errors.ts";
-import { endGently } from "./drain.ts";
-import type { Exchange, OpenExchanges } from "./exchange.ts";
+import type { AnswerAndClose, Connections } from "./connections.ts";
+import type { Exchange } from "./exchange.ts";
+import { stoppedCode } from "./parser-stop.ts";
 import { headersTooLarge, maxTargetBytes, targetTooLong } from "./headers.ts";
-import { toErrorAnswer, toRawAnswer } from "./reply.ts";
 
 /** What node:http adds to an error of the connection or of its parser. */
 interface ConnectionError extends Error {
@@ -14,10 +14,14 @@ interface ConnectionError extends Error {
 }
 
 /** A listener for `clientError`: the broken request gets its answer after those before it, then the connection ends. */
-export function createBrokenConnectionListener(exchanges: OpenExchanges) {
+export function createBrokenConnectionListener(
+  connections: Connections,
+  answerAndClose: AnswerAndClose,
+) {
   // The parser fails again on every further chunk.
   const seen = new WeakSet<Duplex>();
   return (error: ConnectionError, socket: Duplex): void => {
+    if (error.code === stoppedCode) return;
     const refusal = toRefusal(error);
     if (refusal === undefined || !socket.writable) {
       socket.destroy();
@@ -26,30 +30,18 @@ export function createBrokenConnectionListener(exchanges: OpenExchanges) {
     if (seen.has(socket)) return;
     seen.add(socket);
 
-    const open = exchanges.on(socket);
+    const open = connections.of(socket)?.exchanges ?? [];
     const last = open.at(-1);
     if (last !== undefined && !last.request.complete) last.break(refusal);
-    else answerAfterOthers(open, socket, refusal);
+    else answerAfterOthers(open, () => answerAndClose(socket, refusal));
   };
 }
 
-/** Sends the last answer on a connection, once the exchanges that are open there have had theirs. */
-export function answerAfterOthers(
-  open: readonly Exchange[],
-  socket: Duplex,
-  refusal: Refusal,
-): void {
+/** Gives an answer once the exchanges that are open have had theirs. */
+export function answerAfterOthers(open: readonly Exchange[], give: () => void): void {
   const last = open.at(-1);
-  if (last === undefined) answerAndClose(socket, refusal);
-  else last.response.once("close", () => answerAndClose(socket, refusal));
-}
-
-/** Sends the last answer, and gives the client a moment to read it. */
-function answerAndClose(socket: Duplex, refusal: Refusal): void {
-  if (!socket.writable) return;
-  socket.on("error", () => socket.destroy());
-  socket.write(toRawAnswer(toErrorAnswer(refusal)));
-  endGently(socket);
+  if (last === undefined) give();
+  else last.response.once("close", give);
 }
 
 /** @returns undefined when nobody is left who could be answered */

@@ -2,11 +2,11 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import { parseCredential } from "../auth/credential.ts";
 import { Refusal } from "../core/errors.ts";
-import { parseNewPlant } from "../core/plant.ts";
+import { type NewPlant, parseNewPlant } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import { checkBodyHeaders, readBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
-import type { RequestHead } from "./headers.ts";
 import type { Inflight } from "./inflight.ts";
 import { type Answer, toPlantAnswer } from "./reply.ts";
 
@@ -16,6 +16,7 @@ export interface CreateContext {
   readonly authenticator: Pick<Authenticator, "check">;
   readonly maxBodyBytes: number;
   readonly inflight: Inflight;
+  readonly memory: BodyMemory;
   readonly onConflict: ConflictPolicy;
   /** Whether the server takes no new work any more. */
   readonly isStopping: () => boolean;
@@ -27,12 +28,8 @@ export interface CreateContext {
  * @throws Refusal for each of the contract's cases but those of path and method
  * @throws StoreError when it could not be stored
  */
-export async function createPlant(
-  exchange: Exchange,
-  head: RequestHead,
-  context: CreateContext,
-): Promise<Answer> {
-  const { request } = exchange;
+export async function createPlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
+  const { request, head } = exchange;
   await context.authenticator.check(parseCredential(head.authorizations));
   if (context.isStopping()) throw new Refusal("shuttingDown", "the server is stopping: try again");
   checkExpectation(request.headers.expect);
@@ -40,7 +37,15 @@ export async function createPlant(
 
   context.inflight.refuseIfFull();
 
-  const plant = parseNewPlant(await readBody(exchange, context.maxBodyBytes));
+  try {
+    const plant = parseNewPlant(await readBody(exchange, context.maxBodyBytes, context.memory));
+    return await storePlant(plant, context);
+  } finally {
+    context.memory.free(exchange);
+  }
+}
+
+async function storePlant(plant: NewPlant, context: CreateContext): Promise<Answer> {
   const result = await context.inflight.run(() => context.store.create(plant, context.onConflict));
   if (result === "conflict") {
     throw new Refusal(

@@ -1,32 +1,37 @@
 /** The checks of a request's head that node:http leaves to us (RFC 9112 section 3.2, CONTRACT "HTTP"). */
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "../core/errors.ts";
+import { isSaneRequestId } from "./request-id.ts";
 
 /** The longest request target, in bytes. */
 export const maxTargetBytes = 8 * 1024;
 /** The most that the names and values of all headers may add up to, in bytes. */
 export const maxHeaderBytes = 16 * 1024;
 
-/** Fields that matter once more than one of them is there, when node:http would show only the first. */
+/** What the head of a request says; of fields that node:http would show only the first of, all values. */
 export interface RequestHead {
   readonly authorizations: readonly string[];
   readonly contentTypes: readonly string[];
+  /** What the client calls this request. */
+  readonly requestId: string | undefined;
+  /** Why nothing more is to be read of the request: `targetTooLong`, `headersTooLarge`, `malformedHttp`. */
+  readonly refusal: Refusal | undefined;
+  /** It is the last one on its connection: what is behind it may not be what it seems. */
+  readonly isLast: boolean;
 }
 
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/**
- * Reads the head of a request in one pass.
- *
- * @throws Refusal `targetTooLong`, `headersTooLarge`, `malformedHttp` for its version and its Host
- */
+/** Reads the head of a request in one pass. */
 export function readHead(request: IncomingMessage): RequestHead {
-  if ((request.url ?? "").length > maxTargetBytes) throw targetTooLong();
   const authorizations: string[] = [];
   const contentTypes: string[] = [];
   const hosts: string[] = [];
+  const transferEncodings: string[] = [];
+  let requestId: string | undefined;
+  let isUpgrade = false;
   let bytes = 0;
-  const { rawHeaders } = request;
+  const { rawHeaders, httpVersion, url = "" } = request;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? "";
     const value = rawHeaders[index + 1] ?? "";
@@ -41,13 +46,35 @@ export function readHead(request: IncomingMessage): RequestHead {
       case "authorization":
         authorizations.push(value);
         break;
+      case "transfer-encoding":
+        transferEncodings.push(value);
+        break;
+      case "x-request-id":
+        if (isSaneRequestId(value)) requestId = value;
+        break;
+      case "upgrade":
+        // node:http throws away what came with a request for another protocol.
+        isUpgrade = true;
+        break;
       default:
     }
   }
-  if (bytes > maxHeaderBytes) throw headersTooLarge();
-  checkVersion(request.httpVersion);
-  checkHost(hosts, request.httpVersion);
-  return { authorizations, contentTypes };
+  const malformation =
+    checkVersion(httpVersion) ??
+    checkHost(hosts, httpVersion) ??
+    checkFraming(transferEncodings, httpVersion);
+  return {
+    authorizations,
+    contentTypes,
+    requestId,
+    refusal: checkSizes(url.length, bytes) ?? malformation,
+    isLast: isUpgrade || malformation !== undefined,
+  };
+}
+
+function checkSizes(targetBytes: number, headerBytes: number): Refusal | undefined {
+  if (targetBytes > maxTargetBytes) return targetTooLong();
+  return headerBytes > maxHeaderBytes ? headersTooLarge() : undefined;
 }
 
 /** The request target was longer than {@link maxTargetBytes}. */
@@ -63,21 +90,39 @@ export function headersTooLarge(): Refusal {
   return new Refusal("headersTooLarge", `the headers are over ${maxHeaderBytes} bytes: send fewer`);
 }
 
-function checkVersion(httpVersion: string): void {
-  if (httpVersion === "1.1" || httpVersion === "1.0") return;
-  throw new Refusal("malformedHttp", "the version of HTTP is not supported: send HTTP/1.1");
+function checkVersion(httpVersion: string): Refusal | undefined {
+  if (httpVersion === "1.1" || httpVersion === "1.0") return undefined;
+  return malformed("the version of HTTP is not supported: send HTTP/1.1");
 }
 
-function checkHost(hosts: readonly string[], httpVersion: string): void {
+function checkHost(hosts: readonly string[], httpVersion: string): Refusal | undefined {
   const [value, ...others] = hosts;
   if (value === undefined) {
-    if (httpVersion === "1.0") return;
-    throw new Refusal("malformedHttp", "the Host header is missing: HTTP/1.1 needs exactly one");
+    if (httpVersion === "1.0") return undefined;
+    return malformed("the Host header is missing: HTTP/1.1 needs exactly one");
   }
-  if (others.length > 0) {
-    throw new Refusal("malformedHttp", `${hosts.length} Host headers: send exactly one`);
+  if (others.length > 0) return malformed(`${hosts.length} Host headers: send exactly one`);
+  if (host.test(value)) return undefined;
+  return malformed("the Host header is not a host with an optional port");
+}
+
+/**
+ * What others on the way may read differently (RFC 9112 section 6.1): between them and us, the end of one request would
+ * be the beginning of another.
+ */
+function checkFraming(
+  transferEncodings: readonly string[],
+  httpVersion: string,
+): Refusal | undefined {
+  if (transferEncodings.length === 0) return undefined;
+  if (httpVersion === "1.0") {
+    return malformed("Transfer-Encoding needs HTTP/1.1: send Content-Length");
   }
-  if (!host.test(value)) {
-    throw new Refusal("malformedHttp", "the Host header is not a host with an optional port");
-  }
+  const codings = transferEncodings.flatMap((value) => value.split(","));
+  if (codings.every((coding) => coding.trim() !== "")) return undefined;
+  return malformed("Transfer-Encoding names nothing: leave it out");
+}
+
+function malformed(message: string): Refusal {
+  return new Refusal("malformedHttp", message);
 }

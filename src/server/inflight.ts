@@ -11,6 +11,11 @@ export class Inflight {
     this.#max = max;
   }
 
+  /** How much is under way. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** @throws Refusal `overloaded` */
   refuseIfFull(): void {
     if (this.#count < this.#max) return;

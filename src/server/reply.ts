@@ -1,5 +1,6 @@
 /** Answers, and their only writer: every byte that the server sends is made here. */
 import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { CredentialRefusal } from "../auth/credential.ts";
 import type { ErrorKind, Refusal } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
@@ -11,6 +12,10 @@ import { MethodRefusal } from "./routes.ts";
 /** What a request is answered with. */
 export interface Answer {
   readonly status: number;
+  /** The number of an Error. */
+  readonly error?: number;
+  /** What became of a plant. */
+  readonly result?: string;
   /** JSON, unless the headers name another content type. */
   readonly body: string;
   /** Beside those that every answer has. */
@@ -19,7 +24,8 @@ export interface Answer {
 
 /** The answer to a create whose plant is stored (CONTRACT part 1, rule 3). */
 export function toPlantAnswer(plant: Plant, result: Exclude<CreateResult, "conflict">): Answer {
-  return { status: 200, body: toPlantJson(plant), headers: { "X-Plantstore-Result": result } };
+  const headers = { "X-Plantstore-Result": result };
+  return { status: 200, result, body: toPlantJson(plant), headers };
 }
 
 /** The answer to those who run the server and find all well. */
@@ -34,7 +40,7 @@ export function toStatusAnswer(status: "ok" | "ready"): Answer {
  */
 export function toErrorAnswer(refusal: Refusal, status = statuses[refusal.kind] ?? 400): Answer {
   const body = JSON.stringify({ error: refusal.error, message: refusal.message });
-  return { status, body, headers: toErrorHeaders(refusal) };
+  return { status, error: refusal.error, body, headers: toErrorHeaders(refusal) };
 }
 
 /**
@@ -46,16 +52,16 @@ export async function sendAnswer(
   answer: Answer,
   { isLast, maxDrainBytes }: { isLast: boolean; maxDrainBytes: number },
 ): Promise<void> {
-  const { request, response } = exchange;
+  const { request, response, requestId } = exchange;
   if (response.destroyed) return;
   if (!exchange.isBodyComing || exchange.isBroken) {
-    const headers = toHeaders(answer, isLast || exchange.isBroken);
+    const headers = toHeaders(answer, requestId, isLast || exchange.isBroken);
     response.writeHead(answer.status, headers).end(answer.body);
     return;
   }
   const length = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
   const isRestBounded = length <= maxDrainBytes && !exchange.isContinueAwaited;
-  response.writeHead(answer.status, toHeaders(answer, isLast || !isRestBounded));
+  response.writeHead(answer.status, toHeaders(answer, requestId, isLast || !isRestBounded));
   response.write(answer.body);
   // An answer without a body, as to HEAD, has only its head to send.
   response.flushHeaders();
@@ -68,9 +74,15 @@ export async function sendAnswer(
   if (end === "broken") request.socket.destroySoon();
 }
 
-/** An answer as bytes, for a connection on which no request could be understood. It is the last one there. */
-export function toRawAnswer(answer: Answer): string {
-  const headers = Object.entries(toHeaders(answer, true)).map(
+/** Sends the last answer on a connection on which no request could be understood, and gives the client a moment to read it. */
+export function sendLastAnswer(socket: Duplex, answer: Answer, requestId: string): void {
+  socket.on("error", () => socket.destroy());
+  socket.write(toRawAnswer(answer, requestId));
+  endGently(socket);
+}
+
+function toRawAnswer(answer: Answer, requestId: string): string {
+  const headers = Object.entries(toHeaders(answer, requestId, true)).map(
     ([name, value]) => `${name}: ${value}`,
   );
   const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
@@ -89,12 +101,17 @@ function toErrorHeaders(refusal: Refusal): Record<string, string> {
   return isPassing ? { "Retry-After": retryAfter } : {};
 }
 
-function toHeaders({ body, headers }: Answer, isLast: boolean): Record<string, string> {
+function toHeaders(
+  { body, headers }: Answer,
+  requestId: string,
+  isLast: boolean,
+): Record<string, string> {
   return {
     "Content-Type": "application/json",
     "Content-Length": String(Buffer.byteLength(body)),
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": requestId,
     ...headers,
     ...(isLast ? { Connection: "close" } : {}),
   };

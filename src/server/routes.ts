@@ -3,7 +3,7 @@ import { Refusal } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
 
 /** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
-export type Operation = "create" | "health" | "readiness" | "description" | "page";
+export type Operation = "create" | "health" | "readiness" | "metrics" | "description" | "page";
 
 /** A request with a method that its path does not have. */
 export class MethodRefusal extends Refusal {
@@ -30,24 +30,31 @@ export interface RoutedRequest {
   readonly accept: string;
 }
 
+/** What is there only where it is wanted. */
+export interface OptionalPaths {
+  /** The page for people. */
+  readonly hasPage: boolean;
+  readonly hasMetrics: boolean;
+}
+
 /**
  * The operations by method and target.
  *
  * @param basePath in front of `/plants`, and of nothing else
- * @param hasPage whether there is a page for people
  * @returns a function that throws a Refusal `noSuchPath` or `noSuchMethod`
  */
 export function createRouter(
   basePath: string,
-  hasPage: boolean,
+  { hasPage, hasMetrics }: OptionalPaths,
 ): (request: RoutedRequest) => Operation {
   const createPath = `${basePath}/plants`;
-  const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  const routes = new Map<string, Route>([
     [createPath, { operation: "create", methods: ["POST"] }],
     ["/healthz", { operation: "health", methods: ["GET", "HEAD"] }],
     ["/readyz", { operation: "readiness", methods: ["GET", "HEAD"] }],
     ["/openapi.json", { operation: "description", methods: ["GET", "HEAD"] }],
   ]);
+  if (hasMetrics) routes.set("/metrics", { operation: "metrics", methods: ["GET", "HEAD"] });
   const pageRoute: Route = { operation: "page", methods: ["GET", "HEAD"] };
 
   return ({ method, target, accept }) => {
@@ -72,7 +79,8 @@ export function createRouter(
   };
 }
 
-function toPath(target: string): string {
+/** The path of a request's target, in origin-form or absolute-form, without its query. */
+export function toPath(target: string): string {
   const [beforeQuery = ""] = target.split("?", 1);
   return beforeQuery.replace(/^https?:\/\/[^/]*/i, "");
 }

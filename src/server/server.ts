@@ -1,35 +1,37 @@
 /** The plant store as an HTTP server on node:http. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { Server as TlsServer } from "node:tls";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { Refusal } from "../core/errors.ts";
 import { type ConflictPolicy, type PlantStore, StoreError } from "../core/store.ts";
 import { answerAfterOthers, createBrokenConnectionListener } from "./broken-connections.ts";
-import { createConnectionCloser } from "./connection-closer.ts";
+import { BodyMemory } from "./body-memory.ts";
+import { closeConnections } from "./connection-closer.ts";
+import { stopReading } from "./parser-stop.ts";
+import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections.ts";
 import { type CreateContext, createPlant } from "./create-plant.ts";
-import { Exchange, OpenExchanges } from "./exchange.ts";
-import { maxHeaderBytes, maxTargetBytes, readHead } from "./headers.ts";
+import { Exchange } from "./exchange.ts";
+import { type ExchangeRecord, toExchangeRecord, toUnreadRecord } from "./exchange-record.ts";
+import { listen, type ListenPlace } from "./listening.ts";
+import { makeRequestId } from "./request-id.ts";
+import { createHttpServer, type TlsCertificate } from "./http-listener.ts";
 import { Inflight } from "./inflight.ts";
+import type { ServerLimits, ServerLoad } from "./limits.ts";
+import type { Metrics } from "./metrics.ts";
 import { createReadinessCheck } from "./readiness.ts";
-import { type Answer, sendAnswer, toErrorAnswer, toStatusAnswer } from "./reply.ts";
+import { type Answer, sendAnswer, sendLastAnswer, toErrorAnswer, toStatusAnswer } from "./reply.ts";
 import { createRouter, MethodRefusal } from "./routes.ts";
 import { describeServer, showServer } from "./self-description.ts";
 
 /** What a server is made of, and where it listens. */
-export interface PlantServerOptions {
-  /** A name or an address; it never listens wider than this. */
-  readonly host: string;
-  /** 0 … 65535; 0 takes a free one. */
-  readonly port: number;
+export interface PlantServerOptions extends ServerLimits, ListenPlace {
+  /** Makes it speak HTTPS. */
+  readonly certificate?: TlsCertificate | undefined;
   readonly store: Pick<PlantStore, "create" | "checkWritable">;
   readonly authenticator: Pick<Authenticator, "check">;
   /** In front of `/plants`: empty, or with a slash at its beginning and none at its end. */
   readonly basePath: string;
-  /** The most bytes of a body. */
-  readonly maxBodyBytes: number;
-  /** The most creates that wait for the store; one more is refused with 50301. */
-  readonly maxInflight: number;
   /** What happens to a create of an id that belongs to a different plant. */
   readonly onConflict: ConflictPolicy;
   /** Where clients reach it, with the base path, when that is not where it listens. */
@@ -38,19 +40,29 @@ export interface PlantServerOptions {
   readonly docs?: boolean;
   /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
   readonly onError: (error: unknown) => void;
+  /** Told of each request once its answer is known; it must not throw. */
+  readonly onExchange?: ((record: ExchangeRecord) => void) | undefined;
+  /** What `GET /metrics` gives to anybody who asks; without it there is no such path. */
+  readonly metrics?: Pick<Metrics, "contentType" | "render"> | undefined;
   /**
    * Done once the server listens, with its URL; requests that arrive before it has ended wait for it. Its failure is one
    * of opening.
    */
   readonly prepare?: (url: string) => Promise<void>;
-  /** How long a whole request may take to arrive; its headers may take a third of it. */
-  readonly requestTimeoutMs?: number;
 }
 
 /** A server that listens. */
 export interface PlantServer {
-  /** Where `/plants` is: scheme, host, port and base path. */
+  /** Where `/plants` is: scheme, host, port and base path; of a Unix socket `unix:` and its path. */
   readonly url: string;
+  /**
+   * Shows another certificate to those who connect from now on.
+   *
+   * @throws the error of OpenSSL when it is none; the earlier one stays
+   */
+  setCertificate(certificate: TlsCertificate): void;
+  /** What is under way now. */
+  readLoad(): ServerLoad;
   /**
    * Stops: no new connections and no new work, requests under way are answered. After `timeoutMs` what is left is cut
    * off. May be called twice. The store stays open.
@@ -58,46 +70,44 @@ export interface PlantServer {
   close(timeoutMs: number): Promise<void>;
 }
 
-const defaultRequestTimeoutMs = 60_000;
-
 /**
  * Starts a server.
  *
  * @throws the error of node:net when it can't listen there (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …), and that of `prepare`
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
-  const requestTimeout = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
-  const exchanges = new OpenExchanges();
   let closing: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
   const isStopping = (): boolean => closing !== undefined;
   const inflight = new Inflight(options.maxInflight);
-  const context: CreateContext = { ...options, inflight, isStopping };
-  const findOperation = createRouter(options.basePath, options.docs ?? true);
+  const memory = new BodyMemory(options.maxWaitingBytes, options.requestTimeoutMs / 12);
+  const context: CreateContext = { ...options, inflight, memory, isStopping };
+  const findOperation = createRouter(options.basePath, {
+    hasPage: options.docs ?? true,
+    hasMetrics: options.metrics !== undefined,
+  });
   const checkReadiness = createReadinessCheck(options.store, isStopping);
 
-  const server = createServer({
-    // Far above what is allowed, so that mostly readHead tells which of the limits was passed.
-    maxHeaderSize: 4 * (maxTargetBytes + maxHeaderBytes),
-    requestTimeout,
-    headersTimeout: requestTimeout / 3,
-    connectionsCheckingInterval: Math.min(1000, requestTimeout / 3),
-    // node:http would answer without a body; ours has one.
-    requireHostHeader: false,
-  });
-  // A client that never reads its answers would keep its connection for ever.
-  server.timeout = 2 * requestTimeout;
-  // Header bytes are bounded; a bound on their count would drop the rest silently.
-  server.maxHeadersCount = 0;
-  // A client may close its side after the request and still wait for the answer.
-  Object.assign(server, { httpAllowHalfOpen: true });
+  const isEncrypted = options.certificate !== undefined;
+  const server = createHttpServer(options, options.certificate);
+  const answerAndClose: AnswerAndClose = (socket, refusal) => {
+    if (!socket.writable) return;
+    const last = toErrorAnswer(refusal);
+    const requestId = makeRequestId();
+    options.onExchange?.(toUnreadRecord(last, requestId));
+    sendLastAnswer(socket, last, requestId);
+  };
+  const connections = new Connections(server, options.maxConnections, isEncrypted, answerAndClose);
 
   async function answer(exchange: Exchange): Promise<Answer> {
-    const head = readHead(exchange.request);
-    const { method = "", url: target = "", headers } = exchange.request;
-    switch (findOperation({ method, target, accept: headers.accept ?? "" })) {
+    const { head, request } = exchange;
+    if (head.refusal !== undefined) throw head.refusal;
+    if (exchange.isExcess) throw tooManyAtATime();
+    const { method = "", url: target = "", headers } = request;
+    exchange.operation = findOperation({ method, target, accept: headers.accept ?? "" });
+    switch (exchange.operation) {
       case "create":
-        return createPlant(exchange, head, context);
+        return createPlant(exchange, context);
       case "health":
         return toStatusAnswer("ok");
       case "readiness":
@@ -105,50 +115,63 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
           () => toStatusAnswer("ready"),
           (error: unknown) => toErrorAnswer(toRefusal(error, options.onError), 503),
         );
+      case "metrics":
+        return toMetricsAnswer(options.metrics);
       case "description":
-        return describeServer({ ...options, url }, headers.host);
+        return describeServer({ ...options, url: reachedUrl }, headers.host);
       case "page":
-        return showServer({ ...options, url }, headers.host);
+        return showServer({ ...options, url: reachedUrl }, headers.host);
     }
   }
   async function serve(exchange: Exchange): Promise<void> {
-    exchanges.add(exchange);
     if (preparing !== undefined) await preparing;
     const given = await answer(exchange).catch((error: unknown) =>
       toErrorAnswer(toRefusal(error, options.onError)),
     );
-    const maxDrainBytes = options.maxBodyBytes;
+    connections.answered(exchange);
+    options.onExchange?.(toExchangeRecord(exchange, given));
+    const { connection } = exchange;
     // What was pipelined behind this request is under way as well, and is answered before the connection ends.
-    const isLast = isStopping() && exchanges.on(exchange.request.socket).at(-1) === exchange;
-    await sendAnswer(exchange, given, { isLast, maxDrainBytes });
+    const isLast =
+      (connection.isEnding || isStopping()) && connection.exchanges.at(-1) === exchange;
+    await sendAnswer(exchange, given, { isLast, maxDrainBytes: options.maxBodyBytes });
   }
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    serve(new Exchange(request, response, false)).catch(options.onError);
-  };
-  const onAwaitedContinue = (request: IncomingMessage, response: ServerResponse): void => {
-    serve(new Exchange(request, response, true)).catch(options.onError);
-  };
+  function start(
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    const connection = connections.of(request.socket);
+    if (connection === undefined || connection.isEnding) return;
+    const exchange = new Exchange(connection, request, response, awaitsContinue);
+    connections.begin(exchange);
+    if (exchange.isExcess) {
+      exchange.break(tooManyAtATime());
+      stopReading(request.socket);
+    }
+    response.once("close", () => connections.ended(exchange));
+    serve(exchange).catch(options.onError);
+  }
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    start(request, response, false);
   server.on("request", onRequest);
-  server.on("checkContinue", onAwaitedContinue);
+  server.on("checkContinue", (request, response) => start(request, response, true));
   server.on("checkExpectation", onRequest);
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
     const refusal = new MethodRefusal("no such method: CONNECT opens no tunnel here", "POST");
-    answerAfterOthers(exchanges.on(socket), socket, refusal);
+    const open = connections.of(socket)?.exchanges ?? [];
+    answerAfterOthers(open, () => answerAndClose(socket, refusal));
   });
-  server.on("clientError", createBrokenConnectionListener(exchanges));
-  const closeConnections = createConnectionCloser(server);
+  server.on("clientError", createBrokenConnectionListener(connections, answerAndClose));
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: options.host, port: options.port }, () => {
-      server.off("error", reject);
-      server.on("error", options.onError);
-      resolve();
-    });
-  });
-
-  const url = toOrigin(options.host, server.address() as AddressInfo) + options.basePath;
-  const close = (timeoutMs: number): Promise<void> => (closing ??= closeConnections(timeoutMs));
+  const origin = await listen(server, options, isEncrypted);
+  server.on("error", options.onError);
+  const isOnNetwork = options.socketPath === undefined;
+  const url = isOnNetwork ? origin + options.basePath : origin;
+  // Whoever speaks HTTP on a Unix socket names some host all the same.
+  const reachedUrl = isOnNetwork ? url : `http://localhost${options.basePath}`;
+  const close = (timeoutMs: number): Promise<void> =>
+    (closing ??= closeConnections(server, connections, timeoutMs));
   try {
     preparing = options.prepare?.(url);
     await preparing;
@@ -157,7 +180,20 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     await close(0);
     throw error;
   }
-  return { url, close };
+  const setCertificate = (certificate: TlsCertificate): void => {
+    if (server instanceof TlsServer) server.setSecureContext(certificate);
+  };
+  const readLoad = (): ServerLoad => ({
+    creates: inflight.count,
+    bodyBytes: memory.bytes,
+    connections: connections.count,
+  });
+  return { url, close, setCertificate, readLoad };
+}
+
+async function toMetricsAnswer(metrics: PlantServerOptions["metrics"]): Promise<Answer> {
+  const body = (await metrics?.render()) ?? "";
+  return { status: 200, body, headers: { "Content-Type": metrics?.contentType ?? "text/plain" } };
 }
 
 /** What a client is told of a failure: of one that is not its own, nothing but what it can do. */
@@ -174,11 +210,4 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): Refusal {
     default:
       return new Refusal("unexpected", "the server failed unexpectedly: try again");
   }
-}
-
-/** A server that listens on every address is reached through the loopback one. */
-function toOrigin(host: string, { port }: AddressInfo): string {
-  const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
-  const name = reachable.includes(":") ? `[${reachable}]` : reachable;
-  return new URL(`http://${name}:${port}`).origin;
 }

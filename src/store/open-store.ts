@@ -1,5 +1,6 @@
 /** Opens the store that a URL names; only the engine it needs is loaded. */
 import { type PlantStore, type StoreEngine, StoreError, type StoreReader } from "../core/store.ts";
+import { type CommitListener, observeCommits } from "./commit-observer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
 
@@ -7,6 +8,8 @@ import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
 export interface OpenStoreOptions {
   /** Whether it is refused when there is none yet, instead of created. */
   readonly mustExist?: boolean;
+  /** Is told of each commit that succeeded; it must not throw. */
+  readonly onCommit?: CommitListener | undefined;
 }
 
 /**
@@ -17,9 +20,10 @@ export interface OpenStoreOptions {
  */
 export async function openStore(
   url: string,
-  { mustExist = false }: OpenStoreOptions = {},
+  { mustExist = false, onCommit }: OpenStoreOptions = {},
 ): Promise<PlantStore> {
-  return createGroupCommit(await openEngine(parseStoreUrl(url), mustExist));
+  const engine = await openEngine(parseStoreUrl(url), mustExist);
+  return createGroupCommit(onCommit === undefined ? engine : observeCommits(engine, onCommit));
 }
 
 /**

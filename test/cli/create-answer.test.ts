@@ -88,6 +88,11 @@ describe("an Error", () => {
     expect(stderr).toContain(`(check the path of --url, which is ${url})`);
   });
 
+  it("names the request, by which the server's log is searched", async () => {
+    const { stderr } = await createWith(errorAnswer(40900, { "X-Request-Id": "a-1" }));
+    expect(stderr).toBe("error 40900: message of 40900 (request a-1)\n");
+  });
+
   it("is exact in a pipe; its sentence is one line, and safe, everywhere", async () => {
     const answer = json(400, JSON.stringify({ error: 40900, message: nasty }));
     const { stdout, stderr } = await createWith(answer);

@@ -49,6 +49,19 @@ describe("the world of a process", () => {
     expect(said).toBe(isTold ? `${process.execPath}\0${file}\0f\u00FFrn\0` : "");
   });
 
+  it("has a log whose reader may take nothing for as long as it likes", async () => {
+    const { start } = await startScript(`
+      const log = io.log;
+      for (let count = 0; count < 100; count++) log.write("fern ".repeat(2000));
+      await writeText(io.stdout, "not held up");`);
+    const child = start();
+    child.stderr?.pause();
+    const [said] = (await once(child.stdout ?? expect.unreachable(), "data")) as [Buffer];
+    expect(said.toString()).toBe("not held up");
+    child.stderr?.resume();
+    expect(await text(child.stderr ?? expect.unreachable())).toBe("fern ".repeat(200_000));
+  });
+
   it("has an output whose end is an error that can be caught, and never one that ends the process", async () => {
     const { start } = await startScript(`
       await new Promise((resolve) => io.stdin.once("end", resolve).resume());

@@ -1,9 +1,13 @@
 /** `plantstore serve` as a function: what it says to a terminal and to a log, and how it starts and stops. */
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { readSavedToken, saveToken } from "../../src/cli/credentials.ts";
+import { createCertificate } from "../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -56,7 +60,35 @@ describe("in a log", () => {
     const token = await readSavedToken(configDirectory(home), url);
     expect(token).toMatch(/^pst_/);
     expect(stdout + stderr).not.toContain("pst_");
-    expect(stderr).toContain("A token was issued, and saved for this user\n");
+    const messages = stderr.split("\n").map((line) => line && (JSON.parse(line) as object));
+    const level = "info";
+    const message = "A token was issued, and saved for this user";
+    expect(messages).toContainEqual(expect.objectContaining({ level, message }));
+  });
+
+  it("each request is a line of JSON, without its token and its body", async () => {
+    const home = await createTemporaryDirectory();
+    const env = { PLANTSTORE_TOKEN: "chosen-secret" };
+    const { url, stop } = await startServe(home, [], { env });
+    await create(home, url, env);
+    const { stderr } = await stop();
+    const lines = stderr.split("\n").filter((line) => line.includes('"/plants"'));
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: "info", method: "POST", path: "/plants", status: 200, bytes: 15 },
+    ]);
+    expect(stderr).not.toMatch(/chosen-secret|fern/);
+  });
+
+  it("--log-level error leaves only what is wrong, --log-format text what a person reads", async () => {
+    const home = await createTemporaryDirectory();
+    const quiet = await startServe(home, ["--log-level", "error"]);
+    await create(home, quiet.url);
+    expect((await quiet.stop()).stderr).toBe("");
+    const readable = await startServe(home, ["--log-format", "text"]);
+    await create(home, readable.url);
+    expect((await readable.stop()).stderr).toMatch(
+      /Z POST \/plants 200 [\d.]+ ms 15 bytes id \S+\n/,
+    );
   });
 });
 
@@ -101,9 +133,8 @@ describe("a store that has tokens", () => {
     await first.stop();
     const elsewhere = await createTemporaryDirectory();
     const second = await startServe(elsewhere, ["--store", store]);
-    expect(second.run.stderr()).toMatch(
-      /No token of this store is saved.*`plantstore token issue`/,
-    );
+    await second.run.saw("No token of this store is saved");
+    expect(second.run.stderr()).toContain("`plantstore token issue`");
     expect(await create(elsewhere, second.url)).toMatchObject({ exitCode: 4 });
   });
 
@@ -190,4 +221,160 @@ it.each([
   expect(await create(home, url)).toMatchObject({ exitCode: 0, stdout: '{"name":"fern"}\n' });
   run.signal("SIGTERM");
   await run.finished;
+});
+
+describe("where others could listen", () => {
+  it.each([
+    ["--host", "0.0.0.0"],
+    ["--host", "::"],
+  ])("%s %s is served with a warning that tokens are not encrypted", async (...args) => {
+    const home = await createTemporaryDirectory();
+    const { run } = await startServe(home, [...args, "--store", "memory:"]);
+    await run.saw("tokens arrive at");
+    expect(run.stderr()).toContain('"level":"warn","message":"tokens arrive at');
+  });
+
+  it("there is none on this machine itself", async () => {
+    const home = await createTemporaryDirectory();
+    const { stop } = await startServe(home, ["--host", "::1", "--store", "memory:"]);
+    expect((await stop()).stderr).not.toContain("unencrypted");
+  });
+});
+
+describe("--tls-cert and --tls-key", () => {
+  async function writeCertificate(home: string, name = "localhost") {
+    const { cert, key } = createCertificate(name);
+    await writeFile(join(home, "cert.pem"), cert);
+    await writeFile(join(home, "key.pem"), key);
+    await writeFile(join(home, "other.pem"), createCertificate(name).key);
+    return ["--tls-cert", join(home, "cert.pem"), "--tls-key", join(home, "key.pem")];
+  }
+
+  it("make it https, and SIGHUP reads them anew", async () => {
+    const home = await createTemporaryDirectory();
+    const args = await writeCertificate(home);
+    const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
+    await run.saw("https://127.0.0.1:");
+    await writeCertificate(home, "elsewhere");
+    run.hangUp();
+    await run.saw("SIGHUP: the certificate was read anew");
+    const { port } = new URL(run.stdout().trim());
+    const client = connect({ port: Number(port), rejectUnauthorized: false });
+    await once(client, "secureConnect");
+    expect(client.getPeerCertificate().subject.CN).toBe("elsewhere");
+    client.destroy();
+
+    await writeFile(join(home, "key.pem"), "");
+    run.hangUp();
+    await run.saw('"level":"error","message":"SIGHUP: ');
+    run.signal("SIGTERM");
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each<[what: string, toArgs: (args: readonly string[]) => readonly string[], message: RegExp]>([
+    ["one without the other", (args) => args.slice(0, 2), /belong together/],
+    ["on a Unix socket", (args) => [...args, "--socket", "plants.sock"], /--socket stays/],
+    [
+      "a file that is not there",
+      ([a = "", ...rest]) => [a, "/nonexistent", ...rest.slice(1)],
+      /can't be read: ENOENT/,
+    ],
+    [
+      "a key of another certificate",
+      ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "other.pem")],
+      /no certificate and its key/,
+    ],
+    [
+      "a key in place of a certificate",
+      ([a = "", , ...rest]) => [a, rest[1] ?? "", ...rest],
+      /no certificate and its key/,
+    ],
+  ])("%s is wrong usage", async (_what, toArgs, message) => {
+    const home = await createTemporaryDirectory();
+    const args = toArgs(await writeCertificate(home));
+    const { exitCode, stderr } = await runCli(["serve", "--store", "memory:", ...args], { home });
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(message) as string,
+    });
+  });
+});
+
+describe("--socket", () => {
+  it("is announced by its path, and needs no token that is saved for an address", async () => {
+    const home = await createTemporaryDirectory();
+    const path = join(home, "plants.sock");
+    const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
+    await run.saw(`unix:${path}\n`);
+    run.signal("SIGTERM");
+    expect(await run.finished).toMatchObject({ exitCode: 0, stdout: `unix:${path}\n` });
+    expect(existsSync(configDirectory(home))).toBe(false);
+  });
+
+  it("says what is in its place", async () => {
+    const home = await createTemporaryDirectory();
+    await writeFile(join(home, "file"), "");
+    const args = ["serve", "--socket", join(home, "file"), "--store", "memory:"];
+    const { exitCode, stderr } = await runCli(args, { home });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/is in its place/) as string,
+    });
+  });
+});
+
+describe("a SIGHUP", () => {
+  it("does no harm where there is nothing to read anew", async () => {
+    const home = await createTemporaryDirectory();
+    const { run, url } = await startServe(home);
+    run.hangUp();
+    await run.saw("SIGHUP: there is no certificate");
+    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("stops a server whose terminal is gone", async () => {
+    const home = await createTemporaryDirectory();
+    const { run } = await startServe(home, [], { terminals: allTerminals });
+    run.hangUp();
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+});
+
+it("what nobody caught is told with its stack, and it goes on serving", async () => {
+  const home = await createTemporaryDirectory();
+  const { run, url } = await startServe(home);
+  run.throwUncaught(new TypeError("x is not a function"));
+  await run.saw("unexpected: TypeError: x is not a function\\n    at ");
+  expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+});
+
+describe("--metrics", () => {
+  it("main: counts requests and commits on the main address", async () => {
+    const home = await createTemporaryDirectory();
+    const { url } = await startServe(home, ["--metrics", "main"]);
+    await create(home, url);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain('plantstore_plants_total{result="created"} 1\n');
+    expect(text).toContain("plantstore_commit_plants_count 1\n");
+    expect(text).toContain("plantstore_connections 1\n");
+  });
+
+  it("HOST:PORT: has them there alone", async () => {
+    const home = await createTemporaryDirectory();
+    const { run, url } = await startServe(home, ["--metrics", "127.0.0.1:0"]);
+    await run.saw("Metrics are at ");
+    const own = /Metrics are at ([^"]+)/.exec(run.stderr())?.[1] ?? "";
+    expect((await fetch(own)).status).toBe(200);
+    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+  });
+
+  it("at a port that is in use is an error that names it", async () => {
+    const home = await createTemporaryDirectory();
+    const { url } = await startServe(home);
+    const { host, port } = new URL(url);
+    const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", host];
+    const { exitCode, stderr } = await runCli(args, { home });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
+  });
 });

@@ -1,16 +1,17 @@
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Io } from "../../src/cli/io.ts";
 import {
-  type ClientOptions,
-  resolveClientOptions,
   resolveServeOptions,
   type ServeFlags,
   type ServeOptions,
-} from "../../src/cli/settings.ts";
+} from "../../src/cli/serve-settings.ts";
+import { type ClientOptions, resolveClientOptions } from "../../src/cli/settings.ts";
 
 /** All that settings look at. */
 function createPlace(env: Readonly<Record<string, string>> = {}): Io {
-  const place: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern" };
+  const stderr = new PassThrough();
+  const place: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern", stderr };
   return place as Io;
 }
 
@@ -19,12 +20,22 @@ describe("serve, by default,", () => {
     expect(resolveServeOptions({}, createPlace())).toEqual({
       host: "127.0.0.1",
       port: 7526,
+      socketPath: undefined,
+      tls: undefined,
       basePath: "",
       maxBodyBytes: 1_048_576,
       maxInflight: 4096,
+      maxWaitingBytes: 67_108_864,
+      maxConnections: 10_000,
+      requestTimeoutMs: 60_000,
+      idleTimeoutMs: 75_000,
+      shutdownTimeoutMs: 10_000,
       onConflict: "reject",
       docs: true,
       storeUrl: "sqlite:/home/fern/.local/share/plantstore/plants.db",
+      metricsPlace: undefined,
+      logFormat: "json",
+      logLevel: "info",
     });
   });
 });
@@ -62,7 +73,17 @@ describe("a setting", () => {
     ["PLANTSTORE_BASE_PATH", "/v1", { basePath: "/v1" }],
     ["PLANTSTORE_MAX_BODY", "2KiB", { maxBodyBytes: 2048 }],
     ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
+    ["PLANTSTORE_MAX_WAITING", "1GiB", { maxWaitingBytes: 1_073_741_824 }],
+    ["PLANTSTORE_MAX_CONNECTIONS", "1", { maxConnections: 1 }],
+    ["PLANTSTORE_REQUEST_TIMEOUT", "0.5", { requestTimeoutMs: 500 }],
+    ["PLANTSTORE_IDLE_TIMEOUT", "5", { idleTimeoutMs: 5000 }],
+    ["PLANTSTORE_SHUTDOWN_TIMEOUT", "30", { shutdownTimeoutMs: 30_000 }],
     ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
+    ["PLANTSTORE_SOCKET", "plants.sock", { socketPath: "plants.sock" }],
+    ["PLANTSTORE_METRICS", "main", { metricsPlace: "main" }],
+    ["PLANTSTORE_METRICS", "[::1]:9526", { metricsPlace: { host: "::1", port: 9526 } }],
+    ["PLANTSTORE_LOG_FORMAT", "text", { logFormat: "text" }],
+    ["PLANTSTORE_LOG_LEVEL", "debug", { logLevel: "debug" }],
     ["PLANTSTORE_PUBLIC_URL", "https://a.example/v1/", { publicUrl: "https://a.example/v1" }],
     ["PLANTSTORE_NO_DOCS", "1", { docs: false }],
     ["PLANTSTORE_NO_DOCS", "0", { docs: true }],
@@ -122,11 +143,24 @@ describe("a value for serve", () => {
     [{ maxBody: "65MiB" }],
     [{ maxBody: "1.5MiB" }],
     [{ maxInflight: "0" }],
+    [{ maxWaiting: "65GiB" }],
+    [{ maxConnections: "0" }],
+    [{ requestTimeout: "0" }],
     [{ onConflict: "ignore" }],
+    [{ logFormat: "xml" }],
+    [{ metrics: "9526" }],
+    [{ metrics: "localhost:" }],
+    [{ metrics: "localhost:70000" }],
+    [{ logLevel: "all" }],
   ])("%j is refused", (flags) => {
     expect(() => resolveServeOptions(flags, createPlace())).toThrow(
       /^--[a-z-]+ is ".*": it must be /,
     );
+  });
+
+  it("for all bodies may not be less than for one", () => {
+    const flags = { maxBody: "2MiB", maxWaiting: "1MiB" };
+    expect(() => resolveServeOptions(flags, createPlace())).toThrow(/^--max-waiting is less than/);
   });
 
   it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(

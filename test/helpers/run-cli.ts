@@ -46,6 +46,10 @@ export interface CliRun {
   saw(text: string): Promise<void>;
   /** Delivers a signal; says whether somebody was listening. */
   signal(name: StopSignal): boolean;
+  /** Delivers a SIGHUP. */
+  hangUp(): void;
+  /** Delivers what nobody caught. */
+  throwUncaught(error: unknown): void;
   /** Closes stdout as a reader does that has seen enough. */
   closeStdout(): void;
   /** The same of stderr. */
@@ -59,10 +63,13 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const stdout = createOutput(terminals.stdout === true, columns);
   const stderr = createOutput(terminals.stderr === true, columns);
   const handlers = new Set<(signal: StopSignal) => void>();
+  const hangUpHandlers = new Set<() => void>();
+  const uncaughtHandlers = new Set<(error: unknown) => void>();
   const io: Io = {
     stdin,
     stdout: stdout.stream,
     stderr: stderr.stream,
+    log: stderr.stream,
     env: options.env ?? {},
     platform: "linux",
     homeDirectory: options.home ?? "/nonexistent/home",
@@ -71,6 +78,8 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       handlers.add(handler);
       return () => handlers.delete(handler);
     },
+    onHangUp: (handler) => void hangUpHandlers.add(handler),
+    onUncaught: (handler) => void uncaughtHandlers.add(handler),
   };
   const finished = main(argv, io).then((exitCode) => {
     const outputs = { stdout: stdout.text(), stderr: stderr.text() };
@@ -90,6 +99,12 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     signal(name) {
       for (const handler of handlers) handler(name);
       return handlers.size > 0;
+    },
+    hangUp() {
+      for (const handler of hangUpHandlers) handler();
+    },
+    throwUncaught(error) {
+      for (const handler of uncaughtHandlers) handler(error);
     },
     closeStdout: () => void stdout.stream.destroy(),
     closeStderr: () => void stderr.stream.destroy(),

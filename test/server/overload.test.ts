@@ -59,6 +59,109 @@ describe("the creates that wait for the store are bounded", () => {
   });
 });
 
+describe("the bytes of bodies that arrive or wait are bounded", () => {
+  const head = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+  const half = `${head}Content-Length: 1000\r\n\r\n${" ".repeat(800)}`;
+
+  it("one more is refused with 50301 while others arrive, and there is room once they are gone", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 2000 });
+    const slow = await Promise.all([1, 2].map(() => openRawConnection(server.port)));
+    for (const { socket } of slow) socket.write(half);
+    await expect
+      .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
+      .toContain("50301");
+    for (const { socket } of slow) socket.destroy();
+    await expect
+      .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
+      .toContain("40001");
+  });
+
+  it("a client that has been sending for long makes room for others", async () => {
+    const limits = { maxBodyBytes: 1000, maxWaitingBytes: 1000, requestTimeoutMs: 3000 };
+    await using server = await startServer(limits);
+    const slow = await openRawConnection(server.port);
+    slow.socket.write(half);
+    await expect
+      .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
+      .toContain("40001");
+    await slow.ended();
+    expect(slow.received()).toContain("50301");
+  });
+
+  it("also while they wait for the store", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({
+      store: held.store,
+      maxBodyBytes: 40,
+      maxWaitingBytes: 40,
+    });
+    const waiting = exchangeRaw(server.port, create(1));
+    await held.isWaiting(1);
+    const refused = await exchangeRaw(server.port, create(2));
+    expect(refused).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
+    expect(refused.body).toContain("50301");
+    held.release("created");
+    expect((await waiting).status).toBe(200);
+    const next = exchangeRaw(server.port, create(3));
+    await held.isWaiting(1);
+    held.release("conflict");
+    expect((await next).body).toContain("40900");
+  });
+
+  it.each<[what: string, request: string, error: string]>([
+    ["is no plant", `${head}Content-Length: 900\r\n\r\n${" ".repeat(900)}`, "40001"],
+    [
+      "is over the limit",
+      `${head}Transfer-Encoding: chunked\r\n\r\n3e8\r\n${" ".repeat(1000)}\r\n1\r\n \r\n0\r\n\r\n`,
+      "41300",
+    ],
+  ])("what a body held that %s is free again", async (_what, request, error) => {
+    await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 1000 });
+    for (let count = 0; count < 5; count++) {
+      expect((await exchangeRaw(server.port, request)).body).toContain(error);
+    }
+  });
+});
+
+describe("connections are bounded", () => {
+  it("one more ends the one that has been idle for longest", async () => {
+    await using server = await startServer({ maxConnections: 2 });
+    const first = await openRawConnection(server.port);
+    const second = await openRawConnection(server.port);
+    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (const { socket } of [second, first]) socket.write(request);
+    await Promise.all([first.answers(1), second.answers(1)]);
+    first.socket.write(request);
+    await first.answers(2);
+    expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
+    await second.ended();
+    expect(first.isOpen()).toBe(true);
+    first.socket.destroy();
+  });
+
+  it("those that wait for an answer are kept, and one more is refused with 50301", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store, maxConnections: 2 });
+    const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
+    await held.isWaiting(2);
+    const refused = await exchangeRaw(server.port, create(3));
+    expect(refused).toMatchObject({ status: 400, headers: { connection: "close" } });
+    expect(refused.body).toContain("50301");
+    held.release("created");
+    expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200]);
+    expect(server.errors).toEqual([]);
+  });
+
+  it("a refused client that goes on sending keeps no place", async () => {
+    await using server = await startServer({ maxConnections: 1 });
+    const endless = await openRawConnection(server.port);
+    endless.socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`);
+    expect(await endless.answers(1)).toMatchObject([{ status: 404 }]);
+    expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
+    await endless.ended();
+  });
+});
+
 describe("GET /healthz", () => {
   it("tells that the process answers, to anybody", async () => {
     await using server = await startServer({ basePath: "/v1" });

@@ -2,7 +2,8 @@
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { type OpenApiFlags, resolveBaseUrl, serveSettings } from "../settings.ts";
+import { serveSettings } from "../serve-settings.ts";
+import { type OpenApiFlags, resolveBaseUrl } from "../settings.ts";
 
 /** What `openapi` is to do. */
 export interface OpenApiOptions {

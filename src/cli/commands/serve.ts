@@ -1,20 +1,38 @@
 /** `plantstore serve`: the service in this process, from opening its store to closing it. */
 import { type Authenticator, createAuthenticator } from "../../auth/authenticator.ts";
 import type { PlantStore } from "../../core/store.ts";
-import { createErrorLog } from "../../server/error-log.ts";
+import type { TlsCertificate } from "../../server/http-listener.ts";
+import { createLog, type Log } from "../../server/log.ts";
+import type { ServerLoad } from "../../server/limits.ts";
+import type { Metrics } from "../../server/metrics.ts";
+import type { MetricsServer } from "../../server/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
 import { openStore } from "../../store/open-store.ts";
-import { describeStoreUrl } from "../../store/store-url.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../directories.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type FirstToken, provideFirstToken } from "../first-token.ts";
 import { type Io, writeText } from "../io.ts";
-import { createReporter } from "../reporter.ts";
-import { resolveUrl, type ServeOptions } from "../settings.ts";
+import { explainListening } from "../listen-failure.ts";
+import { openLogOutput } from "../log-output.ts";
+import { greet } from "../serve-greeting.ts";
+import type { ServeOptions } from "../serve-settings.ts";
+import { readTlsFiles } from "../tls-files.ts";
 
-/** How long requests under way may take once the server stops. */
-const shutdownTimeoutMs = 10_000;
+/** What the parts of one run share. */
+interface Run {
+  readonly options: ServeOptions;
+  readonly io: Io;
+  readonly log: Log;
+}
+
+/** What a server is made of. */
+interface Parts {
+  readonly store: PlantStore;
+  readonly authenticator: Authenticator;
+  readonly certificate: TlsCertificate | undefined;
+  readonly metrics: Metrics | undefined;
+}
 
 /**
  * Serves until a signal to stop.
@@ -23,8 +41,38 @@ const shutdownTimeoutMs = 10_000;
  * @throws CommandError, StoreError when it could not start
  */
 export async function serve(options: ServeOptions, io: Io): Promise<number> {
-  const stopped = new Promise<void>((resolve) => io.onSignal(() => resolve()));
-  const store = await openStore(options.storeUrl);
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => (stop = resolve));
+  io.onSignal(stop);
+  const output = openLogOutput(io.log, (count) => {
+    log.message("warn", `${count} lines of this log were lost: whoever reads it is too slow`);
+  });
+  const log = createLog(options.logFormat, options.logLevel, output.write);
+  io.onUncaught((error) => log.trouble(error));
+  let server: PlantServer | undefined;
+  io.onHangUp(() => {
+    // A server in the foreground ends with its terminal.
+    if (io.stderr.isTTY) stop();
+    else void reload(server, { options, io, log });
+  });
+  try {
+    await serveUntil(stopped, { options, io, log }, (opened) => (server = opened));
+  } finally {
+    await output.close();
+  }
+  return exitCodes.done.code;
+}
+
+async function serveUntil(
+  stopped: Promise<void>,
+  run: Run,
+  onOpen: (server: PlantServer) => void,
+): Promise<void> {
+  const { options, io, log } = run;
+  const certificate = options.tls && (await readTlsFiles(options.tls));
+  let server: PlantServer | undefined;
+  const metrics = await loadMetrics(options, () => server?.readLoad());
+  const store = await openStore(options.storeUrl, { onCommit: metrics?.addCommit });
   const authenticator = createAuthenticator({
     listTokens: () => store.listTokens(),
     noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
@@ -32,22 +80,41 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
   });
   try {
     let token: FirstToken = { kind: "none" };
-    const server = await openServer(options, store, authenticator, io, async (url) => {
-      token = await provideToken(options, url, store, io);
+    const parts = { store, authenticator, certificate, metrics };
+    server = await openServer(run, parts, async (url) => {
+      if (options.socketPath === undefined) token = await provideToken(options, url, store, io);
     });
+    onOpen(server);
+    let metricsServer: MetricsServer | undefined;
     try {
-      const reporter = createReporter(io, undefined);
-      for (const line of toGreeting(options, server.url, token, io)) await reporter.note(line);
+      metricsServer = await openOwnMetrics(metrics, run);
+      await greet({ options, url: server.url, token }, log, io);
       await writeText(io.stdout, `${server.url}\n`);
       await stopped;
+      log.message("info", "Stopping: requests under way are answered");
     } finally {
-      await server.close(shutdownTimeoutMs);
+      await server.close(options.shutdownTimeoutMs);
+      metricsServer?.close();
     }
   } finally {
     await authenticator.flushUses();
     await store.close();
   }
-  return exitCodes.done.code;
+}
+
+/** Reads anew what may have changed; on failure all stays as it is. */
+async function reload(server: PlantServer | undefined, { options, log }: Run): Promise<void> {
+  if (options.tls === undefined) {
+    log.message("info", "SIGHUP: there is no certificate to read anew");
+    return;
+  }
+  try {
+    server?.setCertificate(await readTlsFiles(options.tls));
+    log.message("info", "SIGHUP: the certificate was read anew");
+  } catch (error) {
+    if (error instanceof CommandError) log.message("error", `SIGHUP: ${error.message}`);
+    else log.trouble(error);
+  }
 }
 
 async function provideToken(
@@ -67,77 +134,52 @@ async function provideToken(
 
 /** @param prepare ends before the first request is answered */
 async function openServer(
-  options: ServeOptions,
-  store: PlantStore,
-  authenticator: Authenticator,
-  io: Io,
+  { options, log }: Run,
+  { store, authenticator, certificate, metrics }: Parts,
   prepare: (url: string) => Promise<void>,
 ): Promise<PlantServer> {
-  const { host, port } = options;
-  // A log that nobody takes any more must not stop the service.
-  const onError = createErrorLog((text) => void writeText(io.stderr, text).catch(() => undefined));
   try {
-    return await openPlantServer({ ...options, store, authenticator, onError, prepare });
+    return await openPlantServer({
+      ...options,
+      store,
+      authenticator,
+      certificate,
+      onError: (error) => log.trouble(error),
+      onExchange(record) {
+        log.request(record);
+        metrics?.addExchange(record);
+      },
+      metrics: options.metricsPlace === "main" ? metrics : undefined,
+      prepare,
+    });
   } catch (error) {
-    const explanation = explainListening((error as NodeJS.ErrnoException).code, host, port);
-    if (explanation === undefined) throw error;
-    throw new CommandError("internal", explanation, { cause: error });
+    throw explainListening(error, options) ?? error;
   }
 }
 
-function explainListening(
-  code: string | undefined,
-  host: string,
-  port: number,
-): string | undefined {
-  switch (code) {
-    case "EADDRINUSE":
-      return `port ${port} of ${host} is in use: stop what listens there, or choose another with --port (0 takes a free one)`;
-    case "EACCES":
-      return `this user may not listen on port ${port}: choose one above 1023 with --port`;
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `${host} is no address of this machine: choose another with --host`;
-    default:
-      return undefined;
-  }
+/** @param readLoad as {@link PlantServer.readLoad}, once there is a server */
+async function loadMetrics(
+  { metricsPlace }: ServeOptions,
+  readLoad: () => ServerLoad | undefined,
+): Promise<Metrics | undefined> {
+  if (metricsPlace === undefined) return undefined;
+  const { createMetrics } = await import("../../server/metrics.ts");
+  return createMetrics(readLoad);
 }
 
-/** Whether `create` comes here when it is not told where to go. */
-function isUsualUrl(url: string, io: Io): boolean {
+async function openOwnMetrics(
+  metrics: Metrics | undefined,
+  { options: { metricsPlace }, log }: Run,
+): Promise<MetricsServer | undefined> {
+  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
+    return undefined;
+  }
+  const { openMetricsServer } = await import("../../server/metrics-server.ts");
   try {
-    return resolveUrl(undefined, io).baseUrl === url;
-  } catch {
-    return false; // What is wrong there is of no concern here.
+    const server = await openMetricsServer(metrics, metricsPlace);
+    log.message("info", `Metrics are at ${server.url}`);
+    return server;
+  } catch (error) {
+    throw explainListening(error, metricsPlace) ?? error;
   }
-}
-
-/** The token itself only where a person reads it: a log would keep it. */
-function toGreeting(
-  options: ServeOptions,
-  url: string,
-  token: FirstToken,
-  io: Io,
-): readonly string[] {
-  const lines = [
-    `Plants are kept in ${describeStoreUrl(options.storeUrl).replace(/^memory:$/, "memory, until it stops")}`,
-  ];
-  if (token.kind === "issued") {
-    lines.push("A token was issued, and saved for this user");
-    if (io.stderr.isTTY) lines.push(`Shown only this once: ${token.token}`);
-  }
-  if (token.kind === "none" && options.environmentToken === undefined) {
-    lines.push(
-      "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
-    );
-  }
-  if (io.stderr.isTTY) {
-    const place = isUsualUrl(url, io) ? "" : ` --url ${url}`;
-    lines.push(
-      `Create a plant from a second terminal: plantstore create${place} --id 1 --name fern`,
-    );
-    lines.push("Stop with Ctrl-C. Listening on:");
-  }
-  return lines;
 }

@@ -1,4 +1,5 @@
 /** Prints what came of a single plant: the Plant or the Error. */
+import { quoteInput } from "../../core/quote.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../client/client-error.ts";
 import type { RecordResult, StopCause } from "../../client/create-plants.ts";
 import type { CreateOutcome } from "../../client/create-plant.ts";
@@ -53,7 +54,7 @@ export async function printLone(
 
 /** What a sentence about an Error adds to it. */
 export function toDetails(
-  { error, attempts }: CreateOutcome & { readonly ok: false },
+  { error, attempts, requestId }: CreateOutcome & { readonly ok: false },
   { tokenSource, baseUrl }: Pick<LoneContext, "tokenSource" | "baseUrl">,
 ): string[] {
   const exitCode = toExitCode(error.error);
@@ -63,5 +64,6 @@ export function toDetails(
     details.push(`check the path of --url, which is ${baseUrl}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
+  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
   return details;
 }

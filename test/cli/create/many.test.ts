@@ -305,7 +305,7 @@ describe("it ends early", () => {
     const result = await runCli(["create", "-"], { env, stdin: lines.join("") });
     expect(result).toMatchObject({ exitCode: 4, stdout: "" });
     expect(result.stderr).toMatch(
-      /^error 40102: .*the token came from PLANTSTORE_TOKEN; go on with --from-line 1, or repeat the same command\)\n$/,
+      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; go on with --from-line 1, or repeat the same command\)\n$/,
     );
   });
 

@@ -9,7 +9,7 @@ import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/limits.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
-import { createCertificate } from "./certificate.ts";
+import { createCertificate } from "../../helpers/certificate.ts";
 
 const postgres = useOwnPostgres();
 
@@ -189,9 +189,9 @@ describe("a server with TLS and a certificate for localhost", () => {
   let otherRootPath = "";
 
   beforeAll(async () => {
-    const { certificate, key } = createCertificate("localhost");
-    rootPath = await postgres.addFile("server.crt", certificate);
-    otherRootPath = await postgres.addFile("other.crt", createCertificate("localhost").certificate);
+    const { cert, key } = createCertificate("localhost");
+    rootPath = await postgres.addFile("server.crt", cert);
+    otherRootPath = await postgres.addFile("other.crt", createCertificate("localhost").cert);
     await configure("ssl_cert_file", rootPath);
     await configure("ssl_key_file", await postgres.addFile("server.key", key));
     await configure("ssl", "on");

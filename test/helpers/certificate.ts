@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 
 /** A certificate and its key, both PEM. */
 export interface Certificate {
-  readonly certificate: string;
+  readonly cert: string;
   readonly key: string;
 }
 
@@ -37,7 +37,7 @@ export function createCertificate(hostName: string): Certificate {
   const signature = encode(0x03, Buffer.from([0]), sign("sha256", content, privateKey));
   const der = encode(sequence, content, ecdsaWithSha256, signature);
   return {
-    certificate: `-----BEGIN CERTIFICATE-----\n${der.toString("base64")}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${der.toString("base64")}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }

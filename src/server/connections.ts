@@ -1,0 +1,140 @@
+/** The connections of a server: how many there may be, and which has to go when there is no room for one more. */
+import type { Server } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Refusal } from "../core/errors.ts";
+import { Connection, type Exchange } from "./exchange.ts";
+
+/** Those that are refused linger for a moment; beyond so many of them, node:net drops the next without a word. */
+const refusalRoom = 100;
+
+/**
+ * Requests without an answer on one connection; one more is refused and ends it. They come in one piece, thousands of
+ * them at a time, and nobody else would have a turn before the last.
+ */
+const maxPipelined = 32;
+
+/** Sends the last answer on a connection, on which nothing else is under way. */
+export type AnswerAndClose = (socket: Duplex, refusal: Refusal) => void;
+
+/** Follows the connections of a server from its beginning on. */
+export class Connections {
+  readonly #max: number;
+  readonly #open = new Map<Duplex, Connection>();
+  /** Those to which no answer is owed; the first has been so for longest. */
+  readonly #idle = new Set<Connection>();
+  /** Clients of TLS that have not said hello to the end, by their address and port. */
+  readonly #greeting = new Map<string, Socket>();
+  #count = 0;
+
+  /**
+   * @param isEncrypted whether it speaks TLS; then nobody can be told of a refusal before the handshake
+   * @param max at least 1. One more ends the one that has been idle for longest; when all of them wait for answers, it is
+   * refused itself
+   */
+  constructor(server: Server, max: number, isEncrypted: boolean, answerAndClose: AnswerAndClose) {
+    this.#max = max;
+    server.maxConnections = max + refusalRoom;
+    server.on("connection", (socket) => {
+      this.#count++;
+      socket.once("close", () => this.#count--);
+      if (this.#count <= this.#max || this.#endLongestIdle()) {
+        if (isEncrypted) this.#awaitHandshake(socket);
+        else this.#add(socket);
+      } else if (isEncrypted) socket.destroy();
+      else answerAndClose(socket, overloaded(this.#max));
+    });
+    server.on("secureConnection", (socket: Socket) => {
+      this.#greeting.delete(toPeer(socket));
+      this.#add(socket);
+    });
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @returns undefined for a connection that was refused */
+  of(socket: Duplex): Connection | undefined {
+    return this.#open.get(socket);
+  }
+
+  /** Those that were not refused, in the order in which they came. */
+  get sockets(): Iterable<Duplex> {
+    return this.#open.keys();
+  }
+
+  /** Ends those on which no byte of a request has come. */
+  endUnused(): void {
+    for (const socket of this.#greeting.values()) socket.destroy();
+    for (const socket of this.#open.keys()) {
+      if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();
+    }
+  }
+
+  /** An answer is owed from now on. */
+  begin(exchange: Exchange): void {
+    const { connection } = exchange;
+    connection.exchanges.push(exchange);
+    if (connection.unanswered++ === 0) this.#idle.delete(connection);
+    exchange.isExcess = connection.unanswered > maxPipelined;
+    connection.isEnding = exchange.head.isLast || exchange.isExcess;
+  }
+
+  /** The answer of an exchange is given, even if not all of the request has come. */
+  answered({ connection }: Exchange): void {
+    if (--connection.unanswered === 0 && this.#open.has(connection.socket)) {
+      this.#idle.add(connection);
+    }
+  }
+
+  /** Nothing more comes of an exchange. */
+  ended(exchange: Exchange): void {
+    const { exchanges } = exchange.connection;
+    const index = exchanges.indexOf(exchange);
+    if (index >= 0) exchanges.splice(index, 1);
+  }
+
+  #add(socket: Socket): void {
+    const connection = new Connection(socket);
+    this.#open.set(socket, connection);
+    this.#idle.add(connection);
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      this.#idle.delete(connection);
+    });
+  }
+
+  #awaitHandshake(socket: Socket): void {
+    const peer = toPeer(socket);
+    this.#greeting.set(peer, socket);
+    socket.once("close", () => this.#greeting.delete(peer));
+  }
+
+  #endLongestIdle(): boolean {
+    for (const connection of this.#idle) {
+      this.#idle.delete(connection);
+      connection.socket.destroy();
+      return true;
+    }
+    return false;
+  }
+}
+
+/** More requests have come on a connection than it may have at a time. */
+export function tooManyAtATime(): Refusal {
+  return new Refusal(
+    "overloaded",
+    `${maxPipelined} requests wait on this connection already: try again`,
+  );
+}
+
+/** The same for a connection and what speaks TLS on it. */
+function toPeer({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+function overloaded(max: number): Refusal {
+  return new Refusal("overloaded", `${max} connections are open already: try again`);
+}

@@ -1,0 +1,53 @@
+/** A server on a Unix socket, in place of an address. */
+import { existsSync, renameSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { startServer } from "../helpers/plant-server.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+async function get(socketPath: string, path: string): Promise<string> {
+  const sent = request({ socketPath, path, agent: false }).end();
+  const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+  return text(response);
+}
+
+it("is reached there, and takes the socket away with it", async () => {
+  const socketPath = join(await createTemporaryDirectory(), "plants.sock");
+  const server = await startServer({ socketPath, basePath: "/v1" });
+  expect(server.url).toBe(`unix:${socketPath}`);
+  expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
+  expect(await get(socketPath, "/openapi.json")).toContain('"http://localhost/v1"');
+  await server.close();
+  expect(existsSync(socketPath)).toBe(false);
+});
+
+it("takes the place of a socket that a killed server has left", async () => {
+  const socketPath = join(await createTemporaryDirectory(), "plants.sock");
+  const killed = createServer().listen(`${socketPath}.bound`);
+  await once(killed, "listening");
+  // Closing takes away the name that it was given, and leaves this one.
+  renameSync(`${socketPath}.bound`, socketPath);
+  await new Promise((resolve) => killed.close(resolve));
+  expect(existsSync(socketPath)).toBe(true);
+  await using server = await startServer({ socketPath });
+  expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
+  expect(server.errors).toEqual([]);
+});
+
+it("does not take the place of a server that lives, nor of a file", async () => {
+  const directory = await createTemporaryDirectory();
+  const socketPath = join(directory, "plants.sock");
+  await using server = await startServer({ socketPath });
+  await expect(startServer({ socketPath })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
+  const file = join(directory, "file");
+  await writeFile(file, "");
+  await expect(startServer({ socketPath: file })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  expect(existsSync(file)).toBe(true);
+  expect(server.errors).toEqual([]);
+});

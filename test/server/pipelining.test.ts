@@ -1,0 +1,51 @@
+/** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
+import { expect, it } from "vitest";
+import { createHeldStore } from "../helpers/held-store.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { openRawConnection } from "../helpers/raw-http.ts";
+
+function create(id: number): string {
+  const body = `{"id":${id},"name":"fern"}`;
+  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+const creates = (count: number): string =>
+  Array.from({ length: count }, (_, id) => create(id)).join("");
+const statuses = (text: string): number[] =>
+  Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
+
+it("32 at a time are carried out, one after the other any number", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  for (let round = 1; round <= 3; round++) {
+    connection.socket.write(creates(32));
+    await connection.answers(32 * round);
+  }
+  expect(statuses(connection.received())).toEqual(Array(96).fill(200));
+  connection.socket.destroy();
+});
+
+it("one more is refused with 50301 after the answers to the others, and ends the connection", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(creates(1000));
+  await held.isWaiting(32);
+  held.release("created");
+  await connection.ended();
+  expect(statuses(connection.received())).toEqual([...Array<number>(32).fill(200), 400]);
+  expect(connection.received()).toMatch(
+    /Retry-After: 1\r\n[^]*Connection: close\r\n[^]*"error":50301/,
+  );
+  expect(server.errors).toEqual([]);
+});
+
+it("whose body is still to come is refused as well", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(creates(32) + create(32).slice(0, -5));
+  await held.isWaiting(32);
+  held.release("created");
+  await connection.ended();
+  expect(statuses(connection.received())).toEqual([...Array<number>(32).fill(200), 400]);
+});

@@ -1,0 +1,99 @@
+/** HTTPS: the same server behind a handshake, whose certificate may change while it runs. */
+import { once } from "node:events";
+import { request } from "node:https";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { createCertificate } from "../helpers/certificate.ts";
+import { createHeldStore } from "../helpers/held-store.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+
+const certificate = createCertificate("localhost");
+
+/** Creates a plant on a connection of its own. */
+async function create(port: number, ca: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${testToken}`, "Content-Type": "application/json" };
+  const sent = request({
+    host: "localhost",
+    port,
+    ca,
+    path: "/plants",
+    method: "POST",
+    headers,
+    agent: false,
+  });
+  sent.end('{"id":1,"name":"fern"}');
+  const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+  return text(response);
+}
+
+it("a create over TLS is a create", async () => {
+  await using server = await startServer({ certificate });
+  expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+});
+
+it("another certificate is shown to those who connect from then on; one that is none changes nothing", async () => {
+  await using server = await startServer({ certificate });
+  const next = createCertificate("localhost");
+  server.server.setCertificate(next);
+  expect(await create(server.port, next.cert)).toBe('{"name":"fern"}');
+  await expect(create(server.port, certificate.cert)).rejects.toThrow(/self-signed|signature/);
+  expect(() => server.server.setCertificate({ ...next, cert: "none" })).toThrow(/PEM/);
+  expect(await create(server.port, next.cert)).toBe('{"name":"fern"}');
+});
+
+it.each<[what: string, bytes: string]>([
+  ["plain HTTP", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["half a handshake that breaks off", "\u0016\u0003\u0001\u0002\u0000\u0001"],
+  ["noise", "noise\r\n\r\n"],
+])("%s costs its own connection and nothing else", async (_what, bytes) => {
+  await using server = await startServer({ certificate });
+  const socket = connect(server.port, "127.0.0.1").on("error", () => undefined);
+  await once(socket, "connect");
+  socket.end(Buffer.from(bytes, "latin1")).resume();
+  await once(socket, "close");
+  expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+  expect(server.errors).toEqual([]);
+});
+
+describe("close", () => {
+  it("does not wait for a client that never says hello", async () => {
+    const server = await startServer({ certificate });
+    const silent = connect(server.port, "127.0.0.1").on("error", () => undefined);
+    const idle = connectTls({ port: server.port, host: "localhost", ca: certificate.cert });
+    await Promise.all([once(silent, "connect"), once(idle, "secureConnect")]);
+    await create(server.port, certificate.cert);
+    await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
+    for (const socket of [silent, idle]) socket.destroy();
+  });
+
+  it("answers what is under way", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ certificate, store: held.store });
+    const creating = create(server.port, certificate.cert);
+    await held.isWaiting(1);
+    const closing = server.server.close(3_600_000);
+    held.release("created");
+    expect(await creating).toBe('{"name":"fern"}');
+    await closing;
+  });
+});
+
+it("connections are bounded: one more ends the one that has been idle for longest", async () => {
+  await using server = await startServer({ certificate, maxConnections: 2 });
+  const idle: TLSSocket[] = [];
+  for (let count = 0; count < 2; count++) {
+    const socket = connectTls({ port: server.port, host: "localhost", ca: certificate.cert });
+    await once(
+      socket.on("error", () => undefined),
+      "secureConnect",
+    );
+    idle.push(socket);
+  }
+  expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+  await expect.poll(() => idle[0]?.closed).toBe(true);
+  expect(idle[1]?.closed).toBe(false);
+  idle[1]?.destroy();
+});
