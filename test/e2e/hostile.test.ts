@@ -1,0 +1,146 @@
+/** Hostile, broken and slow clients of the built server: they cost their own requests, others are served, memory is bounded. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { openStoreReader } from "../../src/store/open-store.ts";
+import { getText } from "../helpers/get-text.ts";
+import { createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
+import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = "chosen";
+const behaviours = createBehaviours(token);
+/** Short, so that a test sees the end of those who are slow; and small, so that it sees that they count. */
+const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-waiting", "16MiB"];
+/** Bytes that a server may grow by: what it holds, what it makes of that, and what is not collected yet. */
+const maxGrowth = 200 * 1024 * 1024;
+
+function toRequest(id: number): string {
+  const body = `{"id":${id},"name":"fern ${id}"}`;
+  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+async function start() {
+  const home = await createTemporaryDirectory();
+  const store = `sqlite:${join(home, "plants.db")}`;
+  const args = ["serve", "--port", "0", "--store", store, "--metrics", "main", ...limits];
+  const running = startBinary(args, { home, env: { PLANTSTORE_TOKEN: token } });
+  const port = Number(new URL(await running.firstLine).port);
+
+  /** Creates a plant as a well-behaved client does, that comes back when it is told to try again. */
+  async function create(id: number): Promise<void> {
+    for (;;) {
+      const { status, headers, body } = await exchangeRaw(port, toRequest(id));
+      if (status === 200) return;
+      if (headers["retry-after"] === undefined) throw new Error(body);
+      await sleep(50);
+    }
+  }
+
+  /** What it takes of the machine: memory, and the longest turn of its event loop since the last time. */
+  async function observe(): Promise<{ bytes: number; delay: number }> {
+    const { text } = await getText(port, "/metrics");
+    const read = (name: string): number =>
+      Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+    return {
+      bytes: read("process_resident_memory_bytes"),
+      delay: read("nodejs_eventloop_lag_max_seconds"),
+    };
+  }
+
+  /** Stops it, and gives what it leaves behind. */
+  async function stop(): Promise<{ code: number | null; names: string[]; log: string }> {
+    running.child.kill("SIGTERM");
+    const { code, stderr } = await running.finished;
+    const reader = await openStoreReader(store);
+    const plants = await reader.list({ limit: 1_000_000 });
+    await reader.close();
+    return { code, names: plants.map(({ id, name }) => `${id} ${name}`), log: stderr };
+  }
+  return { port, create, observe, stop };
+}
+
+describe("a well-behaved client is served, and memory is bounded, while", () => {
+  it.each<[count: number, what: string]>([
+    [3000, "say nothing"],
+    [500, "send their headers a byte at a time"],
+    [300, "send their body a byte at a time"],
+    [300, "go on with a body that was refused"],
+    [300, "stop before the end of a megabyte"],
+    [30, "never read their answers"],
+    [50, "nest a million levels"],
+    [50, "announce 10 GB and begin"],
+    [50, "send chunks without end"],
+    [300, "send a compression bomb"],
+    [300, "send noise"],
+    [300, "break off with a reset"],
+  ])("%i clients %s", async (count, what) => {
+    const server = await start();
+    await server.create(0);
+    const before = await server.observe();
+    const crowd = await openCrowd(server.port, count, behaviours[what] ?? expect.unreachable());
+    for (let id = 1; id <= 20; id++) await server.create(id);
+    const { bytes, delay } = await server.observe();
+    const grown = `by ${bytes - before.bytes} bytes, with turns of up to ${delay} s`;
+    expect(bytes - before.bytes, grown).toBeLessThan(maxGrowth);
+    crowd.disperse();
+    const { code, names, log } = await server.stop();
+    expect(code).toBe(0);
+    expect(names).toHaveLength(21);
+    expect(log).not.toContain('"level":"error"');
+  });
+});
+
+it("a client that leaves at any byte of its request costs nothing, and a plant only once all of it has come", async () => {
+  const server = await start();
+  const request = toRequest(7);
+  for (let length = 0; length < request.length; length++) {
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request.slice(0, length));
+    if (length % 2 === 0) connection.socket.end();
+    else connection.socket.resetAndDestroy();
+    connection.socket.resume();
+  }
+  await server.create(8);
+  const { code, names, log } = await server.stop();
+  expect({ code, names }).toEqual({ code: 0, names: ["8 fern 8"] });
+  expect(log).not.toContain('"level":"error"');
+});
+
+it("all at once, at random and under load, until it is stopped: every plant that it acknowledged is there", async () => {
+  const server = await start();
+  const acknowledged: string[] = [];
+  let isOver = false;
+  let nextId = 1;
+  async function load(): Promise<void> {
+    while (!isOver) {
+      const id = nextId++;
+      const isDone = await server.create(id).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) acknowledged.push(`${id} fern ${id}`);
+    }
+  }
+  async function annoy(): Promise<void> {
+    const all = Object.values(behaviours);
+    while (!isOver) {
+      const behave = all[Math.floor(Math.random() * all.length)] ?? expect.unreachable();
+      const crowd = await openCrowd(server.port, Math.ceil(Math.random() * 10), behave);
+      await sleep(Math.random() * 300);
+      crowd.disperse();
+    }
+  }
+  const clients = [...Array.from({ length: 8 }, load), ...Array.from({ length: 2 }, annoy)];
+  while (acknowledged.length < 500) await sleep(20);
+  const stopping = server.stop();
+  await sleep(100);
+  isOver = true;
+  const { code, names, log } = await stopping;
+  await Promise.all(clients);
+  const stored = new Set(names);
+  expect(acknowledged.filter((name) => !stored.has(name))).toEqual([]);
+  expect(code).toBe(0);
+  expect(log).not.toContain('"level":"error"');
+});
