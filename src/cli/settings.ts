@@ -77,7 +77,7 @@ export const manySettings = {
     flags: "--concurrency <n>",
     variable: "PLANTSTORE_CONCURRENCY",
     help: "plants that are sent at a time",
-    fallback: "128",
+    fallback: "256",
     parse: values.parseConcurrency,
   },
   rate: {
