@@ -5,7 +5,7 @@ import { toFailure } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
-import { createReporter } from "./reporter.ts";
+import { createReporter } from "./output/reporter.ts";
 
 export { createProcessIo } from "./io.ts";
 

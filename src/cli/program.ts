@@ -6,7 +6,7 @@ import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addLoginCommands } from "./login-program.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
-import { resolveServeOptions, type ServeFlags, serveSettings } from "./serve-settings.ts";
+import { resolveServeOptions, type ServeFlags, serveSettings } from "./settings/serve-settings.ts";
 import {
   clientSettings,
   type CreateFlags,
@@ -17,7 +17,7 @@ import {
   type ReaderFlags,
   readerSettings,
   resolveStoreUrl,
-} from "./settings.ts";
+} from "./settings/settings.ts";
 import { addTokenCommands } from "./token-program.ts";
 
 /** The widest help: longer lines are hard to read. */

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../src/cli/credentials.ts";
+import { saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
 import { errorAnswer, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
 import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

@@ -4,8 +4,12 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/credentials.ts";
-import { readSavedSettings, saveSettings, toSettingsFile } from "../../src/cli/saved-settings.ts";
+import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
+import {
+  readSavedSettings,
+  saveSettings,
+  toSettingsFile,
+} from "../../src/cli/settings/saved-settings.ts";
 import {
   errorAnswer,
   findClosedUrl,

@@ -2,11 +2,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { saveToken } from "../../src/cli/credentials.ts";
+import { saveToken } from "../../src/cli/tokens/credentials.ts";
 import type { Io } from "../../src/cli/io.ts";
-import { saveSettings } from "../../src/cli/saved-settings.ts";
-import { resolveLoginOptions, resolveStoreUrl } from "../../src/cli/settings.ts";
-import { findToken } from "../../src/cli/token-source.ts";
+import { saveSettings } from "../../src/cli/settings/saved-settings.ts";
+import { resolveLoginOptions, resolveStoreUrl } from "../../src/cli/settings/settings.ts";
+import { findToken } from "../../src/cli/tokens/token-source.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 /** A world in which sources may be set. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken } from "../../src/cli/credentials.ts";
+import { readSavedToken, saveToken } from "../../src/cli/tokens/credentials.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

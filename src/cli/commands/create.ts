@@ -5,7 +5,7 @@ import type { InputRecord } from "../../client/records/input-record.ts";
 import { describeWayOn, sayStopCause } from "../create/batch-end.ts";
 import { BatchInterruption, CommandError, Interruption } from "../command-error.ts";
 import type { CreateOptions, CreateRun } from "../create/run.ts";
-import { warnOfEavesdroppers } from "../eavesdroppers.ts";
+import { warnOfEavesdroppers } from "../tokens/eavesdroppers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { createFlagInput } from "../create/flag-input.ts";
 import { limitHeapGrowth } from "../create/heap.ts";
@@ -14,14 +14,18 @@ import type { Io, StopSignal } from "../io.ts";
 import { type LoneContext, printLone } from "../create/lone-answer.ts";
 import { type FirstRecords, readFirstRecords } from "../create/lone-record.ts";
 import { type PlantSource, toPlantSource } from "../create/plant-source.ts";
-import { showWhile } from "../progress.ts";
+import { showWhile } from "../output/progress.ts";
 import { openFileInput, type PlacedRecord, type RecordInput } from "../create/record-input.ts";
 import { openRejectsFile } from "../create/rejects-file.ts";
-import { createReporter } from "../reporter.ts";
+import { createReporter } from "../output/reporter.ts";
 import { sendRecords } from "../create/send-records.ts";
-import { type CreateFlags, resolveClientOptions, resolveManyOptions } from "../settings.ts";
+import {
+  type CreateFlags,
+  resolveClientOptions,
+  resolveManyOptions,
+} from "../settings/settings.ts";
 import { Tally } from "../create/tally.ts";
-import { findToken, type FoundToken } from "../token-source.ts";
+import { findToken, type FoundToken } from "../tokens/token-source.ts";
 
 /**
  * What the flags and the operands of a command line ask for.

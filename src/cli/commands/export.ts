@@ -4,8 +4,8 @@ import { toNewPlantJson } from "../../core/plant.ts";
 import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { printJson } from "../json-output.ts";
-import { readPlantPages } from "../plant-pages.ts";
+import { printJson } from "../output/json-output.ts";
+import { readPlantPages } from "../output/plant-pages.ts";
 import { readStore } from "../store-access.ts";
 
 /**

@@ -3,9 +3,9 @@ import { toNewPlantJson } from "../../core/plant.ts";
 import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { printJson } from "../json-output.ts";
-import { parseId } from "../setting-values.ts";
-import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings.ts";
+import { printJson } from "../output/json-output.ts";
+import { parseId } from "../settings/setting-values.ts";
+import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
 import { readStore } from "../store-access.ts";
 
 /** What `get` is to do. */

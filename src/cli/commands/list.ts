@@ -3,12 +3,17 @@ import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../../core/store.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { printJson } from "../json-output.ts";
-import { readPlantPages } from "../plant-pages.ts";
-import { toPlantTable } from "../plant-table.ts";
-import { createReporter } from "../reporter.ts";
-import { parseId, parseLimit, parseTag } from "../setting-values.ts";
-import { defaultListLimit, type ListFlags, parseValue, resolveStoreUrl } from "../settings.ts";
+import { printJson } from "../output/json-output.ts";
+import { readPlantPages } from "../output/plant-pages.ts";
+import { toPlantTable } from "../output/plant-table.ts";
+import { createReporter } from "../output/reporter.ts";
+import { parseId, parseLimit, parseTag } from "../settings/setting-values.ts";
+import {
+  defaultListLimit,
+  type ListFlags,
+  parseValue,
+  resolveStoreUrl,
+} from "../settings/settings.ts";
 import { readStore } from "../store-access.ts";
 
 /** What `list` is to do. */

@@ -1,17 +1,17 @@
 /** `plantstore login`: takes a token, tries it, and saves it for the origin of one plant store. */
 import { CommandError } from "../command-error.ts";
-import { readSavedToken, saveToken } from "../credentials.ts";
-import { findConfigDirectory } from "../directories.ts";
-import { warnOfEavesdroppers } from "../eavesdroppers.ts";
+import { readSavedToken, saveToken } from "../tokens/credentials.ts";
+import { findConfigDirectory } from "../settings/directories.ts";
+import { warnOfEavesdroppers } from "../tokens/eavesdroppers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { createReporter, type Reporter } from "../reporter.ts";
-import { readSavedSettings, saveSettings } from "../saved-settings.ts";
-import { askSecret } from "../secret-prompt.ts";
-import { type LoginFlags, type LoginOptions, resolveLoginOptions } from "../settings.ts";
-import { readInputToken } from "../token-source.ts";
-import { findTokenProblem } from "../token-text.ts";
-import { toTrialExitCode, tryToken } from "../token-trial.ts";
+import { createReporter, type Reporter } from "../output/reporter.ts";
+import { readSavedSettings, saveSettings } from "../settings/saved-settings.ts";
+import { askSecret } from "../tokens/secret-prompt.ts";
+import { type LoginFlags, type LoginOptions, resolveLoginOptions } from "../settings/settings.ts";
+import { readInputToken } from "../tokens/token-source.ts";
+import { findTokenProblem } from "../tokens/token-text.ts";
+import { toTrialExitCode, tryToken } from "../tokens/token-trial.ts";
 
 /**
  * Saves a token that works, and makes its plant store the one that is meant where no other is named.

@@ -1,11 +1,11 @@
 /** `plantstore logout`: forgets the saved token for the origin of a plant store. */
-import { removeToken } from "../credentials.ts";
-import { findConfigDirectory } from "../directories.ts";
+import { removeToken } from "../tokens/credentials.ts";
+import { findConfigDirectory } from "../settings/directories.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { createReporter } from "../reporter.ts";
-import { readSavedSettings, saveSettings } from "../saved-settings.ts";
-import { resolveUrl } from "../settings.ts";
+import { createReporter } from "../output/reporter.ts";
+import { readSavedSettings, saveSettings } from "../settings/saved-settings.ts";
+import { resolveUrl } from "../settings/settings.ts";
 
 /**
  * Removes the token, and no longer means that plant store where none is named.

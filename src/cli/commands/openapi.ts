@@ -2,8 +2,8 @@
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { serveSettings } from "../serve-settings.ts";
-import { type OpenApiFlags, resolveBaseUrl } from "../settings.ts";
+import { serveSettings } from "../settings/serve-settings.ts";
+import { type OpenApiFlags, resolveBaseUrl } from "../settings/settings.ts";
 
 /** What `openapi` is to do. */
 export interface OpenApiOptions {
@@ -34,7 +34,9 @@ export async function printOpenApi({ baseUrl, isYaml }: OpenApiOptions, io: Io):
     maxBodyBytes: maxBody.parse(maxBody.fallback),
     onConflict: onConflict.parse(onConflict.fallback),
   });
-  const text = isYaml ? (await import("../yaml.ts")).toYaml(document) : toOpenApiJson(document);
+  const text = isYaml
+    ? (await import("../output/yaml.ts")).toYaml(document)
+    : toOpenApiJson(document);
   await writeText(io.stdout, text);
   return exitCodes.done.code;
 }

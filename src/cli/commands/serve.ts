@@ -9,15 +9,15 @@ import type { MetricsServer } from "../../server/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
 import { openStore } from "../../store/open-store.ts";
 import { CommandError } from "../command-error.ts";
-import { findConfigDirectory } from "../directories.ts";
+import { findConfigDirectory } from "../settings/directories.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type FirstToken, provideFirstToken } from "../first-token.ts";
+import { type FirstToken, provideFirstToken } from "../tokens/first-token.ts";
 import { type Io, writeText } from "../io.ts";
-import { explainListening } from "../listen-failure.ts";
-import { openLogOutput } from "../log-output.ts";
-import { greet } from "../serve-greeting.ts";
-import type { ServeOptions } from "../serve-settings.ts";
-import { readTlsFiles } from "../tls-files.ts";
+import { explainListening } from "../serve/listen-failure.ts";
+import { openLogOutput } from "../serve/log-output.ts";
+import { greet } from "../serve/greeting.ts";
+import type { ServeOptions } from "../settings/serve-settings.ts";
+import { readTlsFiles } from "../serve/tls-files.ts";
 
 /** What the parts of one run share. */
 interface Run {

@@ -1,18 +1,18 @@
 /** `plantstore status`: which plant store and which token are used, where that comes from, and whether they work. */
 import { toTokenPrefix } from "../../auth/token.ts";
 import { CommandError } from "../command-error.ts";
-import { findCredentialFile, listSavedOrigins } from "../credentials.ts";
-import { findConfigDirectoryIfAny } from "../directories.ts";
+import { findCredentialFile, listSavedOrigins } from "../tokens/credentials.ts";
+import { findConfigDirectoryIfAny } from "../settings/directories.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { warnOfEavesdroppers } from "../eavesdroppers.ts";
+import { warnOfEavesdroppers } from "../tokens/eavesdroppers.ts";
 import { toFailure } from "../failure.ts";
 import { type Io, writeText } from "../io.ts";
-import { printJson } from "../json-output.ts";
-import { createReporter } from "../reporter.ts";
-import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings.ts";
-import { type StatusReport, toStatusLines } from "../status-report.ts";
-import { findToken, type FoundToken } from "../token-source.ts";
-import { toTrialExitCode, tryToken, type Trial } from "../token-trial.ts";
+import { printJson } from "../output/json-output.ts";
+import { createReporter } from "../output/reporter.ts";
+import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings/settings.ts";
+import { type StatusReport, toStatusLines } from "../output/status-report.ts";
+import { findToken, type FoundToken } from "../tokens/token-source.ts";
+import { toTrialExitCode, tryToken, type Trial } from "../tokens/token-trial.ts";
 
 type Outcome = Pick<StatusReport, "works" | "error" | "problem"> & { readonly exitCode: number };
 

@@ -3,11 +3,11 @@ import { digestToken, mintToken, toTokenPrefix } from "../../auth/token.ts";
 import type { TokenRecord } from "../../core/store.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { describeToken } from "../issued-token.ts";
-import { createReporter } from "../reporter.ts";
-import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings.ts";
+import { describeToken } from "../tokens/issued-token.ts";
+import { createReporter } from "../output/reporter.ts";
+import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
 import { changeStore } from "../store-access.ts";
-import { parseTokenLifetime, parseTokenName } from "../token-values.ts";
+import { parseTokenLifetime, parseTokenName } from "../tokens/token-values.ts";
 
 /** The flags of `token issue`. */
 export interface IssueFlags extends ReaderFlags {

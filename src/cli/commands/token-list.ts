@@ -1,10 +1,10 @@
 /** `plantstore token list`: shows the tokens of a store, and nothing that lets anybody in. */
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { toTokenJson, toTokenTable } from "../issued-token.ts";
-import { printJson } from "../json-output.ts";
-import { createReporter } from "../reporter.ts";
-import { type ReaderFlags, resolveStoreUrl } from "../settings.ts";
+import { toTokenJson, toTokenTable } from "../tokens/issued-token.ts";
+import { printJson } from "../output/json-output.ts";
+import { createReporter } from "../output/reporter.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
 import { readStore } from "../store-access.ts";
 
 /** The flags of `token list`. */

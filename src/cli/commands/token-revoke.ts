@@ -5,9 +5,9 @@ import type { TokenRecord } from "../../core/store.ts";
 import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { describeToken } from "../issued-token.ts";
-import { createReporter } from "../reporter.ts";
-import { type ReaderFlags, resolveStoreUrl } from "../settings.ts";
+import { describeToken } from "../tokens/issued-token.ts";
+import { createReporter } from "../output/reporter.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
 import { changeStore } from "../store-access.ts";
 
 /**

@@ -2,8 +2,8 @@
 import type { CreateAnswer } from "../../client/answer.ts";
 import { type ErrorBody, toPlantJson } from "../../core/plant.ts";
 import type { Io } from "../io.ts";
-import { printJson } from "../json-output.ts";
-import type { Reporter } from "../reporter.ts";
+import { printJson } from "../output/json-output.ts";
+import type { Reporter } from "../output/reporter.ts";
 
 /** UTF-16 code units of a message on stderr; stdout has all of it. */
 const maxSentence = 1000;

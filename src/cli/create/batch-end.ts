@@ -7,7 +7,7 @@ import { toInputName } from "../input.ts";
 import { type LoneContext, toDetails } from "./lone-answer.ts";
 import type { PlantSource } from "./plant-source.ts";
 import type { RecordPlace } from "./record-input.ts";
-import type { Reporter } from "../reporter.ts";
+import type { Reporter } from "../output/reporter.ts";
 
 /**
  * How to go on, for those who do not want to begin again.

@@ -1,7 +1,7 @@
 /** Tells what came of many records: a line for each on stdout, the rejected ones to a file, their numbers to the person. */
 import type { RecordOutcome } from "../../client/create-plants.ts";
 import type { Io } from "../io.ts";
-import { printJson } from "../json-output.ts";
+import { printJson } from "../output/json-output.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toReportJson, toStatus } from "./record-report.ts";
 import type { RejectsFile } from "./rejects-file.ts";

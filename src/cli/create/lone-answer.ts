@@ -8,7 +8,7 @@ import { printError, printPlant } from "./answer-output.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { toExitCode } from "../failure.ts";
 import type { Io } from "../io.ts";
-import type { Reporter } from "../reporter.ts";
+import type { Reporter } from "../output/reporter.ts";
 
 /** What came of a single plant. */
 export type LoneResult = RecordResult | StopCause;

@@ -5,8 +5,8 @@ import { JsonFraming } from "../../client/records/json-framing.ts";
 import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
 import type { InputStream } from "../io.ts";
-import { maxPlantBytes } from "../setting-values.ts";
-import type { InputFormat } from "../settings.ts";
+import { maxPlantBytes } from "../settings/setting-values.ts";
+import type { InputFormat } from "../settings/settings.ts";
 
 /** A record, and the input that it is of. */
 export interface PlacedRecord extends InputRecord {

@@ -2,8 +2,8 @@
 import type { Io } from "../io.ts";
 import type { PlantSource } from "./plant-source.ts";
 import type { RecordInput } from "./record-input.ts";
-import type { Reporter } from "../reporter.ts";
-import type { ClientOptions, ManyOptions } from "../settings.ts";
+import type { Reporter } from "../output/reporter.ts";
+import type { ClientOptions, ManyOptions } from "../settings/settings.ts";
 
 /** What `create` is to do. */
 export interface CreateOptions extends ClientOptions {

@@ -7,7 +7,7 @@ import type { CreateRun } from "./run.ts";
 import { concernsAllCreates } from "../failure.ts";
 import type { LoneResult } from "./lone-answer.ts";
 import type { FirstRecords } from "./lone-record.ts";
-import { showWhile } from "../progress.ts";
+import { showWhile } from "../output/progress.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toStatus } from "./record-report.ts";
 import { openRejectsFile, type RejectsFile } from "./rejects-file.ts";

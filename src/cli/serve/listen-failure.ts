@@ -1,0 +1,35 @@
+/** Why a server can't listen where it is told to, and what to do. */
+import type { ListenPlace } from "../../server/listening.ts";
+import { CommandError } from "../command-error.ts";
+
+/** @returns undefined when that is not what failed */
+export function explainListening(error: unknown, place: ListenPlace): CommandError | undefined {
+  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place);
+  if (explanation === undefined) return undefined;
+  return new CommandError("internal", explanation, { cause: error });
+}
+
+function toExplanation(
+  code: string | undefined,
+  { host, port, socketPath }: ListenPlace,
+): string | undefined {
+  if (socketPath !== undefined) {
+    if (code === "EADDRINUSE") {
+      return `something listens on ${socketPath} or is in its place: choose another with --socket`;
+    }
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) return undefined;
+    return `${socketPath} can't be made (${code}): choose a path of at most 100 bytes where you may write`;
+  }
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} of ${host} is in use: stop what listens there, or choose another with --port (0 takes a free one)`;
+    case "EACCES":
+      return `this user may not listen on port ${port}: choose one above 1023 with --port`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${host} is no address of this machine: choose another with --host`;
+    default:
+      return undefined;
+  }
+}

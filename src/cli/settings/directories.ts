@@ -1,0 +1,89 @@
+/** Where plantstore keeps its files: PLANTSTORE_* wins over XDG, and XDG over what the platform has. */
+import path from "node:path";
+import { CommandError } from "../command-error.ts";
+import type { Io } from "../io.ts";
+
+type Place = Pick<Io, "env" | "platform" | "homeDirectory">;
+
+interface DirectoryRules {
+  /** Names the directory itself. */
+  readonly variable: string;
+  /** Names the directory that holds one for each program (XDG Base Directory Specification). */
+  readonly xdgVariable: string;
+  /** Below the home directory. */
+  readonly linux: string;
+  readonly macos: string;
+  readonly windows: { readonly variable: string; readonly home: string; readonly leaf: string };
+}
+
+const configRules: DirectoryRules = {
+  variable: "PLANTSTORE_CONFIG_DIR",
+  xdgVariable: "XDG_CONFIG_HOME",
+  linux: ".config",
+  macos: "Library/Preferences",
+  windows: { variable: "APPDATA", home: "AppData\\Roaming", leaf: "Config" },
+};
+
+const dataRules: DirectoryRules = {
+  variable: "PLANTSTORE_DATA_DIR",
+  xdgVariable: "XDG_DATA_HOME",
+  linux: ".local/share",
+  macos: "Library/Application Support",
+  windows: { variable: "LOCALAPPDATA", home: "AppData\\Local", leaf: "Data" },
+};
+
+/**
+ * The directory of settings and credentials. It may not exist yet.
+ *
+ * @throws CommandError when there is no home directory to put it in
+ */
+export function findConfigDirectory(place: Place): string {
+  return findDirectory(configRules, place);
+}
+
+/** As {@link findConfigDirectory}; undefined where there is no home directory, and so nothing saved. */
+export function findConfigDirectoryIfAny(place: Place): string | undefined {
+  try {
+    return findConfigDirectory(place);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The directory of the store. It may not exist yet.
+ *
+ * @throws CommandError when there is no home directory to put it in
+ */
+export function findDataDirectory(place: Place): string {
+  return findDirectory(dataRules, place);
+}
+
+function findDirectory(rules: DirectoryRules, place: Place): string {
+  const { env, platform } = place;
+  const paths = platform === "win32" ? path.win32 : path.posix;
+
+  const own = env[rules.variable];
+  if (own) return own;
+  const xdg = env[rules.xdgVariable];
+  // The specification: a relative path there is to be ignored.
+  if (xdg && paths.isAbsolute(xdg)) return paths.join(xdg, "plantstore");
+  if (platform === "win32") {
+    const { variable, home, leaf } = rules.windows;
+    return paths.join(
+      env[variable] || paths.join(findHome(rules, place), home),
+      "plantstore",
+      leaf,
+    );
+  }
+  const parent = platform === "darwin" ? rules.macos : rules.linux;
+  return paths.join(findHome(rules, place), parent, "plantstore");
+}
+
+function findHome(rules: DirectoryRules, { homeDirectory }: Place): string {
+  if (homeDirectory) return homeDirectory;
+  throw new CommandError(
+    "usage",
+    `there is no home directory: name a directory in ${rules.variable}`,
+  );
+}

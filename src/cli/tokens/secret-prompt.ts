@@ -1,0 +1,49 @@
+/** Asks a person at a terminal for a secret, of which nothing is shown. */
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { CommandError } from "../command-error.ts";
+import { type Io, writeText } from "../io.ts";
+
+/**
+ * Asks, and waits for a line. The terminal shows what is typed again as soon as this has ended, however it ended.
+ *
+ * @throws CommandError when Ctrl-C or Ctrl-D was typed instead
+ * @throws the signal's reason, once it is aborted
+ */
+export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
+  // Turns the echo off, before the question is there to be answered.
+  const lines = createInterface({
+    input: io.stdin,
+    output: createSink(),
+    terminal: true,
+    historySize: 0,
+  });
+  const line = new Promise<string>((resolve, reject) => {
+    lines.once("line", resolve);
+    lines.once("SIGINT", () => {
+      reject(new CommandError("interrupted", "stopped by Ctrl-C: nothing was saved"));
+    });
+    lines.once("close", () => {
+      reject(new CommandError("usage", "no token was typed: nothing was saved"));
+    });
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  try {
+    const [secret] = await Promise.all([line, writeText(screen, question)]);
+    return secret;
+  } finally {
+    lines.close();
+    await writeText(screen, "\n");
+  }
+}
+
+/** Where readline shows what is typed. */
+function createSink(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
+}

@@ -1,0 +1,77 @@
+/** The table of plants: what a person sees of names that are long, wide or dangerous. */
+import { describe, expect, it } from "vitest";
+import { toPlantTable } from "../../../src/cli/output/plant-table.ts";
+
+/** The lines below the headings. */
+function toLines(plants: Parameters<typeof toPlantTable>[0], columns?: number): readonly string[] {
+  return toPlantTable(plants, columns).split("\n").slice(1, -1);
+}
+
+describe("a name", () => {
+  it.each<[what: string, name: string, room: number, shown: string]>([
+    ["that fits", "monstera", 80, "monstera"],
+    ["that just fits", "n".repeat(20), 20, "n".repeat(20)],
+    ["that is too long", "n".repeat(21), 20, `${"n".repeat(19)}…`],
+    ["of nothing", "", 80, '""'],
+    ["of wide characters that just fit", "観".repeat(10), 20, "観".repeat(10)],
+    ["of wide characters that do not", "観".repeat(11), 20, `${"観".repeat(9)}…`],
+    ["of emoji that do not fit", "🌱".repeat(11), 20, `${"🌱".repeat(9)}…`],
+    ["of a flag, two indicators of one column", "🇳🇿".repeat(10), 20, "🇳🇿".repeat(10)],
+    ["with marks, which take no room", "o\u0308".repeat(20), 20, "o\u0308".repeat(20)],
+    ["whose marks stay where they belong", "o\u0308".repeat(21), 20, `${"o\u0308".repeat(19)}…`],
+    ["with controls", "a\0\u001b[31m\n", 80, "a\\u0000\\u001b[31m\\u000a"],
+    ["that turns the line around", "a\u202eb", 80, "a\\u202eb"],
+    ["whose escape would be torn", `${"n".repeat(17)}\n\n`, 20, `${"n".repeat(17)}…`],
+  ])("%s: %j in %i columns", (_what, name, room, shown) => {
+    // The headings of the ids and of the tags, and two gaps.
+    expect(toLines([{ id: 1n, name }], room + 2 + 3 + 2 * 2)).toEqual([` 1  ${shown}`]);
+  });
+
+  it("with marks without end is cut", () => {
+    const [line = ""] = toLines([{ id: 1n, name: `o${"\u0308".repeat(100_000)}` }]);
+    expect(line).toMatch(/^ 1 {2}o\u0308+…$/);
+    expect(line.length).toBeLessThan(1000);
+  });
+});
+
+describe("the width of the terminal", () => {
+  const long = { id: 1n, name: "n".repeat(100), tag: "t".repeat(100) };
+
+  it.each([
+    ["two thirds for the name, a third for the tag", long, 66, 40, 20],
+    ["the name gets what the tag leaves", { ...long, tag: "pot" }, 66, 57, 3],
+    ["the tag gets what the name leaves", { ...long, name: "fern" }, 66, 4, 56],
+    ["neither goes below what can be read", long, 10, 12, 8],
+    ["80 where the terminal does not tell", long, 0, 50, 24],
+    ["80 where there is no terminal to tell", long, undefined, 50, 24],
+  ])("%s", (_rule, plant, columns, nameWidth, tagWidth) => {
+    const [line = ""] = toLines([plant], columns);
+    const [, name = "", tag = ""] = /^ 1 {2}(\S+) {2}(\S+)$/.exec(line) ?? [];
+    expect([name.length, tag.length]).toEqual([nameWidth, tagWidth]);
+  });
+
+  it("holds for every line, and tags stand below each other", () => {
+    const lines = toLines(
+      [
+        { id: -9223372036854775808n, name: "fern", tag: "pot" },
+        { id: 2n, name: "観葉植物", tag: "🌱" },
+        { id: 3n, name: "o\u0308", tag: "pot" },
+      ],
+      60,
+    );
+    expect(lines).toEqual([
+      "-9223372036854775808  fern      pot",
+      "                   2  観葉植物  🌱",
+      "                   3  o\u0308         pot",
+    ]);
+  });
+});
+
+it("an empty tag is told from none", () => {
+  expect(
+    toLines([
+      { id: 1n, name: "fern", tag: "" },
+      { id: 2n, name: "fern" },
+    ]),
+  ).toEqual([' 1  fern  ""', " 2  fern"]);
+});

@@ -1,0 +1,235 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import type { Io } from "../../../src/cli/io.ts";
+import {
+  resolveServeOptions,
+  type ServeFlags,
+  type ServeOptions,
+} from "../../../src/cli/settings/serve-settings.ts";
+import { type ClientOptions, resolveClientOptions } from "../../../src/cli/settings/settings.ts";
+
+/** All that settings look at. */
+function createPlace(env: Readonly<Record<string, string>> = {}): Io {
+  const stderr = new PassThrough();
+  const place: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern", stderr };
+  return place as Io;
+}
+
+describe("serve, by default,", () => {
+  it("listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
+    expect(resolveServeOptions({}, createPlace())).toEqual({
+      host: "127.0.0.1",
+      port: 7526,
+      socketPath: undefined,
+      tls: undefined,
+      basePath: "",
+      maxBodyBytes: 1_048_576,
+      maxInflight: 4096,
+      maxWaitingBytes: 67_108_864,
+      maxConnections: 10_000,
+      requestTimeoutMs: 60_000,
+      idleTimeoutMs: 75_000,
+      shutdownTimeoutMs: 10_000,
+      onConflict: "reject",
+      docs: true,
+      storeUrl: "sqlite:/home/fern/.local/share/plantstore/plants.db",
+      metricsPlace: undefined,
+      logFormat: "json",
+      logLevel: "info",
+    });
+  });
+});
+
+describe("a setting", () => {
+  it("is what the flag says, rather than the environment", () => {
+    const { port } = resolveServeOptions({ port: "1" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    expect(port).toBe(1);
+  });
+
+  it("is what the environment says, rather than the default", () => {
+    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "2" })).port).toBe(2);
+  });
+
+  it("has its default where the environment is empty", () => {
+    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "" })).port).toBe(7526);
+  });
+
+  it("that is wrong is named by its flag", () => {
+    const resolve = () => resolveServeOptions({ port: "x" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    expect(resolve).toThrow('--port is "x": it must be a whole number from 0 to 65535');
+  });
+
+  it("that is wrong is named by its variable", () => {
+    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
+    expect(resolve).toThrow('PLANTSTORE_PORT is "x": it must be a whole number from 0 to 65535');
+  });
+
+  it("that is an empty flag is not passed over", () => {
+    expect(() => resolveServeOptions({ host: "" }, createPlace())).toThrow('--host is ""');
+  });
+
+  it.each<[variable: string, text: string, options: Partial<ServeOptions>]>([
+    ["PLANTSTORE_HOST", "::1", { host: "::1" }],
+    ["PLANTSTORE_BASE_PATH", "/v1", { basePath: "/v1" }],
+    ["PLANTSTORE_MAX_BODY", "2KiB", { maxBodyBytes: 2048 }],
+    ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
+    ["PLANTSTORE_MAX_WAITING", "1GiB", { maxWaitingBytes: 1_073_741_824 }],
+    ["PLANTSTORE_MAX_CONNECTIONS", "1", { maxConnections: 1 }],
+    ["PLANTSTORE_REQUEST_TIMEOUT", "0.5", { requestTimeoutMs: 500 }],
+    ["PLANTSTORE_IDLE_TIMEOUT", "5", { idleTimeoutMs: 5000 }],
+    ["PLANTSTORE_SHUTDOWN_TIMEOUT", "30", { shutdownTimeoutMs: 30_000 }],
+    ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
+    ["PLANTSTORE_SOCKET", "plants.sock", { socketPath: "plants.sock" }],
+    ["PLANTSTORE_METRICS", "main", { metricsPlace: "main" }],
+    ["PLANTSTORE_METRICS", "[::1]:9526", { metricsPlace: { host: "::1", port: 9526 } }],
+    ["PLANTSTORE_LOG_FORMAT", "text", { logFormat: "text" }],
+    ["PLANTSTORE_LOG_LEVEL", "debug", { logLevel: "debug" }],
+    ["PLANTSTORE_PUBLIC_URL", "https://a.example/v1/", { publicUrl: "https://a.example/v1" }],
+    ["PLANTSTORE_NO_DOCS", "1", { docs: false }],
+    ["PLANTSTORE_NO_DOCS", "0", { docs: true }],
+    ["PLANTSTORE_STORE", "memory:", { storeUrl: "memory:" }],
+    ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
+    ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
+  ])("of serve comes from %s", (variable, text, options) => {
+    expect(resolveServeOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+  });
+
+  it.each<[variable: string, text: string, options: Partial<ClientOptions>]>([
+    ["PLANTSTORE_URL", "https://plants.example", { baseUrl: "https://plants.example" }],
+    ["PLANTSTORE_TIMEOUT", "0.5", { timeoutMs: 500 }],
+    ["PLANTSTORE_RETRY", "7", { retries: 7 }],
+  ])("of create comes from %s", (variable, text, options) => {
+    expect(resolveClientOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+  });
+});
+
+describe("a value for serve", () => {
+  it.each<[ServeFlags, Partial<ServeOptions>]>([
+    [{ host: "localhost" }, { host: "localhost" }],
+    [{ host: "0.0.0.0" }, { host: "0.0.0.0" }],
+    [{ host: "[::]" }, { host: "::" }],
+    [{ port: "0" }, { port: 0 }],
+    [{ port: "65535" }, { port: 65_535 }],
+    [{ basePath: "" }, { basePath: "" }],
+    [{ basePath: "/" }, { basePath: "" }],
+    [{ basePath: "v1" }, { basePath: "/v1" }],
+    [{ basePath: "/api/v1.0_~-/" }, { basePath: "/api/v1.0_~-" }],
+    [{ maxBody: "1048576" }, { maxBodyBytes: 1_048_576 }],
+    [{ maxBody: "64KiB" }, { maxBodyBytes: 65_536 }],
+    [{ maxBody: "1mib" }, { maxBodyBytes: 1_048_576 }],
+    [{ maxBody: "64MiB" }, { maxBodyBytes: 67_108_864 }],
+    [{ store: "sqlite:plants.db" }, { storeUrl: "sqlite:plants.db" }],
+  ])("%j gives %j", (flags, options) => {
+    expect(resolveServeOptions(flags, createPlace())).toMatchObject(options);
+  });
+
+  it.each<[ServeFlags]>([
+    [{ host: "127.0.0.1:80" }],
+    [{ host: "http://localhost" }],
+    [{ host: "[localhost]" }],
+    [{ port: "65536" }],
+    [{ port: "-1" }],
+    [{ port: "1e3" }],
+    [{ port: "80 " }],
+    [{ port: "" }],
+    [{ basePath: "/a b" }],
+    [{ basePath: "/%41" }],
+    [{ basePath: "//v1" }],
+    [{ basePath: "/v1/../v2" }],
+    [{ basePath: "/." }],
+    [{ basePath: "/v1?x" }],
+    [{ maxBody: "0" }],
+    [{ maxBody: "1MB" }],
+    [{ maxBody: "65MiB" }],
+    [{ maxBody: "1.5MiB" }],
+    [{ maxInflight: "0" }],
+    [{ maxWaiting: "65GiB" }],
+    [{ maxConnections: "0" }],
+    [{ requestTimeout: "0" }],
+    [{ onConflict: "ignore" }],
+    [{ logFormat: "xml" }],
+    [{ metrics: "9526" }],
+    [{ metrics: "localhost:" }],
+    [{ metrics: "localhost:70000" }],
+    [{ logLevel: "all" }],
+  ])("%j is refused", (flags) => {
+    expect(() => resolveServeOptions(flags, createPlace())).toThrow(
+      /^--[a-z-]+ is ".*": it must be /,
+    );
+  });
+
+  it("for all bodies may not be less than for one", () => {
+    const flags = { maxBody: "2MiB", maxWaiting: "1MiB" };
+    expect(() => resolveServeOptions(flags, createPlace())).toThrow(/^--max-waiting is less than/);
+  });
+
+  it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(
+    "--store %j is refused as the stores themselves refuse it, without what may be a password",
+    (store) => {
+      const resolve = () => resolveServeOptions({ store }, createPlace());
+      expect(resolve).toThrow(/^--store names no store: [^]*sqlite:/);
+      expect(resolve).not.toThrow(/s3cret/);
+    },
+  );
+
+  it("may not be a token that no client can send", () => {
+    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
+    expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN holds a character that no token has/);
+    expect(resolve).not.toThrow(/two words/);
+  });
+});
+
+describe("--url", () => {
+  it.each([
+    ["http://127.0.0.1:7526", "http://127.0.0.1:7526"],
+    ["http://127.0.0.1:7526/", "http://127.0.0.1:7526"],
+    ["HTTPS://Plants.Example:443/v1/", "https://plants.example/v1"],
+    ["http://[::1]:80/a/b//", "http://[::1]/a/b"],
+  ])("%s means %s", (text, baseUrl) => {
+    expect(resolveClientOptions({ url: text }, createPlace()).baseUrl).toBe(baseUrl);
+  });
+
+  it.each([
+    ["127.0.0.1:7526", "a URL such as http://127.0.0.1:7526"],
+    ["localhost:7526", "a URL such as http://127.0.0.1:7526"],
+    ["", "a URL such as http://127.0.0.1:7526"],
+    ["ftp://plants.example", "a URL such as http://127.0.0.1:7526"],
+    ["http://plants.example/?a", "a URL that ends before any ? or #"],
+    ["http://plants.example/#a", "a URL that ends before any ? or #"],
+  ])("may not be %j", (text, rule) => {
+    const resolve = () => resolveClientOptions({ url: text }, createPlace());
+    expect(resolve).toThrow(`--url is "${text}": it must be ${rule}`);
+  });
+
+  it.each(["http://fern:s3cret@plants.example", "http://:s3cret@plants.example"])(
+    "may not hold a password, which is not shown: %s",
+    (text) => {
+      const resolve = () => resolveClientOptions({ url: text }, createPlace());
+      expect(resolve).toThrow("--url holds a user name or a password");
+      expect(resolve).not.toThrow(/s3cret/);
+    },
+  );
+});
+
+describe("--timeout and --retry", () => {
+  it.each([
+    ["10", 10_000],
+    ["0.001", 1],
+    ["86400", 86_400_000],
+  ])("--timeout %s is %i ms", (text, timeoutMs) => {
+    expect(resolveClientOptions({ timeout: text }, createPlace()).timeoutMs).toBe(timeoutMs);
+  });
+
+  it.each(["0", "0.0001", "-1", "1s", "86401", "Infinity", ""])(
+    "--timeout %j is refused",
+    (text) => {
+      const resolve = () => resolveClientOptions({ timeout: text }, createPlace());
+      expect(resolve).toThrow(`--timeout is "${text}": it must be a number of seconds`);
+    },
+  );
+
+  it.each(["-1", "101", "1.5", ""])("--retry %j is refused", (text) => {
+    const resolve = () => resolveClientOptions({ retry: text }, createPlace());
+    expect(resolve).toThrow(`--retry is "${text}": it must be a whole number from 0 to 100`);
+  });
+});
