@@ -171,6 +171,36 @@ Examples:
 ${toExitCodes(["done", "internal", "usage", "outputClosed"])}`,
 };
 
+/** The help of `plantstore doctor`. */
+export const doctor: CommandHelp = {
+  summary: "find out what is wrong",
+  description: `Looks at all that plantstore rests on here: Node, its directories, every setting
+and where it comes from, the store and whether it is sound, the server, the token
+and the clock. Of what is wrong it says what to do. It creates and changes nothing
+and shows nothing that is secret.
+
+Examples:
+  plantstore doctor
+  plantstore doctor --url https://plants.example.org/v1
+  plantstore doctor --store sqlite:/var/lib/plantstore/plants.db
+  plantstore doctor --json | jq '.checks[] | select(.state == "error")'`,
+  after: `
+${toEnvironment([["PLANTSTORE_*", "every variable that other commands read"]])}
+
+${toExitCodes([
+  "done",
+  "internal",
+  "usage",
+  "tokenRefused",
+  "unavailable",
+  "notAPlantStore",
+  "interrupted",
+  "outputClosed",
+  "terminated",
+])}
+  Of several errors it is that of the first.`,
+};
+
 /** The help of `plantstore completion`. */
 export const completion: CommandHelp = {
   summary: "print what completes plantstore in a shell",

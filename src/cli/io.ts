@@ -29,6 +29,10 @@ export interface Io {
   readonly log: OutputStream;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
+  /** As `x64`. */
+  readonly architecture: string;
+  /** As `20.20.2`. */
+  readonly nodeVersion: string;
   /** undefined: this user has none. */
   readonly homeDirectory: string | undefined;
   /**
@@ -95,6 +99,8 @@ export function createProcessIo(): Io {
     },
     env: process.env,
     platform: process.platform,
+    architecture: process.arch,
+    nodeVersion: process.versions.node,
     homeDirectory: findHomeDirectory(),
     readCommandLine: () =>
       process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,

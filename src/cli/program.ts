@@ -1,6 +1,6 @@
 /** The command tree: what there is to type. Each action loads its command when it is called. */
 import { Command } from "commander";
-import manifest from "../../package.json" with { type: "json" };
+import { addAboutCommands } from "./about-program.ts";
 import * as help from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
@@ -13,12 +13,12 @@ import {
   defaultListLimit,
   type ListFlags,
   manySettings,
-  type OpenApiFlags,
   type ReaderFlags,
   readerSettings,
   resolveStoreUrl,
 } from "./settings/settings.ts";
 import { addTokenCommands } from "./token-program.ts";
+import { toVersionLine } from "./version.ts";
 
 /** The widest help: longer lines are hard to read. */
 const maxColumns = 80;
@@ -30,7 +30,7 @@ const maxColumns = 80;
 export function createProgram(io: Io, invocation: Invocation): Command {
   const program = new Command("plantstore")
     .description(help.program.description)
-    .version(manifest.version, "-V, --version", "print the version")
+    .version(toVersionLine(io), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "explain a command")
     .addHelpText("after", help.program.after)
@@ -124,47 +124,9 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     for (const setting of Object.values(readerSettings)) command.addOption(toOption(setting));
   }
 
-  program
-    .command("openapi")
-    .summary(help.openapi.summary)
-    .description(help.openapi.description)
-    .addHelpText("after", help.openapi.after)
-    .option("--yaml", "YAML instead of JSON")
-    .addOption(toOption(clientSettings.url))
-    .action(async (flags: OpenApiFlags) => {
-      const module = await import("./commands/openapi.ts");
-      invocation.exitCode = await module.printOpenApi(module.toOpenApiOptions(flags, io), io);
-    });
-  program
-    .command("completion")
-    .summary(help.completion.summary)
-    .description(help.completion.description)
-    .addHelpText("after", help.completion.after)
-    .argument("<shell>", "bash, zsh or fish")
-    .action(async (shell: string) => {
-      const module = await import("./commands/completion.ts");
-      invocation.exitCode = await module.completion(shell, io);
-    });
-  program
-    .command("__complete", { hidden: true })
-    .argument("[words...]")
-    .action(async (words: readonly string[]) => {
-      const module = await import("./commands/completion.ts");
-      invocation.exitCode = await module.complete(program, words, io);
-    });
   addLoginCommands(program, io, invocation);
   addTokenCommands(program, io, invocation);
-
-  program
-    .command("explain")
-    .summary(help.explain.summary)
-    .description(help.explain.description)
-    .addHelpText("after", help.explain.after)
-    .argument("[error]", "its number or its name; all of them are listed without")
-    .action(async (error: string | undefined) => {
-      const module = await import("./commands/explain.ts");
-      invocation.exitCode = await module.explain(error, io);
-    });
+  addAboutCommands(program, io, invocation);
 
   for (const command of [program, serve, create]) refuseTokenOption(command);
   for (const command of withSubcommands(program)) {

@@ -1,15 +1,16 @@
 /** Finds out whether a plant store takes a token, without creating a plant. */
 import { errorTable } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
-import { parseAnswer } from "./answer.ts";
+import { parseAnswer, readHeader } from "./answer.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
-import { post } from "./http.ts";
+import { type HttpAnswer, post } from "./http.ts";
 
 /** Which token, and where. */
 export interface CheckTokenOptions {
   /** The plant store, with its base path if it has one; without a slash at the end. */
   readonly baseUrl: string;
-  readonly token: string;
+  /** Absent: asks without one, which a plant store refuses, and by that it is known. */
+  readonly token?: string | undefined;
   /** From the look-up of the name to the last byte of the answer. */
   readonly timeoutMs: number;
   /** Ends it early; it then rejects with the signal's reason. */
@@ -17,9 +18,13 @@ export interface CheckTokenOptions {
 }
 
 /** What came of it; an error is the store's answer, which need not be about the token. */
-export type TokenCheck =
+export type TokenCheck = (
   | { readonly isAccepted: true }
-  | { readonly isAccepted: false; readonly error: ErrorBody };
+  | { readonly isAccepted: false; readonly error: ErrorBody }
+) & {
+  /** The server's clock when it answered, to the second, in milliseconds since the epoch; absent where it does not tell. */
+  readonly serverTimeMs?: number | undefined;
+};
 
 /** No plant: an id and a name are required (CONTRACT part 1). It is looked at only after the credential. */
 const noPlant = "{}";
@@ -38,7 +43,7 @@ export async function checkToken({
 }: CheckTokenOptions): Promise<TokenCheck> {
   const url = `${baseUrl}/plants`;
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
     "content-type": "application/json",
     accept: "application/json",
     "accept-encoding": "identity",
@@ -46,6 +51,13 @@ export async function checkToken({
   const answer = await post({ url, headers, body: noPlant, timeoutMs, signal });
   const parsed = parseAnswer(answer, url);
   if (parsed.ok) throw new NotAPlantStoreError(url, "it took a plant without an id and a name");
-  if (parsed.error.error === errorTable.idMissing.error) return { isAccepted: true };
-  return { isAccepted: false, error: parsed.error };
+  const serverTimeMs = readServerTime(answer);
+  if (parsed.error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
+  return { isAccepted: false, error: parsed.error, serverTimeMs };
+}
+
+/** RFC 9110 section 6.6.1 */
+function readServerTime({ headers }: HttpAnswer): number | undefined {
+  const timeMs = Date.parse(readHeader(headers, "date") ?? "");
+  return Number.isNaN(timeMs) ? undefined : timeMs;
 }

@@ -1,5 +1,6 @@
 /** The interface description: OpenAPI 3.1, made of the schemas that check the plants (CONTRACT part 1). */
 import * as z from "zod/mini";
+import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "./plant.ts";
 import type { ConflictPolicy } from "./store.ts";
@@ -25,8 +26,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
   return {
     openapi: "3.1.0",
     info: {
-      title: "plant store",
-      version: "1.0.0",
+      ...plantStoreInterface,
       description: words.serviceDescription,
       contact: { name: "Whoever runs this service" },
       license: { name: "MIT", identifier: "MIT" },

@@ -67,7 +67,10 @@ export interface PlantStore extends StoreParts {
 }
 
 /** A store that is only read. */
-export type StoreReader = Pick<PlantStore, "get" | "list" | "listTokens" | "close">;
+export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listTokens" | "close"> {
+  /** Looks for damage in all that is stored, and at what its durability rests on; rejects with what is wrong. */
+  checkSoundness(): Promise<void>;
+}
 
 /**
  * What is different from one database to the next. Of `commit`, `addToken`, `revokeToken` and `close` one is under way at a time;

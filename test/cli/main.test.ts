@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
 describe("help", () => {
@@ -57,13 +57,12 @@ describe("help", () => {
   });
 });
 
-it("--version is the version of the package", async () => {
-  const manifest: unknown = JSON.parse(
-    await readFile(new URL("../../package.json", import.meta.url), "utf8"),
+it("--version names the package's version, the interface, Node and the platform in one line", async () => {
+  const { exitCode, stdout, stderr } = await runCli(["--version"]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toBe(
+    `plantstore ${manifest.version} (plant store 1.0.0, Node.js 20.20.2, linux x64)\n`,
   );
-  const { exitCode, stdout } = await runCli(["--version"]);
-  expect({ exitCode, version: stdout.trim() }).toMatchObject({ exitCode: 0 });
-  expect(manifest).toMatchObject({ version: stdout.trim() });
 });
 
 describe("wrong usage", () => {

@@ -72,6 +72,8 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     log: stderr.stream,
     env: options.env ?? {},
     platform: "linux",
+    architecture: "x64",
+    nodeVersion: "20.20.2",
     homeDirectory: options.home ?? "/nonexistent/home",
     readCommandLine: () => options.commandLine,
     onSignal(handler) {

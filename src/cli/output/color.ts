@@ -3,6 +3,7 @@ import type { Environment, OutputStream } from "../io.ts";
 
 /** The colours that plantstore uses. */
 export interface Palette {
+  readonly success: (text: string) => string;
   readonly error: (text: string) => string;
   readonly warning: (text: string) => string;
 }
@@ -26,8 +27,8 @@ export function isColored(
 
 /** The colours, or none of them. */
 export async function loadPalette(colored: boolean): Promise<Palette> {
-  if (!colored) return { error: String, warning: String };
+  if (!colored) return { success: String, error: String, warning: String };
   const { Chalk } = await import("chalk");
   const chalk = new Chalk({ level: 1 });
-  return { error: chalk.bold.red, warning: chalk.bold.yellow };
+  return { success: chalk.green, error: chalk.bold.red, warning: chalk.bold.yellow };
 }

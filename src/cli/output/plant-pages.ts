@@ -12,7 +12,7 @@ const aimedLength = 1024 * 1024;
  * among them. In memory is one page at a time, and the larger the plants are, the fewer are on the next page.
  */
 export async function* readPlantPages(
-  store: StoreReader,
+  store: Pick<StoreReader, "list">,
   { afterId, tag, limit }: PlantQuery,
 ): AsyncGenerator<readonly NewPlant[], void, undefined> {
   let lastId = afterId;

@@ -32,13 +32,19 @@ const dataRules: DirectoryRules = {
   windows: { variable: "LOCALAPPDATA", home: "AppData\\Local", leaf: "Data" },
 };
 
+/** A directory, and where that is said: a variable, or `the default`. */
+export interface FoundDirectory {
+  readonly path: string;
+  readonly source: string;
+}
+
 /**
  * The directory of settings and credentials. It may not exist yet.
  *
  * @throws CommandError when there is no home directory to put it in
  */
 export function findConfigDirectory(place: Place): string {
-  return findDirectory(configRules, place);
+  return locateConfigDirectory(place).path;
 }
 
 /** As {@link findConfigDirectory}; undefined where there is no home directory, and so nothing saved. */
@@ -56,28 +62,40 @@ export function findConfigDirectoryIfAny(place: Place): string | undefined {
  * @throws CommandError when there is no home directory to put it in
  */
 export function findDataDirectory(place: Place): string {
-  return findDirectory(dataRules, place);
+  return locateDataDirectory(place).path;
 }
 
-function findDirectory(rules: DirectoryRules, place: Place): string {
-  const { env, platform } = place;
-  const paths = platform === "win32" ? path.win32 : path.posix;
+/** As {@link findConfigDirectory}. */
+export function locateConfigDirectory(place: Place): FoundDirectory {
+  return locate(configRules, place);
+}
 
+/** As {@link findDataDirectory}. */
+export function locateDataDirectory(place: Place): FoundDirectory {
+  return locate(dataRules, place);
+}
+
+function locate(rules: DirectoryRules, place: Place): FoundDirectory {
+  const { env, platform } = place;
   const own = env[rules.variable];
-  if (own) return own;
+  if (own) return { path: own, source: rules.variable };
   const xdg = env[rules.xdgVariable];
+  const paths = platform === "win32" ? path.win32 : path.posix;
   // The specification: a relative path there is to be ignored.
-  if (xdg && paths.isAbsolute(xdg)) return paths.join(xdg, "plantstore");
-  if (platform === "win32") {
-    const { variable, home, leaf } = rules.windows;
-    return paths.join(
-      env[variable] || paths.join(findHome(rules, place), home),
-      "plantstore",
-      leaf,
-    );
+  if (xdg && paths.isAbsolute(xdg)) {
+    return { path: paths.join(xdg, "plantstore"), source: rules.xdgVariable };
   }
-  const parent = platform === "darwin" ? rules.macos : rules.linux;
-  return paths.join(findHome(rules, place), parent, "plantstore");
+  return { path: findDefault(rules, place), source: "the default" };
+}
+
+function findDefault(rules: DirectoryRules, place: Place): string {
+  if (place.platform === "win32") {
+    const { variable, home, leaf } = rules.windows;
+    const parent = place.env[variable] || path.win32.join(findHome(rules, place), home);
+    return path.win32.join(parent, "plantstore", leaf);
+  }
+  const parent = place.platform === "darwin" ? rules.macos : rules.linux;
+  return path.posix.join(findHome(rules, place), parent, "plantstore");
 }
 
 function findHome(rules: DirectoryRules, { homeDirectory }: Place): string {

@@ -1,4 +1,5 @@
 /** What a setting is, the settings of the commands that talk to a server or read a store, and what comes of them. */
+import { describeStoreUrl } from "../../store/store-url.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./directories.ts";
 import type { Io } from "../io.ts";
@@ -22,10 +23,12 @@ export interface Setting<T> {
   readonly shownFallback?: string;
   /** @throws InvalidValue */
   readonly parse: (text: string) => T;
+  /** How a value that is none of the wrong ones is shown, where a part of it may be secret. */
+  readonly show?: (text: string) => string;
 }
 
 /** A text, and where it came from, as a message begins that complains of it. */
-interface GivenText {
+export interface GivenText {
   readonly text: string;
   readonly source: string;
 }
@@ -41,6 +44,7 @@ export const storeSetting = {
   fallback: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
   shownFallback: "<data dir>/plants.db",
   parse: values.checkStoreUrl,
+  show: describeStoreUrl,
 } as const satisfies Setting<string>;
 
 /** The settings of a command that talks to a server. */
@@ -122,6 +126,11 @@ export type LoginFlags = Flags<Pick<typeof clientSettings, "url" | "timeout">>;
 
 /** The flags of `status`. */
 export interface StatusFlags extends LoginFlags {
+  readonly json?: boolean;
+}
+
+/** The flags of `doctor`. */
+export interface DoctorFlags extends LoginFlags, ReaderFlags {
   readonly json?: boolean;
 }
 
@@ -283,7 +292,13 @@ export function resolve<T>(setting: Setting<T>, flag: string | undefined, io: Io
   return parseValue(source, text, setting.parse);
 }
 
-function findText(setting: Setting<unknown>, flag: string | undefined, io: Io): GivenText {
+/**
+ * The value of a setting as text, and where it comes from: a flag wins over the environment, that over what was saved, and
+ * that over the default.
+ *
+ * @throws CommandError when what was saved can't be read, or there is no home directory for the default
+ */
+export function findText(setting: Setting<unknown>, flag: string | undefined, io: Io): GivenText {
   const { flags, variable, saved, fallback } = setting;
   if (flag !== undefined) return { text: flag, source: flags.replace(/ .*/, "") };
   // An empty variable counts as none; an empty flag was meant.

@@ -2,9 +2,15 @@
 import { isLoopback } from "../loopback.ts";
 import type { Reporter } from "../output/reporter.ts";
 
-/** Warns when they can read the token; to be called once in a command. */
-export async function warnOfEavesdroppers(baseUrl: string, reporter: Reporter): Promise<void> {
+/** What to say when they can read the token; undefined when they can't. */
+export function describeEavesdropping(baseUrl: string): string | undefined {
   const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== "http:" || isLoopback(hostname)) return;
-  await reporter.warning(`the token goes to ${baseUrl} unencrypted: use https where others listen`);
+  if (protocol !== "http:" || isLoopback(hostname)) return undefined;
+  return `the token goes to ${baseUrl} unencrypted: use https where others listen`;
+}
+
+/** Warns when they can; to be called once in a command. */
+export async function warnOfEavesdroppers(baseUrl: string, reporter: Reporter): Promise<void> {
+  const warning = describeEavesdropping(baseUrl);
+  if (warning !== undefined) await reporter.warning(warning);
 }

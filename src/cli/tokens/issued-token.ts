@@ -69,6 +69,15 @@ export function toTokenTable(
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
+/**
+ * Whether a token lets anybody in.
+ *
+ * @param nowMs milliseconds since the epoch
+ */
+export function isActive(token: TokenRecord, nowMs: number): boolean {
+  return toState(token, nowMs) === "active";
+}
+
 function toState({ expiresAtMs, revokedAtMs }: TokenRecord, nowMs: number): TokenState {
   if (revokedAtMs !== undefined) return "revoked";
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "active";

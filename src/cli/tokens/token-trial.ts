@@ -10,7 +10,8 @@ import { showWhile } from "../output/progress.ts";
 /** What is tried. */
 export interface Trial {
   readonly baseUrl: string;
-  readonly token: string;
+  /** Absent: whether a plant store answers at all. */
+  readonly token?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

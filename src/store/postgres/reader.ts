@@ -6,7 +6,7 @@ import { toStoreError } from "./failure.ts";
 import { readerLimits } from "./limits.ts";
 import { checkVersion } from "./migrations.ts";
 import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
-import { prepareReader } from "./session.ts";
+import { checkDurability, prepareReader } from "./session.ts";
 import { loadTls } from "./tls.ts";
 
 /**
@@ -22,7 +22,17 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
   const connections = createConnections(location, tls, readerLimits, prepareReader);
   try {
     await connections.use((client) => checkVersion(client, place));
-    return createPostgresEngine(connections, place, readerLimits);
+    return {
+      ...createPostgresEngine(connections, place, readerLimits),
+      // PostgreSQL has no such search of its own for whoever is not its administrator.
+      async checkSoundness() {
+        try {
+          await connections.use((client) => checkDurability(client, place));
+        } catch (error) {
+          throw toStoreError(error, place);
+        }
+      },
+    };
   } catch (error) {
     await connections.close();
     throw toStoreError(error, place);

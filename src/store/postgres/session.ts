@@ -25,7 +25,7 @@ export const prepareReader: PrepareSession = async (client, place, limits) => {
 export const prepareWriter: PrepareSession = async (client, place, limits) => {
   const settings = await readSettings(client);
   checkEncoding(settings, place);
-  if (settings.get("fsync") === "off") throw createStoreError(notFlushed, place);
+  checkFlushing(settings, place);
   const changes = withLimits(settings, limits);
   const durability = settings.get("synchronous_commit");
   if (durability !== undefined && !flushing.includes(durability)) {
@@ -33,6 +33,16 @@ export const prepareWriter: PrepareSession = async (client, place, limits) => {
   }
   await change(client, changes);
 };
+
+/**
+ * Makes sure that what servers commit survives the loss of power.
+ *
+ * @param place for messages
+ * @throws StoreError `unusable`
+ */
+export async function checkDurability(client: ClientBase, place: string): Promise<void> {
+  checkFlushing(await readSettings(client), place);
+}
 
 /** A setting that a compatible database doesn't have is missing, and passed over then. */
 type Settings = ReadonlyMap<string, string>;
@@ -49,6 +59,10 @@ function checkEncoding(settings: Settings, place: string): void {
   const encoding = settings.get("server_encoding");
   if (encoding === undefined || encoding.toUpperCase() === "UTF8") return;
   throw createStoreError(wrongEncoding(encoding), place);
+}
+
+function checkFlushing(settings: Settings, place: string): void {
+  if (settings.get("fsync") === "off") throw createStoreError(notFlushed, place);
 }
 
 function withLimits(settings: Settings, limits: Limits): Map<string, string> {

@@ -50,6 +50,11 @@ export function toStoreError(error: unknown, path: string): StoreError {
   return createStoreError(toMeaning(error), path, error);
 }
 
+/** The damage that SQLite found when it was asked to look for it. */
+export function createDamageError(path: string, finding: string): StoreError {
+  return createStoreError(corrupt, path, new Error(finding));
+}
+
 /** Whether SQLite failed because others held a lock. */
 export function isBusy(error: unknown): boolean {
   return toMeaning(error) === locked;

@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import type { StoreReader } from "../../core/store.ts";
 import { settings } from "./database.ts";
 import { findDatabaseFile } from "./database-file.ts";
-import { createConnection } from "./connection.ts";
-import { isUnwritable, toStoreError } from "./failure.ts";
+import { type Connection, createConnection } from "./connection.ts";
+import { createDamageError, isUnwritable, toStoreError } from "./failure.ts";
 import { checkVersion } from "./migrations.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteProvider } from "./provider.ts";
 
@@ -23,11 +23,34 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   let database: SqliteDatabase | undefined;
   try {
     database = openDatabase(provider, absolutePath);
-    return createConnection(database, absolutePath);
+    return withSoundness(createConnection(database, absolutePath), database, absolutePath);
   } catch (error) {
     database?.close();
     throw toStoreError(error, absolutePath);
   }
+}
+
+function withSoundness(
+  connection: Connection,
+  database: SqliteDatabase,
+  path: string,
+): StoreReader {
+  return {
+    ...connection,
+    checkSoundness: async () => {
+      try {
+        checkSoundness(database, path);
+      } catch (error) {
+        throw toStoreError(error, path);
+      }
+    },
+  };
+}
+
+/** What SQLite finds in all but the order of the indexes (https://sqlite.org/pragma.html#pragma_quick_check). */
+function checkSoundness(database: SqliteDatabase, path: string): void {
+  const row = database.prepare("PRAGMA quick_check(1)").get() as { readonly quick_check: string };
+  if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
 }
 
 function openDatabase(provider: SqliteProvider, path: string): SqliteDatabase {

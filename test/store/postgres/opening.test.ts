@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type StoreEngine, StoreError } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/limits.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -80,10 +81,17 @@ describe("a database that can't be opened", () => {
     await expectRefusal(change(postgres.url, { pathname: `/${database}` }), "unusable", complaint);
   });
 
-  it("because its server flushes nothing is refused", async () => {
+  it("because its server flushes nothing is refused, and found to be unsound", async () => {
+    const store = await createStoreUrl(postgres.url);
+    await openEngine(store);
     await configure("fsync", "off");
     onTestFinished(() => configure("fsync", "on"));
     await expectRefusal(await createStoreUrl(postgres.url), "unusable", "fsync=off");
+    const reader = await openPostgresReader(store);
+    onTestFinished(() => reader.close());
+    await expect(reader.checkSoundness()).rejects.toMatchObject({
+      message: expect.stringContaining("fsync=off") as string,
+    });
   });
 
   it("because it is from a newer plantstore is refused, and stays as it is", async () => {

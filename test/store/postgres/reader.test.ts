@@ -36,6 +36,10 @@ describe("a reader of a postgres store", () => {
     expect(await (await openReader(url)).get(1n)).toStrictEqual(fern);
   });
 
+  it("finds a sound store sound", async () => {
+    await expect((await openReader(await createStore())).checkSoundness()).resolves.toBeUndefined();
+  });
+
   it("creates nothing where there is no store", async () => {
     const url = await createStoreUrl(postgres.url);
     await expect(openPostgresReader(url)).rejects.toMatchObject({

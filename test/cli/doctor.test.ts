@@ -1,0 +1,325 @@
+/** `plantstore doctor`: each thing that can be wrong is found, and nothing is created, changed or given away. */
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
+import { saveSettings, toSettingsFile } from "../../src/cli/settings/saved-settings.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import {
+  errorAnswer,
+  findClosedUrl,
+  openRawServer,
+  openScriptedServer,
+} from "../client/scripted-server.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { runBinary } from "../helpers/run-binary.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+let home: string;
+let configDirectory: string;
+let closedUrl: string;
+beforeEach(async () => {
+  home = await createTemporaryDirectory();
+  configDirectory = join(home, ".config/plantstore");
+  closedUrl = await findClosedUrl();
+});
+
+interface Report {
+  readonly ok: boolean;
+  readonly checks: readonly { subject: string; state: string; message: string }[];
+  readonly settings: readonly Record<string, string>[];
+}
+
+/** What is found when nothing answers at the default URL, unless the arguments or the environment name another. */
+async function examine(args: readonly string[] = [], options: CliOptions = {}) {
+  const env = { PLANTSTORE_URL: closedUrl, ...options.env };
+  const run = await runCli(["doctor", "--json", ...args], { home, ...options, env });
+  const report = JSON.parse(run.stdout) as Report;
+  return {
+    ...run,
+    report,
+    find: (subject: string) => {
+      const found = report.checks.filter((check) => check.subject === subject);
+      return found.map(({ state, message }) => `${state}: ${message}`).join("\n");
+    },
+  };
+}
+
+describe("where all is well", () => {
+  it("says so, one line for each, and succeeds", async () => {
+    const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
+    await using server = await startServer();
+    await saveToken(configDirectory, server.url, testToken);
+    await saveSettings(configDirectory, { url: server.url });
+    await mkdir(join(home, ".local/share/plantstore"), { recursive: true, mode: 0o700 });
+    const { exitCode, stdout, stderr } = await runCli(["doctor", "--store", store], { home });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const [, findings = ""] = stdout.split("\n\n");
+    const lines = findings.replaceAll(/\d{4}-\d\d-\d\dT\S+Z/g, "<now>").replaceAll(home, "<home>");
+    expect(lines.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
+      expect.stringMatching(/^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\)$/),
+      "ok node 20.20.2 on linux x64",
+      `ok config <home>/.config/plantstore (from the default, mode 700): tokens for ${server.url}`,
+      "ok data <home>/.local/share/plantstore (from the default, mode 700)",
+      "ok settings all as listed",
+      `ok store ${store} is sound, with 0 active tokens`,
+      `ok server ${server.url} is a plant store`,
+      `ok token ${testToken.slice(0, 8)}… from <home>/.config/plantstore/credentials/${encodeURIComponent(server.url)}.json: accepted`,
+      "ok clock <now>, the same as the server's",
+      "",
+    ]);
+  });
+
+  it("creates nothing and changes nothing", async () => {
+    const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
+    const path = url.replace("sqlite:", "");
+    const before = [await readFile(path), await readdir(dirname(path))];
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    for (const args of [[], ["--store", url]]) {
+      // A process of its own: SQLite removes its log at the end of it.
+      expect(await runBinary(["doctor", ...args], { home, env })).toMatchObject({ code: 0 });
+    }
+    expect(await readdir(home)).toEqual([]);
+    expect([await readFile(path), await readdir(dirname(path))]).toEqual(before);
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
+  it("what is not there yet is no error", async () => {
+    const { find } = await examine();
+    expect(find("config")).toMatch(/^none: .* is not there yet: "plantstore login" creates it$/);
+    expect(find("data")).toMatch(/^none: .* is not there yet: "plantstore serve" creates it$/);
+    expect(find("store")).toMatch(/^none: .* is not there yet: "plantstore serve" creates it$/);
+  });
+});
+
+describe("settings", () => {
+  it("are listed with their value and where it comes from", async () => {
+    await saveSettings(configDirectory, { url: "http://127.0.0.1:9" });
+    const env = { PLANTSTORE_PORT: "8080", PLANTSTORE_URL: "", PLANTSTORE_RETRY: "3" };
+    const { report } = await examine(["--timeout", "2"], { env });
+    expect(report.settings).toEqual(
+      expect.arrayContaining([
+        { flag: "--port", variable: "PLANTSTORE_PORT", value: "8080", source: "PLANTSTORE_PORT" },
+        { flag: "--timeout", variable: "PLANTSTORE_TIMEOUT", value: "2", source: "--timeout" },
+        { flag: "--retry", variable: "PLANTSTORE_RETRY", value: "3", source: "PLANTSTORE_RETRY" },
+        {
+          flag: "--url",
+          variable: "PLANTSTORE_URL",
+          value: "http://127.0.0.1:9",
+          source: `the url in ${toSettingsFile(configDirectory)}`,
+        },
+        {
+          flag: "--store",
+          variable: "PLANTSTORE_STORE",
+          value: `sqlite:${home}/.local/share/plantstore/plants.db`,
+          source: "the default",
+        },
+      ]),
+    );
+  });
+
+  it.each([
+    [{ PLANTSTORE_PORT: "x" }, 'error: PLANTSTORE_PORT is "x": it must be a whole number from 0'],
+    [{ PLANTSTORE_URL: "nowhere" }, 'error: PLANTSTORE_URL is "nowhere": it must be a URL'],
+    [{ PLANTSTORE_STORE: "mysql://x" }, "error: PLANTSTORE_STORE names no store: unknown kind"],
+  ])("%j is found wrong", async (env, message) => {
+    const { exitCode, report, find } = await examine([], { env });
+    expect({ exitCode, ok: report.ok }).toEqual({ exitCode: 2, ok: false });
+    expect(find("settings").slice(0, message.length)).toBe(message);
+  });
+
+  it("a variable with a typing error is found", async () => {
+    const { find } = await examine([], { env: { PLANTSTORE_PROT: "1", PLANTSTORE_EMPTY: "" } });
+    expect(find("variables")).toBe(
+      "warning: PLANTSTORE_PROT is none of plantstore's, and has no effect: check how it is written",
+    );
+  });
+
+  it("nothing secret is shown", async () => {
+    const env = {
+      PLANTSTORE_STORE: "postgres://gardener:s3cret-word@127.0.0.1:9/plants",
+      PLANTSTORE_PUBLIC_URL: "https://user:s3cret-word@plants.example.org",
+      PLANTSTORE_TOKEN: mintToken(),
+    };
+    const { stdout, stderr, find } = await examine([], { env });
+    expect(stdout + stderr).not.toContain("s3cret-word");
+    expect(stdout + stderr).not.toContain(env.PLANTSTORE_TOKEN);
+    expect(stdout).toContain('"value":"postgres://127.0.0.1:9/plants"');
+    expect(find("store")).toMatch(/^error: the store postgres:\/\/127\.0\.0\.1:9\/plants /);
+  });
+});
+
+describe("directories", () => {
+  it("a token that others can read is found", async () => {
+    await saveToken(configDirectory, "http://127.0.0.1:9", testToken);
+    await chmod(toCredentialFile(configDirectory, "http://127.0.0.1:9"), 0o644);
+    const { exitCode, find } = await examine();
+    expect(exitCode).toBe(2);
+    expect(find("config")).toMatch(/^error: others can read the token in .*: run "chmod 600 /);
+  });
+
+  it("broken saved settings are found, and named once for each that suffers", async () => {
+    await mkdir(configDirectory, { recursive: true });
+    await writeFile(toSettingsFile(configDirectory), "{");
+    const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: "" } });
+    expect(exitCode).toBe(2);
+    expect(find("config")).toMatch(/^error: .* is broken: it holds no saved settings/);
+    expect(find("settings")).toMatch(/^error: .* is broken: it holds no saved settings[^\n]*$/);
+    expect(find("server")).toBe("");
+  });
+
+  it.each(["config", "data"])("a file in place of the %s directory is found", async (subject) => {
+    const path = join(home, "file");
+    await writeFile(path, "");
+    const variable = `PLANTSTORE_${subject.toUpperCase()}_DIR`;
+    const found = await examine([], { env: { [variable]: path } });
+    expect(found.exitCode).toBe(2);
+    expect(found.find(subject)).toBe(
+      `error: ${path} (from ${variable}) is not a directory: move it away, or name another directory`,
+    );
+    const below = await examine([], { env: { [variable]: join(path, "below") } });
+    expect(below.exitCode).toBe(2);
+    expect(below.find(subject)).toMatch(/^error: .* can't be created, because of /);
+  });
+
+  it("no home directory is found", async () => {
+    const { exitCode, find } = await examine([], { home: "" });
+    expect(exitCode).toBe(2);
+    expect(find("data")).toBe(
+      "error: there is no home directory: name a directory in PLANTSTORE_DATA_DIR",
+    );
+  });
+});
+
+describe("the store", () => {
+  it("its active tokens are counted", async () => {
+    const url = await createSqliteStore([]);
+    const store = await openStore(url);
+    const token = { prefix: "pst_", name: "", issuedAtMs: 0 };
+    await store.addToken({ ...token, digest: "a" });
+    await store.addToken({ ...token, digest: "b", expiresAtMs: 1 });
+    await store.close();
+    const { find } = await examine(["--store", url]);
+    expect(find("store")).toBe(`ok: ${url} is sound, with 1 active token`);
+  });
+
+  it("damage is found that opening it does not find", async () => {
+    const plants = Array.from({ length: 2000 }, (_, id) => ({
+      id: BigInt(id),
+      name: `fern ${id}`,
+    }));
+    const url = await createSqliteStore(plants);
+    const path = url.replace("sqlite:", "");
+    const bytes = await readFile(path);
+    const pageBytes = 4096;
+    bytes.fill(0xff, bytes.length - pageBytes);
+    await writeFile(path, bytes);
+    const { exitCode, find } = await examine(["--store", url]);
+    expect(exitCode).toBe(2);
+    expect(find("store")).toMatch(/^error: the store .* is damaged: restore a backup/);
+  });
+
+  it("a file of another program is found", async () => {
+    const path = join(home, "notes.txt");
+    await writeFile(path, "not a database at all");
+    const { exitCode, find } = await examine(["--store", `sqlite:${path}`]);
+    expect(exitCode).toBe(2);
+    expect(find("store")).toMatch(/^error: the store .* is not a SQLite database/);
+  });
+
+  it("memory: is left alone", async () => {
+    const { find } = await examine(["--store", "memory:"]);
+    expect(find("store")).toBe("ok: memory: lives in its server, and ends with it");
+  });
+});
+
+describe("the server, the token and the clock", () => {
+  const withToken = (url: string, token = testToken): CliOptions => ({
+    env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: token },
+  });
+
+  it("nothing that answers", async () => {
+    const { exitCode, find } = await examine([], withToken(closedUrl));
+    expect(exitCode).toBe(6);
+    expect(find("server")).toMatch(
+      /^error: nothing answers at .*: start it with "plantstore serve"/,
+    );
+    expect(find("token")).toMatch(/^none: .* from PLANTSTORE_TOKEN: not tried/);
+    expect(find("clock")).toMatch(/^none: .*Z, with no server's to compare it with$/);
+  });
+
+  it("no token: the server is known all the same", async () => {
+    await using server = await startServer();
+    const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: server.url } });
+    expect(exitCode).toBe(4);
+    expect(find("server")).toBe(`ok: ${server.url} is a plant store`);
+    expect(find("token")).toMatch(/^error: no token for .*: "plantstore login" saves one/);
+  });
+
+  it("a token that is refused", async () => {
+    await using server = await startServer();
+    const { exitCode, find } = await examine([], withToken(server.url, mintToken()));
+    expect(exitCode).toBe(4);
+    expect(find("server")).toMatch(/^ok: /);
+    expect(find("token")).toMatch(
+      /^error: pst_....… from PLANTSTORE_TOKEN: refused, error 40102: /,
+    );
+  });
+
+  it("a clock that differs from the server's", async () => {
+    const date = new Date(Date.now() - 3_600_000).toUTCString();
+    const server = await openScriptedServer(errorAnswer(42201, { date }));
+    const { exitCode, find } = await examine([], withToken(server.url));
+    expect(exitCode).toBe(0);
+    expect(find("clock")).toMatch(/^warning: .*Z, 60 min ahead of the server's: set it, or /);
+  });
+
+  it("a server that can't take plants now says nothing of the token", async () => {
+    const server = await openScriptedServer(errorAnswer(50301));
+    const { exitCode, find } = await examine([], withToken(server.url));
+    expect(exitCode).toBe(6);
+    expect(find("server")).toMatch(/can't take plants now: error 50301: message of 50301$/);
+    expect(find("token")).toMatch(/^none: .*: not tried/);
+  });
+});
+
+describe("how it is printed", () => {
+  it.each([80, 60, 40])(
+    "no line is wider than a terminal of %i columns has to have",
+    async (columns) => {
+      const env = { PLANTSTORE_URL: closedUrl, NO_COLOR: "1" };
+      const options = { home: "/h", env, terminals: allTerminals, columns };
+      const { stdout } = await runCli(["doctor"], options);
+      const [, findings = ""] = stdout.split("\n\n");
+      const wide = findings.split("\n").filter((line) => line.length > columns);
+      // A word that is longer than a line is left to the terminal.
+      expect(wide.filter((line) => line.trim().includes(" "))).toEqual([]);
+    },
+  );
+
+  it("colour is for a terminal alone", async () => {
+    const options = { home, env: { PLANTSTORE_URL: closedUrl }, terminals: allTerminals };
+    expect((await runCli(["doctor"], options)).stdout).toContain("\u001b[");
+    expect((await runCli(["doctor"], { ...options, terminals: {} })).stdout).not.toContain(
+      "\u001b[",
+    );
+  });
+
+  it("Ctrl-C ends the wait for a server", async () => {
+    let connected = (): void => {};
+    const connection = new Promise<void>((resolve) => (connected = resolve));
+    const url = await openRawServer(() => connected());
+    const run = startCli(["doctor"], {
+      home,
+      env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken },
+    });
+    await connection;
+    expect(run.signal("SIGINT")).toBe(true);
+    const { exitCode, stderr } = await run.finished;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: "error: stopped by SIGINT\n" });
+  });
+});
