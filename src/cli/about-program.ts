@@ -4,12 +4,8 @@ import * as help from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { toOption } from "./options.ts";
-import {
-  clientSettings,
-  type DoctorFlags,
-  type OpenApiFlags,
-  readerSettings,
-} from "./settings/settings.ts";
+import { clientSettings, type DoctorFlags, type OpenApiFlags } from "./settings/client-settings.ts";
+import { readerSettings } from "./settings/reader-settings.ts";
 
 /** Adds `openapi`, `explain`, `doctor` and `completion`. */
 export function addAboutCommands(program: Command, io: Io, invocation: Invocation): void {

@@ -4,7 +4,7 @@ import * as help from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { refuseTokenOption, toOption } from "./options.ts";
-import { clientSettings, type LoginFlags, type StatusFlags } from "./settings/settings.ts";
+import { clientSettings, type LoginFlags, type StatusFlags } from "./settings/client-settings.ts";
 
 /** Adds `login`, `logout` and `status`. */
 export function addLoginCommands(program: Command, io: Io, invocation: Invocation): void {

@@ -6,17 +6,16 @@ import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addLoginCommands } from "./login-program.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
-import { resolveServeOptions, type ServeFlags, serveSettings } from "./settings/serve-settings.ts";
+import { type ServeFlags, serveSettings } from "./settings/serve-settings.ts";
+import { clientSettings } from "./settings/client-settings.ts";
+import { type CreateFlags, manySettings } from "./settings/create-settings.ts";
 import {
-  clientSettings,
-  type CreateFlags,
   defaultListLimit,
   type ListFlags,
-  manySettings,
   type ReaderFlags,
   readerSettings,
   resolveStoreUrl,
-} from "./settings/settings.ts";
+} from "./settings/reader-settings.ts";
 import { addTokenCommands } from "./token-program.ts";
 import { toVersionLine } from "./version.ts";
 
@@ -55,7 +54,7 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .addHelpText("after", help.serve.after)
     .action(async (flags: ServeFlags) => {
       const module = await import("./commands/serve.ts");
-      invocation.exitCode = await module.serve(resolveServeOptions(flags, io), io);
+      invocation.exitCode = await module.serve(module.toServeOptions(flags, io), io);
     });
   for (const setting of Object.values(serveSettings)) serve.addOption(toOption(setting));
 

@@ -6,7 +6,7 @@ import * as help from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { createOption, toOption } from "./options.ts";
-import { type ReaderFlags, readerSettings } from "./settings/settings.ts";
+import { type ReaderFlags, readerSettings } from "./settings/reader-settings.ts";
 
 /** Adds `token issue`, `token list` and `token revoke`. */
 export function addTokenCommands(program: Command, io: Io, invocation: Invocation): void {

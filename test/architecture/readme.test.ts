@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { serveSettings } from "../../src/cli/settings/serve-settings.ts";
-import { clientSettings, manySettings } from "../../src/cli/settings/settings.ts";
+import { clientSettings } from "../../src/cli/settings/client-settings.ts";
+import { manySettings } from "../../src/cli/settings/create-settings.ts";
 import { errorTable } from "../../src/core/errors.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { saveToken } from "../../src/cli/tokens/credentials.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/settings/saved-settings.ts";
-import { resolveLoginOptions, resolveStoreUrl } from "../../src/cli/settings/settings.ts";
+import { resolveLoginOptions } from "../../src/cli/settings/client-settings.ts";
+import { resolveStoreUrl } from "../../src/cli/settings/reader-settings.ts";
 import { findToken } from "../../src/cli/tokens/token-source.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

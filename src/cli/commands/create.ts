@@ -19,11 +19,8 @@ import { openFileInput, type PlacedRecord, type RecordInput } from "../create/re
 import { openRejectsFile } from "../create/rejects-file.ts";
 import { createReporter } from "../output/reporter.ts";
 import { sendRecords } from "../create/send-records.ts";
-import {
-  type CreateFlags,
-  resolveClientOptions,
-  resolveManyOptions,
-} from "../settings/settings.ts";
+import { type CreateFlags, resolveManyOptions } from "../settings/create-settings.ts";
+import { resolveClientOptions } from "../settings/client-settings.ts";
 import { Tally } from "../create/tally.ts";
 import { findToken, type FoundToken } from "../tokens/token-source.ts";
 

@@ -14,7 +14,8 @@ import { checkStore } from "../doctor/store-check.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
-import { type DoctorFlags, resolveLoginOptions, resolveStoreUrl } from "../settings/settings.ts";
+import { type DoctorFlags, resolveLoginOptions } from "../settings/client-settings.ts";
+import { resolveStoreUrl } from "../settings/reader-settings.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 
 /**

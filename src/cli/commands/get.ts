@@ -5,7 +5,8 @@ import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import { parseId } from "../settings/setting-values.ts";
-import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
+import { parseValue } from "../settings/setting.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { readStore } from "../store-access.ts";
 
 /** What `get` is to do. */

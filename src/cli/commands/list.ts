@@ -8,12 +8,8 @@ import { readPlantPages } from "../output/plant-pages.ts";
 import { toPlantTable } from "../output/plant-table.ts";
 import { createReporter } from "../output/reporter.ts";
 import { parseId, parseLimit, parseTag } from "../settings/setting-values.ts";
-import {
-  defaultListLimit,
-  type ListFlags,
-  parseValue,
-  resolveStoreUrl,
-} from "../settings/settings.ts";
+import { defaultListLimit, type ListFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
+import { parseValue } from "../settings/setting.ts";
 import { readStore } from "../store-access.ts";
 
 /** What `list` is to do. */

@@ -8,7 +8,11 @@ import type { Io } from "../io.ts";
 import { createReporter, type Reporter } from "../output/reporter.ts";
 import { readSavedSettings, saveSettings } from "../settings/saved-settings.ts";
 import { askSecret } from "../tokens/secret-prompt.ts";
-import { type LoginFlags, type LoginOptions, resolveLoginOptions } from "../settings/settings.ts";
+import {
+  type LoginFlags,
+  type LoginOptions,
+  resolveLoginOptions,
+} from "../settings/client-settings.ts";
 import { readInputToken } from "../tokens/token-source.ts";
 import { findTokenProblem } from "../tokens/token-text.ts";
 import { toTrialExitCode, tryToken } from "../tokens/token-trial.ts";

@@ -5,7 +5,7 @@ import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createReporter } from "../output/reporter.ts";
 import { readSavedSettings, saveSettings } from "../settings/saved-settings.ts";
-import { resolveUrl } from "../settings/settings.ts";
+import { resolveUrl } from "../settings/client-settings.ts";
 
 /**
  * Removes the token, and no longer means that plant store where none is named.

@@ -3,7 +3,7 @@ import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 import { serveSettings } from "../settings/serve-settings.ts";
-import { type OpenApiFlags, resolveBaseUrl } from "../settings/settings.ts";
+import { type OpenApiFlags, resolveBaseUrl } from "../settings/client-settings.ts";
 
 /** What `openapi` is to do. */
 export interface OpenApiOptions {

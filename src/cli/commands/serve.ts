@@ -16,8 +16,10 @@ import { type Io, writeText } from "../io.ts";
 import { explainListening } from "../serve/listen-failure.ts";
 import { openLogOutput } from "../serve/log-output.ts";
 import { greet } from "../serve/greeting.ts";
-import type { ServeOptions } from "../settings/serve-settings.ts";
+import type { ServeOptions } from "../serve/options.ts";
 import { readTlsFiles } from "../serve/tls-files.ts";
+
+export { toServeOptions } from "../serve/options.ts";
 
 /** What the parts of one run share. */
 interface Run {

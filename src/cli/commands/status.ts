@@ -9,7 +9,7 @@ import { toFailure } from "../failure.ts";
 import { type Io, writeText } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import { createReporter } from "../output/reporter.ts";
-import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings/settings.ts";
+import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings/client-settings.ts";
 import { type StatusReport, toStatusLines } from "../output/status-report.ts";
 import { findToken, type FoundToken } from "../tokens/token-source.ts";
 import { toTrialExitCode, tryToken, type Trial } from "../tokens/token-trial.ts";

@@ -5,7 +5,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 import { describeToken } from "../tokens/issued-token.ts";
 import { createReporter } from "../output/reporter.ts";
-import { parseValue, type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
+import { parseValue } from "../settings/setting.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { changeStore } from "../store-access.ts";
 import { parseTokenLifetime, parseTokenName } from "../tokens/token-values.ts";
 

@@ -4,7 +4,7 @@ import { type Io, writeText } from "../io.ts";
 import { toTokenJson, toTokenTable } from "../tokens/issued-token.ts";
 import { printJson } from "../output/json-output.ts";
 import { createReporter } from "../output/reporter.ts";
-import { type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { readStore } from "../store-access.ts";
 
 /** The flags of `token list`. */

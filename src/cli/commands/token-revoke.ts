@@ -7,7 +7,7 @@ import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { describeToken } from "../tokens/issued-token.ts";
 import { createReporter } from "../output/reporter.ts";
-import { type ReaderFlags, resolveStoreUrl } from "../settings/settings.ts";
+import { type ReaderFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { changeStore } from "../store-access.ts";
 
 /**

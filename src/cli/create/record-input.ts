@@ -6,7 +6,7 @@ import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
 import type { InputStream } from "../io.ts";
 import { maxPlantBytes } from "../settings/setting-values.ts";
-import type { InputFormat } from "../settings/settings.ts";
+import type { InputFormat } from "../settings/create-settings.ts";
 
 /** A record, and the input that it is of. */
 export interface PlacedRecord extends InputRecord {

@@ -3,7 +3,8 @@ import type { Io } from "../io.ts";
 import type { PlantSource } from "./plant-source.ts";
 import type { RecordInput } from "./record-input.ts";
 import type { Reporter } from "../output/reporter.ts";
-import type { ClientOptions, ManyOptions } from "../settings/settings.ts";
+import type { ClientOptions } from "../settings/client-settings.ts";
+import type { ManyOptions } from "../settings/create-settings.ts";
 
 /** What `create` is to do. */
 export interface CreateOptions extends ClientOptions {

@@ -5,7 +5,7 @@ import type { ErrorBody } from "../../core/plant.ts";
 import { describeEavesdropping } from "../tokens/eavesdroppers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import type { LoginOptions } from "../settings/settings.ts";
+import type { LoginOptions } from "../settings/client-settings.ts";
 import { findToken, type FoundToken } from "../tokens/token-source.ts";
 import { toTrialExitCode, tryToken } from "../tokens/token-trial.ts";
 import { type Finding, toErrorFinding } from "./finding.ts";

@@ -2,13 +2,9 @@
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 import { serveSettings } from "../settings/serve-settings.ts";
-import {
-  clientSettings,
-  findText,
-  manySettings,
-  parseValue,
-  type Setting,
-} from "../settings/settings.ts";
+import { clientSettings } from "../settings/client-settings.ts";
+import { findText, parseValue, type Setting } from "../settings/setting.ts";
+import { manySettings } from "../settings/create-settings.ts";
 
 /** A setting as it stands. As JSON it is printed just so. */
 export interface SettingReport {

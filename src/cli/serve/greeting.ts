@@ -5,8 +5,8 @@ import type { FirstToken } from "../tokens/first-token.ts";
 import type { Io } from "../io.ts";
 import { isLoopback } from "../loopback.ts";
 import { createReporter } from "../output/reporter.ts";
-import type { ServeOptions } from "../settings/serve-settings.ts";
-import { resolveUrl } from "../settings/settings.ts";
+import type { ServeOptions } from "./options.ts";
+import { resolveUrl } from "../settings/client-settings.ts";
 
 /** What there is to say something of. */
 interface Started {

@@ -1,13 +1,10 @@
-/** The settings of `serve`: one table of flags, variables and defaults, and what comes of them. */
+/** The settings of `serve`: one table of flags, variables and defaults. */
 import type { ConflictPolicy } from "../../core/store.ts";
-import type { ServerLimits } from "../../server/limits.ts";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../../server/log.ts";
-import { CommandError } from "../command-error.ts";
+import { logFormats, logLevels } from "../../server/log.ts";
 import type { Io } from "../io.ts";
 import * as values from "./setting-values.ts";
-import type { TlsFiles } from "../serve/tls-files.ts";
-import { type Flags, resolve, type Setting, storeSetting } from "./settings.ts";
-import { findTokenProblem } from "../tokens/token-text.ts";
+import type { Flags, Setting } from "./setting.ts";
+import { storeSetting } from "./reader-settings.ts";
 
 const conflictPolicies: readonly ConflictPolicy[] = ["reject", "replace"];
 
@@ -161,95 +158,3 @@ export type ServeFlags = Omit<Flags<typeof serveSettings>, "noDocs"> & {
   /** `false` for `--no-docs`. */
   readonly docs?: boolean;
 };
-
-/** What `serve` is to do. */
-export interface ServeOptions extends ServerLimits {
-  /** A host name or an IP address, without brackets. */
-  readonly host: string;
-  /** 0 … 65535; 0 takes a free one. */
-  readonly port: number;
-  /** A Unix socket, in place of both. */
-  readonly socketPath: string | undefined;
-  /** The files of a certificate and its key, in PEM. */
-  readonly tls: TlsFiles | undefined;
-  /** The empty string, or a path such as `/v1`. */
-  readonly basePath: string;
-  /** How long requests under way may take once the server stops. */
-  readonly shutdownTimeoutMs: number;
-  readonly onConflict: ConflictPolicy;
-  /** Where clients reach it, without a slash at the end; absent: where it listens. */
-  readonly publicUrl?: string | undefined;
-  /** Whether there is a page for people. */
-  readonly docs: boolean;
-  /** `sqlite:PATH` or `memory:`. */
-  readonly storeUrl: string;
-  readonly metricsPlace: values.MetricsPlace | undefined;
-  readonly logFormat: LogFormat;
-  readonly logLevel: LogLevel;
-  /** A token to accept beside the issued ones. */
-  readonly environmentToken?: string;
-}
-
-/**
- * What `serve` is to do: a flag wins over the environment, and that over the default.
- *
- * @throws CommandError that names the flag or the variable whose value is wrong
- */
-export function resolveServeOptions(flags: ServeFlags, io: Io): ServeOptions {
-  const environmentToken = io.env["PLANTSTORE_TOKEN"];
-  if (environmentToken) {
-    const problem = findTokenProblem(environmentToken);
-    if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
-  }
-  return {
-    host: resolve(serveSettings.host, flags.host, io),
-    port: resolve(serveSettings.port, flags.port, io),
-    socketPath: resolve(serveSettings.socket, flags.socket, io),
-    tls: resolveTls(flags, io),
-    basePath: resolve(serveSettings.basePath, flags.basePath, io),
-    ...resolveLimits(flags, io),
-    shutdownTimeoutMs: resolve(serveSettings.shutdownTimeout, flags.shutdownTimeout, io),
-    onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
-    publicUrl: resolve(serveSettings.publicUrl, flags.publicUrl, io),
-    docs: !resolve(serveSettings.noDocs, flags.docs === false ? "1" : undefined, io),
-    storeUrl: resolve(serveSettings.store, flags.store, io),
-    metricsPlace: resolve(serveSettings.metrics, flags.metrics, io),
-    logFormat: resolve(serveSettings.logFormat, flags.logFormat, io),
-    logLevel: resolve(serveSettings.logLevel, flags.logLevel, io),
-    ...(environmentToken && { environmentToken }),
-  };
-}
-
-function resolveTls(flags: ServeFlags, io: Io): TlsFiles | undefined {
-  const certFile = resolve(serveSettings.tlsCert, flags.tlsCert, io);
-  const keyFile = resolve(serveSettings.tlsKey, flags.tlsKey, io);
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    throw new CommandError("usage", "--tls-cert and --tls-key belong together: give both");
-  }
-  if (resolve(serveSettings.socket, flags.socket, io) !== undefined) {
-    throw new CommandError(
-      "usage",
-      "--socket stays on this machine: leave out --tls-cert, or listen on an address",
-    );
-  }
-  return { certFile, keyFile };
-}
-
-function resolveLimits(flags: ServeFlags, io: Io): ServerLimits {
-  const limits = {
-    maxBodyBytes: resolve(serveSettings.maxBody, flags.maxBody, io),
-    maxInflight: resolve(serveSettings.maxInflight, flags.maxInflight, io),
-    maxWaitingBytes: resolve(serveSettings.maxWaiting, flags.maxWaiting, io),
-    maxConnections: resolve(serveSettings.maxConnections, flags.maxConnections, io),
-    requestTimeoutMs: resolve(serveSettings.requestTimeout, flags.requestTimeout, io),
-    idleTimeoutMs: resolve(serveSettings.idleTimeout, flags.idleTimeout, io),
-  };
-  if (limits.maxWaitingBytes < limits.maxBodyBytes) {
-    throw new CommandError(
-      "usage",
-      "--max-waiting is less than --max-body, so that the largest body would have no room: raise it",
-    );
-  }
-  return limits;
-}

@@ -1,12 +1,12 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Io } from "../../../src/cli/io.ts";
+import { type ServeOptions, toServeOptions } from "../../../src/cli/serve/options.ts";
+import type { ServeFlags } from "../../../src/cli/settings/serve-settings.ts";
 import {
-  resolveServeOptions,
-  type ServeFlags,
-  type ServeOptions,
-} from "../../../src/cli/settings/serve-settings.ts";
-import { type ClientOptions, resolveClientOptions } from "../../../src/cli/settings/settings.ts";
+  type ClientOptions,
+  resolveClientOptions,
+} from "../../../src/cli/settings/client-settings.ts";
 
 /** All that settings look at. */
 function createPlace(env: Readonly<Record<string, string>> = {}): Io {
@@ -17,7 +17,7 @@ function createPlace(env: Readonly<Record<string, string>> = {}): Io {
 
 describe("serve, by default,", () => {
   it("listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
-    expect(resolveServeOptions({}, createPlace())).toEqual({
+    expect(toServeOptions({}, createPlace())).toEqual({
       host: "127.0.0.1",
       port: 7526,
       socketPath: undefined,
@@ -42,30 +42,30 @@ describe("serve, by default,", () => {
 
 describe("a setting", () => {
   it("is what the flag says, rather than the environment", () => {
-    const { port } = resolveServeOptions({ port: "1" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    const { port } = toServeOptions({ port: "1" }, createPlace({ PLANTSTORE_PORT: "2" }));
     expect(port).toBe(1);
   });
 
   it("is what the environment says, rather than the default", () => {
-    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "2" })).port).toBe(2);
+    expect(toServeOptions({}, createPlace({ PLANTSTORE_PORT: "2" })).port).toBe(2);
   });
 
   it("has its default where the environment is empty", () => {
-    expect(resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "" })).port).toBe(7526);
+    expect(toServeOptions({}, createPlace({ PLANTSTORE_PORT: "" })).port).toBe(7526);
   });
 
   it("that is wrong is named by its flag", () => {
-    const resolve = () => resolveServeOptions({ port: "x" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    const resolve = () => toServeOptions({ port: "x" }, createPlace({ PLANTSTORE_PORT: "2" }));
     expect(resolve).toThrow('--port is "x": it must be a whole number from 0 to 65535');
   });
 
   it("that is wrong is named by its variable", () => {
-    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
+    const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
     expect(resolve).toThrow('PLANTSTORE_PORT is "x": it must be a whole number from 0 to 65535');
   });
 
   it("that is an empty flag is not passed over", () => {
-    expect(() => resolveServeOptions({ host: "" }, createPlace())).toThrow('--host is ""');
+    expect(() => toServeOptions({ host: "" }, createPlace())).toThrow('--host is ""');
   });
 
   it.each<[variable: string, text: string, options: Partial<ServeOptions>]>([
@@ -91,7 +91,7 @@ describe("a setting", () => {
     ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
   ])("of serve comes from %s", (variable, text, options) => {
-    expect(resolveServeOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+    expect(toServeOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
   });
 
   it.each<[variable: string, text: string, options: Partial<ClientOptions>]>([
@@ -120,7 +120,7 @@ describe("a value for serve", () => {
     [{ maxBody: "64MiB" }, { maxBodyBytes: 67_108_864 }],
     [{ store: "sqlite:plants.db" }, { storeUrl: "sqlite:plants.db" }],
   ])("%j gives %j", (flags, options) => {
-    expect(resolveServeOptions(flags, createPlace())).toMatchObject(options);
+    expect(toServeOptions(flags, createPlace())).toMatchObject(options);
   });
 
   it.each<[ServeFlags]>([
@@ -153,27 +153,25 @@ describe("a value for serve", () => {
     [{ metrics: "localhost:70000" }],
     [{ logLevel: "all" }],
   ])("%j is refused", (flags) => {
-    expect(() => resolveServeOptions(flags, createPlace())).toThrow(
-      /^--[a-z-]+ is ".*": it must be /,
-    );
+    expect(() => toServeOptions(flags, createPlace())).toThrow(/^--[a-z-]+ is ".*": it must be /);
   });
 
   it("for all bodies may not be less than for one", () => {
     const flags = { maxBody: "2MiB", maxWaiting: "1MiB" };
-    expect(() => resolveServeOptions(flags, createPlace())).toThrow(/^--max-waiting is less than/);
+    expect(() => toServeOptions(flags, createPlace())).toThrow(/^--max-waiting is less than/);
   });
 
   it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(
     "--store %j is refused as the stores themselves refuse it, without what may be a password",
     (store) => {
-      const resolve = () => resolveServeOptions({ store }, createPlace());
+      const resolve = () => toServeOptions({ store }, createPlace());
       expect(resolve).toThrow(/^--store names no store: [^]*sqlite:/);
       expect(resolve).not.toThrow(/s3cret/);
     },
   );
 
   it("may not be a token that no client can send", () => {
-    const resolve = () => resolveServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
+    const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
     expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN holds a character that no token has/);
     expect(resolve).not.toThrow(/two words/);
   });

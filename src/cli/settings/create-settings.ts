@@ -1,0 +1,95 @@
+/** The settings of `create`: beside how the server is reached, where plants come from and how many are sent. */
+import { CommandError } from "../command-error.ts";
+import type { Io } from "../io.ts";
+import type { PlantFlags } from "../create/plant-source.ts";
+import * as values from "./setting-values.ts";
+import { type Setting, type Flags, resolve, parseValue } from "./setting.ts";
+import { clientSettings } from "./client-settings.ts";
+
+/** The settings of `create` that are about many plants. */
+export const manySettings = {
+  concurrency: {
+    flags: "--concurrency <n>",
+    variable: "PLANTSTORE_CONCURRENCY",
+    help: "plants that are sent at a time",
+    fallback: "256",
+    parse: values.parseConcurrency,
+  },
+  rate: {
+    flags: "--rate <n>",
+    variable: "PLANTSTORE_RATE",
+    help: "the most plants to send in a second, or none",
+    fallback: "none",
+    parse: values.parseRate,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** Many plants take long enough to see a server restarted. */
+const manyRetries = { ...clientSettings.retry, fallback: "8" };
+
+/** The flags of `create`. */
+export type CreateFlags = Flags<typeof clientSettings> &
+  Flags<typeof manySettings> &
+  PlantFlags &
+  RecordFlags & { readonly tokenFile?: string };
+
+/** The flags of `create` for records of files and of the standard input. */
+interface RecordFlags {
+  readonly csv?: boolean;
+  readonly tsv?: boolean;
+  readonly many?: boolean;
+  readonly quiet?: boolean;
+  readonly failFast?: boolean;
+  readonly fromLine?: string;
+  readonly rejects?: string;
+}
+
+/** How plants are written: JSON in any layout, or a table with commas or tabs. */
+export type InputFormat = "json" | "csv" | "tsv";
+
+/** How many plants are created. */
+export interface ManyOptions {
+  readonly format: InputFormat;
+  /** Plants that are sent at a time; at least 1. */
+  readonly concurrency: number;
+  /** Infinity: no bound. */
+  readonly ratePerSecond: number;
+  /** For each plant, attempts after the first. */
+  readonly retries: number;
+  /** Whether to print a line for each record, even if there is only one. */
+  readonly isMany: boolean;
+  /** Whether to print only what is not there. */
+  readonly isQuiet: boolean;
+  /** Whether to read no more after the first record that is not created. */
+  readonly isFailFast: boolean;
+  /** Records of the first input that begin before it are passed over. */
+  readonly fromLine: number;
+  /** The file for records that are not created. */
+  readonly rejectsPath: string | undefined;
+}
+
+/**
+ * How many plants are created: a flag wins over the environment, and that over the default.
+ *
+ * @throws CommandError that names the flag or the variable whose value is wrong
+ */
+export function resolveManyOptions(flags: CreateFlags, io: Io): ManyOptions {
+  const { many, quiet, failFast, fromLine, rejects } = flags;
+  return {
+    format: toFormat(flags),
+    concurrency: resolve(manySettings.concurrency, flags.concurrency, io),
+    ratePerSecond: resolve(manySettings.rate, flags.rate, io),
+    retries: resolve(manyRetries, flags.retry, io),
+    isMany: many === true || fromLine !== undefined,
+    isQuiet: quiet === true,
+    isFailFast: failFast === true,
+    fromLine: fromLine === undefined ? 1 : parseValue("--from-line", fromLine, values.parseLine),
+    rejectsPath: rejects,
+  };
+}
+
+function toFormat({ csv, tsv }: CreateFlags): InputFormat {
+  if (csv && tsv) throw new CommandError("usage", "either --csv or --tsv: leave one of them out");
+  if (csv) return "csv";
+  return tsv ? "tsv" : "json";
+}
