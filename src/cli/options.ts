@@ -9,10 +9,15 @@ export function toOption({
   help,
   fallback,
   shownFallback,
+  isRepeatable,
   variable,
 }: Setting<unknown>): Option {
   const shown = shownFallback ?? String(fallback);
-  return createOption(flags, `${help}\n(default: ${shown}, env: ${variable})`);
+  const option = createOption(flags, `${help}\n(default: ${shown}, env: ${variable})`);
+  if (!isRepeatable) return option;
+  return option.argParser((value: string, previous: string | undefined) =>
+    previous === undefined ? value : `${previous} ${value}`,
+  );
 }
 
 /** An option with a value, which may be given once: of two plants' names, none is the right one. */

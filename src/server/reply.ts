@@ -33,6 +33,11 @@ export function toStatusAnswer(status: "ok" | "ready"): Answer {
   return { status: 200, body: JSON.stringify({ status }), headers: {} };
 }
 
+/** The answer to the question what a path can be asked. */
+export function toOptionsAnswer(methods: readonly string[]): Answer {
+  return { status: 204, body: "", headers: { Allow: methods.join(", ") } };
+}
+
 /**
  * The answer to a request that was refused.
  *
@@ -102,11 +107,11 @@ function toErrorHeaders(refusal: Refusal): Record<string, string> {
 }
 
 function toHeaders(
-  { body, headers }: Answer,
+  { status, body, headers }: Answer,
   requestId: string,
   isLast: boolean,
 ): Record<string, string> {
-  return {
+  const all: Record<string, string> = {
     "Content-Type": "application/json",
     "Content-Length": String(Buffer.byteLength(body)),
     "Cache-Control": "no-store",
@@ -115,4 +120,9 @@ function toHeaders(
     ...headers,
     ...(isLast ? { Connection: "close" } : {}),
   };
+  if (status !== 204) return all;
+  // It has no content, not even an empty one (RFC 9110 section 8.6).
+  delete all["Content-Type"];
+  delete all["Content-Length"];
+  return all;
 }

@@ -3,7 +3,14 @@ import { Refusal } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
 
 /** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
-export type Operation = "create" | "health" | "readiness" | "metrics" | "description" | "page";
+export type Operation =
+  | "create"
+  | "health"
+  | "readiness"
+  | "metrics"
+  | "description"
+  | "page"
+  | "options";
 
 /** A request with a method that its path does not have. */
 export class MethodRefusal extends Refusal {
@@ -16,9 +23,11 @@ export class MethodRefusal extends Refusal {
   }
 }
 
-interface Route {
+/** What a request means. */
+export interface Route {
   readonly operation: Operation;
-  readonly methods: readonly [string, ...string[]];
+  /** What else its path can be asked. */
+  readonly methods: readonly string[];
 }
 
 /** What a router reads of a request. */
@@ -35,6 +44,8 @@ export interface OptionalPaths {
   /** The page for people. */
   readonly hasPage: boolean;
   readonly hasMetrics: boolean;
+  /** OPTIONS, with which a browser asks on behalf of a page of another origin. */
+  readonly hasOptions: boolean;
 }
 
 /**
@@ -45,17 +56,21 @@ export interface OptionalPaths {
  */
 export function createRouter(
   basePath: string,
-  { hasPage, hasMetrics }: OptionalPaths,
-): (request: RoutedRequest) => Operation {
+  { hasPage, hasMetrics, hasOptions }: OptionalPaths,
+): (request: RoutedRequest) => Route {
   const createPath = `${basePath}/plants`;
+  const toRoute = (operation: Operation, ...methods: readonly string[]): Route => ({
+    operation,
+    methods: hasOptions ? [...methods, "OPTIONS"] : methods,
+  });
   const routes = new Map<string, Route>([
-    [createPath, { operation: "create", methods: ["POST"] }],
-    ["/healthz", { operation: "health", methods: ["GET", "HEAD"] }],
-    ["/readyz", { operation: "readiness", methods: ["GET", "HEAD"] }],
-    ["/openapi.json", { operation: "description", methods: ["GET", "HEAD"] }],
+    [createPath, toRoute("create", "POST")],
+    ["/healthz", toRoute("health", "GET", "HEAD")],
+    ["/readyz", toRoute("readiness", "GET", "HEAD")],
+    ["/openapi.json", toRoute("description", "GET", "HEAD")],
   ]);
-  if (hasMetrics) routes.set("/metrics", { operation: "metrics", methods: ["GET", "HEAD"] });
-  const pageRoute: Route = { operation: "page", methods: ["GET", "HEAD"] };
+  if (hasMetrics) routes.set("/metrics", toRoute("metrics", "GET", "HEAD"));
+  const pageRoute = toRoute("page", "GET", "HEAD");
 
   return ({ method, target, accept }) => {
     const path = toPath(target);
@@ -75,7 +90,7 @@ export function createRouter(
         allow,
       );
     }
-    return route.operation;
+    return method === "OPTIONS" ? { ...route, operation: "options" } : route;
   };
 }
 

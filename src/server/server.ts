@@ -8,6 +8,7 @@ import { type ConflictPolicy, type PlantStore, StoreError } from "../core/store.
 import { answerAfterOthers, createBrokenConnectionListener } from "./broken-connections.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { closeConnections } from "./connection-closer.ts";
+import { createCorsPolicy } from "./cors.ts";
 import { stopReading } from "./parser-stop.ts";
 import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections.ts";
 import { type CreateContext, createPlant } from "./create-plant.ts";
@@ -20,7 +21,14 @@ import { Inflight } from "./inflight.ts";
 import type { ServerLimits, ServerLoad } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { createReadinessCheck } from "./readiness.ts";
-import { type Answer, sendAnswer, sendLastAnswer, toErrorAnswer, toStatusAnswer } from "./reply.ts";
+import {
+  type Answer,
+  sendAnswer,
+  sendLastAnswer,
+  toErrorAnswer,
+  toOptionsAnswer,
+  toStatusAnswer,
+} from "./reply.ts";
 import { createRouter, MethodRefusal } from "./routes.ts";
 import { describeServer, showServer } from "./self-description.ts";
 
@@ -38,6 +46,8 @@ export interface PlantServerOptions extends ServerLimits, ListenPlace {
   readonly publicUrl?: string | undefined;
   /** `false`: no page for people at `/` and `/docs`. */
   readonly docs?: boolean;
+  /** Whose pages may use it from a browser: origins as a browser writes them, or `*` for any. */
+  readonly corsOrigins?: readonly string[];
   /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
   readonly onError: (error: unknown) => void;
   /** Told of each request once its answer is known; it must not throw. */
@@ -82,9 +92,11 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const inflight = new Inflight(options.maxInflight);
   const memory = new BodyMemory(options.maxWaitingBytes, options.requestTimeoutMs / 12);
   const context: CreateContext = { ...options, inflight, memory, isStopping };
-  const findOperation = createRouter(options.basePath, {
+  const addCors = createCorsPolicy(options.corsOrigins ?? []);
+  const findRoute = createRouter(options.basePath, {
     hasPage: options.docs ?? true,
     hasMetrics: options.metrics !== undefined,
+    hasOptions: addCors !== undefined,
   });
   const checkReadiness = createReadinessCheck(options.store, isStopping);
 
@@ -104,8 +116,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     if (head.refusal !== undefined) throw head.refusal;
     if (exchange.isExcess) throw tooManyAtATime();
     const { method = "", url: target = "", headers } = request;
-    exchange.operation = findOperation({ method, target, accept: headers.accept ?? "" });
-    switch (exchange.operation) {
+    const { operation, methods } = findRoute({ method, target, accept: headers.accept ?? "" });
+    exchange.operation = operation;
+    switch (operation) {
       case "create":
         return createPlant(exchange, context);
       case "health":
@@ -121,13 +134,16 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
         return describeServer({ ...options, url: reachedUrl }, headers.host);
       case "page":
         return showServer({ ...options, url: reachedUrl }, headers.host);
+      case "options":
+        return toOptionsAnswer(methods);
     }
   }
   async function serve(exchange: Exchange): Promise<void> {
     if (preparing !== undefined) await preparing;
-    const given = await answer(exchange).catch((error: unknown) =>
+    const bare = await answer(exchange).catch((error: unknown) =>
       toErrorAnswer(toRefusal(error, options.onError)),
     );
+    const given = addCors?.(bare, exchange.request.headers.origin) ?? bare;
     connections.answered(exchange);
     options.onExchange?.(toExchangeRecord(exchange, given));
     const { connection } = exchange;

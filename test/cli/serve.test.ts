@@ -52,6 +52,16 @@ describe("on a terminal", () => {
   });
 });
 
+it("--cors-origin may be given several times, and lets the pages of each", async () => {
+  const origins = ["https://a.example", "http://b.example:81"];
+  const flags = origins.flatMap((origin) => ["--cors-origin", origin]);
+  const { url } = await startServe(await createTemporaryDirectory(), flags);
+  for (const origin of origins) {
+    const answer = await fetch(`${url}/openapi.json`, { headers: { origin } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+  }
+});
+
 describe("in a log", () => {
   it("the token does not appear", async () => {
     const home = await createTemporaryDirectory();

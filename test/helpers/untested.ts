@@ -5,7 +5,7 @@ import { findBrowser } from "./browser.ts";
 export function teardown(): void {
   if (findBrowser() !== undefined) return;
   process.stderr.write(
-    "\nNOT TESTED: the page in a browser, because there is no Chromium.\n" +
+    "\nNOT TESTED: the page, and pages of other origins, in a browser, because there is no Chromium.\n" +
       "Install it (on Debian: apt-get install chromium), or name one in CHROME_PATH.\n\n",
   );
 }

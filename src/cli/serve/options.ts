@@ -29,6 +29,8 @@ export interface ServeOptions extends ServerLimits {
   readonly publicUrl?: string | undefined;
   /** Whether there is a page for people. */
   readonly docs: boolean;
+  /** Whose pages may use it from a browser: as a browser writes them, or `*`. */
+  readonly corsOrigins: readonly string[];
   /** `sqlite:PATH` or `memory:`. */
   readonly storeUrl: string;
   readonly metricsPlace: MetricsPlace | undefined;
@@ -60,6 +62,7 @@ export function toServeOptions(flags: ServeFlags, io: Io): ServeOptions {
     onConflict: resolve(serveSettings.onConflict, flags.onConflict, io),
     publicUrl: resolve(serveSettings.publicUrl, flags.publicUrl, io),
     docs: !resolve(serveSettings.noDocs, flags.docs === false ? "1" : undefined, io),
+    corsOrigins: resolve(serveSettings.corsOrigin, flags.corsOrigin, io),
     storeUrl: resolve(serveSettings.store, flags.store, io),
     metricsPlace: resolve(serveSettings.metrics, flags.metrics, io),
     logFormat: resolve(serveSettings.logFormat, flags.logFormat, io),

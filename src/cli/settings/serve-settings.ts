@@ -127,6 +127,15 @@ export const serveSettings = {
     fallback: "0",
     parse: values.parseSwitch,
   },
+  corsOrigin: {
+    flags: "--cors-origin <origin>",
+    variable: "PLANTSTORE_CORS_ORIGIN",
+    help: "origin whose pages may use it, or *; repeatable",
+    fallback: "",
+    shownFallback: "none",
+    isRepeatable: true,
+    parse: values.parseOrigins,
+  },
   store: storeSetting,
   metrics: {
     flags: "--metrics <where>",

@@ -174,13 +174,7 @@ export function parseSeconds(text: string): number {
 
 /** The URL that a plant store is at, without a slash at its end. */
 export function parseBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.username || url?.password) {
-    // Not quoted: it holds a secret.
-    throw new InvalidValue(
-      "holds a user name or a password: leave them out, a plant store wants a token",
-    );
-  }
+  const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw invalid(text, "a URL such as http://127.0.0.1:7526");
   }
@@ -188,6 +182,34 @@ export function parseBaseUrl(text: string): string {
     throw invalid(text, "a URL that ends before any ? or #");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** Origins as a browser writes them, or `*`, out of a list with commas or spaces; for none the empty string. */
+export function parseOrigins(text: string): readonly string[] {
+  return text.split(/[\s,]+/).flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+}
+
+function parseOrigin(text: string): string {
+  if (text === "*") return text;
+  const url = parseUrl(text);
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  // A star is legal in a URL, but is no pattern there.
+  if (isOrigin && !url.hostname.includes("*")) return url.origin;
+  throw new InvalidValue(
+    `has "${quoteInput(text)}": it must be an origin such as https://app.example.org, without a path, or * alone for any`,
+  );
+}
+
+/** @throws InvalidValue, in which it is not quoted, when it holds a secret */
+function parseUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username || url?.password) {
+    throw new InvalidValue(
+      "holds a user name or a password: leave them out, a plant store wants a token",
+    );
+  }
+  return url;
 }
 
 function parseBytes(text: string, max: number, shownMax: string): number {

@@ -17,6 +17,8 @@ export interface Setting<T> {
   readonly fallback: string | ((io: Io) => string);
   /** How help shows the fallback, where that is different. */
   readonly shownFallback?: string;
+  /** Whether its flag may be given several times; their values are joined by spaces. */
+  readonly isRepeatable?: true;
   /** @throws InvalidValue */
   readonly parse: (text: string) => T;
   /** How a value that is none of the wrong ones is shown, where a part of it may be secret. */

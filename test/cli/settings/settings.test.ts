@@ -32,6 +32,7 @@ describe("serve, by default,", () => {
       shutdownTimeoutMs: 10_000,
       onConflict: "reject",
       docs: true,
+      corsOrigins: [],
       storeUrl: "sqlite:/home/fern/.local/share/plantstore/plants.db",
       metricsPlace: undefined,
       logFormat: "json",
@@ -87,6 +88,12 @@ describe("a setting", () => {
     ["PLANTSTORE_PUBLIC_URL", "https://a.example/v1/", { publicUrl: "https://a.example/v1" }],
     ["PLANTSTORE_NO_DOCS", "1", { docs: false }],
     ["PLANTSTORE_NO_DOCS", "0", { docs: true }],
+    ["PLANTSTORE_CORS_ORIGIN", "*", { corsOrigins: ["*"] }],
+    [
+      "PLANTSTORE_CORS_ORIGIN",
+      "https://a.example, http://b.example:81",
+      { corsOrigins: ["https://a.example", "http://b.example:81"] },
+    ],
     ["PLANTSTORE_STORE", "memory:", { storeUrl: "memory:" }],
     ["PLANTSTORE_DATA_DIR", "/srv", { storeUrl: "sqlite:/srv/plants.db" }],
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
@@ -118,6 +125,12 @@ describe("a value for serve", () => {
     [{ maxBody: "64KiB" }, { maxBodyBytes: 65_536 }],
     [{ maxBody: "1mib" }, { maxBodyBytes: 1_048_576 }],
     [{ maxBody: "64MiB" }, { maxBodyBytes: 67_108_864 }],
+    [{ corsOrigin: "" }, { corsOrigins: [] }],
+    [{ corsOrigin: "HTTPS://A.Example:443/" }, { corsOrigins: ["https://a.example"] }],
+    [
+      { corsOrigin: "http://[::1]:81 https://a.example" },
+      { corsOrigins: ["http://[::1]:81", "https://a.example"] },
+    ],
     [{ store: "sqlite:plants.db" }, { storeUrl: "sqlite:plants.db" }],
   ])("%j gives %j", (flags, options) => {
     expect(toServeOptions(flags, createPlace())).toMatchObject(options);
@@ -154,6 +167,28 @@ describe("a value for serve", () => {
     [{ logLevel: "all" }],
   ])("%j is refused", (flags) => {
     expect(() => toServeOptions(flags, createPlace())).toThrow(/^--[a-z-]+ is ".*": it must be /);
+  });
+
+  it.each([
+    "a.example",
+    "null",
+    "**",
+    "https://*.a.example",
+    "https://a.example/app",
+    "https://a.example?",
+    "https://a.example/#x",
+    "ftp://a.example",
+    "https://good.example,a.example",
+  ])("--cors-origin %s is refused", (corsOrigin) => {
+    expect(() => toServeOptions({ corsOrigin }, createPlace())).toThrow(
+      /^--cors-origin has ".*": it must be an origin such as/,
+    );
+  });
+
+  it("may hold no password, and then is not quoted", () => {
+    const resolve = () => toServeOptions({ corsOrigin: "https://u:s3cret@a.b" }, createPlace());
+    expect(resolve).toThrow(/^--cors-origin holds a user name or a password/);
+    expect(resolve).not.toThrow(/s3cret/);
   });
 
   it("for all bodies may not be less than for one", () => {
