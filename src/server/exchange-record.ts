@@ -18,7 +18,7 @@ export interface ExchangeRecord {
   readonly result?: string | undefined;
   /** From the head of the request to its answer. */
   readonly durationMs: number;
-  /** Of the answer's body. */
+  /** Of the answer's body; none to HEAD, whatever its length is said to be. */
   readonly bytes: number;
   readonly requestId: string;
   /** The client was gone before it could be answered. */
@@ -36,7 +36,7 @@ export function toExchangeRecord(exchange: Exchange, answer: Answer): ExchangeRe
     error: answer.error,
     result: answer.result,
     durationMs: performance.now() - startedAtMs,
-    bytes: Buffer.byteLength(answer.body),
+    bytes: request.method === "HEAD" ? 0 : Buffer.byteLength(answer.body),
     requestId,
     isAborted: request.socket.destroyed,
   };

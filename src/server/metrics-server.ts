@@ -22,8 +22,10 @@ export async function openMetricsServer(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
-    if (request.url !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD")) {
-      response.writeHead(404, { "Content-Type": "text/plain" }).end("GET /metrics\n");
+    const isThere = request.url === "/metrics";
+    if (!isThere || (request.method !== "GET" && request.method !== "HEAD")) {
+      const headers = { "Content-Type": "text/plain", ...(isThere && { Allow: "GET, HEAD" }) };
+      response.writeHead(isThere ? 405 : 404, headers).end("GET /metrics\n");
       return;
     }
     metrics.render().then(

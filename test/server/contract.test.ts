@@ -274,6 +274,20 @@ describe("only POST /plants is the create operation", () => {
     expect(connection.received()).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
   });
 
+  it.each(["/plants", "/healthz", "/readyz", "/openapi.json", "/docs", "/nowhere"])(
+    "HEAD of %s is answered as GET, without the body",
+    async (path) => {
+      const [head, get] = await Promise.all(
+        ["HEAD", "GET"].map((method) => fetch(new URL(path, server.url), { method })),
+      );
+      const told = ["allow", "cache-control", "content-type"];
+      expect(head?.status).toBe(get?.status);
+      for (const name of told) expect(head?.headers.get(name)).toBe(get?.headers.get(name));
+      expect(await head?.text()).toBe("");
+      expect(await get?.text()).not.toBe("");
+    },
+  );
+
   it.each([
     "POST /plants?x=1 HTTP/1.1",
     "POST http://elsewhere.example/plants HTTP/1.1",

@@ -92,5 +92,7 @@ describe("GET /metrics", () => {
     const port = Number(new URL(server.url).port);
     expect((await getText(port, "/metrics")).status).toBe(200);
     expect((await getText(port, "/plants")).status).toBe(404);
+    const asked = await fetch(server.url, { method: "OPTIONS" });
+    expect([asked.status, asked.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 });

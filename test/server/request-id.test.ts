@@ -45,6 +45,13 @@ describe("X-Request-Id", () => {
 });
 
 describe("what is told of a request", () => {
+  it("no bytes of an answer to HEAD, which has no body", async () => {
+    const records: ExchangeRecord[] = [];
+    await using server = await startServer({ onExchange: (record) => records.push(record) });
+    await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
+    expect(records).toMatchObject([{ method: "HEAD", status: 200, bytes: 0 }]);
+  });
+
   it.each<[what: string, bytes: string, record: object]>([
     [
       "a create",
