@@ -158,13 +158,13 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     awaitsContinue: boolean,
   ): void {
     const connection = connections.of(request.socket);
-    if (connection === undefined || connection.isEnding) return;
+    if (connection === undefined || connection.isEnding) {
+      stopReading(request.socket);
+      return;
+    }
     const exchange = new Exchange(connection, request, response, awaitsContinue);
     connections.begin(exchange);
-    if (exchange.isExcess) {
-      exchange.break(tooManyAtATime());
-      stopReading(request.socket);
-    }
+    if (exchange.isExcess) exchange.break(tooManyAtATime());
     response.once("close", () => connections.ended(exchange));
     serve(exchange).catch(options.onError);
   }

@@ -63,6 +63,14 @@ export function createBehaviours(token: string): Readonly<Record<string, Behavio
       socket.pause().write("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n".repeat(5000));
       return undefined;
     },
+    "send requests without end": (socket) => {
+      const pump = (): void => {
+        while (!socket.destroyed && socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2000)));
+      };
+      socket.resume().on("drain", pump);
+      pump();
+      return undefined;
+    },
     "nest a million levels": (socket) =>
       send(socket, `${head}Content-Length: ${megabyte}\r\n\r\n`, "[".repeat(megabyte)),
     "announce 10 GB and begin": (socket) =>

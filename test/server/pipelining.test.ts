@@ -1,5 +1,6 @@
 /** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
-import { expect, it } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { expect, it, onTestFinished } from "vitest";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openRawConnection } from "../helpers/raw-http.ts";
@@ -37,6 +38,41 @@ it("one more is refused with 50301 after the answers to the others, and ends the
     /Retry-After: 1\r\n[^]*Connection: close\r\n[^]*"error":50301/,
   );
   expect(server.errors).toEqual([]);
+});
+
+/** Counts the requests that node:http has made objects of until the test ends. */
+function countRequests(): () => number {
+  let count = 0;
+  const onRequest = (): void => void count++;
+  subscribe("http.server.request.start", onRequest);
+  onTestFinished(() => void unsubscribe("http.server.request.start", onRequest));
+  return () => count;
+}
+
+it("what comes behind that one is not even read, however much it is", async () => {
+  const count = countRequests();
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(creates(5000));
+  await held.isWaiting(32);
+  held.release("created");
+  await connection.ended();
+  expect(statuses(connection.received())).toHaveLength(33);
+  expect(count()).toBe(34);
+});
+
+it.each([
+  ["a request that is the last one", "GET /healthz HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n\r\n"],
+  ["one that is malformed", "GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"],
+])("nor what comes behind %s", async (_what, first) => {
+  const count = countRequests();
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(first + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1000));
+  await connection.ended();
+  expect(statuses(connection.received())).toHaveLength(1);
+  expect(count()).toBeLessThanOrEqual(2);
 });
 
 it("whose body is still to come is refused as well", async () => {
