@@ -2,7 +2,7 @@
 import type { RecordOutcome, RecordResult } from "../../client/create-plants.ts";
 import { UnavailableError } from "../../client/client-error.ts";
 import { Refusal } from "../../core/errors.ts";
-import { toPlantJson } from "../../core/plant.ts";
+import { type ErrorBody, toPlantJson } from "../../core/plant.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { toAdvice, toExitCode } from "../failure.ts";
 import type { PlacedRecord } from "./record-input.ts";
@@ -46,7 +46,14 @@ function toDetailJson(result: RecordResult): string {
   if (result instanceof UnavailableError) {
     return `"error":${JSON.stringify({ message: toAdvice(result) })}`;
   }
-  if (!(result instanceof Refusal) && result.ok) return `"plant":${toPlantJson(result.plant)}`;
-  const { error, message } = result instanceof Refusal ? result : result.error;
+  if (result instanceof Refusal) return toErrorJson(result);
+  if (result.ok) return `"plant":${toPlantJson(result.plant)}`;
+  const { error, requestId } = result;
+  // Under which the server's log has it.
+  const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
+  return toErrorJson(error) + request;
+}
+
+function toErrorJson({ error, message }: ErrorBody): string {
   return `"error":${JSON.stringify({ error, message })}`;
 }

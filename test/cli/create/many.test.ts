@@ -52,7 +52,12 @@ describe("many plants", () => {
       { line: 2, status: "created", plant: { name: "b", tag: "pot" } },
       { line: 3, status: "rejected", error: { error: 40001, message: expect.any(String) } },
       { line: 4, status: "unchanged", plant: { name: "a" } },
-      { line: 5, status: "rejected", error: { error: 40900, message: expect.any(String) } },
+      {
+        line: 5,
+        status: "rejected",
+        error: { error: 40900, message: expect.any(String) },
+        requestId: expect.stringMatching(/^[0-9a-f]{12}-[0-9a-z]+$/),
+      },
     ]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 8, stderr: "" });
   });
