@@ -13,6 +13,8 @@ export interface Failure {
   readonly exitCode: number;
   /** What to say of it; nothing when everything was said. */
   readonly message?: string;
+  /** Where to read on. */
+  readonly hint?: string;
   /** Only of a bug. */
   readonly stack?: string;
 }
@@ -86,9 +88,13 @@ function toUsageFailure(
   if (exitCode === 0) return { exitCode: exitCodes.done.code };
   // Help that nobody asked for has been shown instead of a message.
   if (code === "commander.help") return { exitCode: exitCodes.usage.code };
-  const sentence = message.replace(/^error: /, "").replaceAll("\n", " ");
+  const sentence = message
+    .replace(/^error: /, "")
+    .replace(/\.$/, "")
+    .replace(/\n\(Did you mean (.*)\?\)$/s, ": did you mean $1?")
+    .replaceAll("\n", " ");
   const help = ["plantstore", command, "--help"].filter((word) => word !== undefined).join(" ");
-  return failure("usage", `${quoteInput(sentence, 400)}; see "${help}"`);
+  return { ...failure("usage", quoteInput(sentence, 400)), hint: `see "${help}"` };
 }
 
 /** What to do about a store that did not answer; continues no sentence. */

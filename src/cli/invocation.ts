@@ -6,6 +6,8 @@ export interface Invocation {
   color?: boolean;
   /** The command whose arguments are being read. */
   command?: string;
+  /** Help or the version, to be printed, when that was asked for. */
+  help?: string;
   /** What the action came to. */
   exitCode: number;
 }

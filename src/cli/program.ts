@@ -37,7 +37,9 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut: (text) => {
+        invocation.help = (invocation.help ?? "") + text;
+      },
       writeErr: (text) => void io.stderr.write(text),
       outputError() {}, // main says it.
       getOutHelpWidth: () => toHelpWidth(io.stdout),

@@ -71,7 +71,7 @@ describe("what is no id", () => {
   );
 
   it.each([
-    [["get"], /^error: missing required argument 'id'; see "plantstore get --help"\n$/],
+    [["get"], /^error: missing required argument 'id'\nsee "plantstore get --help"\n$/],
     [["get", "1", "2"], /^error: too many arguments for 'get'/],
   ])("%j is wrong usage", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);

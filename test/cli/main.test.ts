@@ -16,6 +16,11 @@ describe("help", () => {
     [["create", "--help"], "Usage: plantstore create [options] [file...]"],
     [["help", "create"], "Usage: plantstore create [options] [file...]"],
     [["serve", "-h"], "Usage: plantstore serve [options]"],
+    [["help", "help"], "Usage: plantstore [options] [command]"],
+    [["help", "token", "issue"], "Usage: plantstore token issue [options]"],
+    [["token", "help", "issue"], "Usage: plantstore token issue [options]"],
+    [["--color", "help", "create"], "Usage: plantstore create [options] [file...]"],
+    [["create", "--name", "help", "-h"], "Usage: plantstore create [options] [file...]"],
   ])("%j is on stdout and succeeds", async (argv, firstLine) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -67,16 +72,20 @@ it("--version names the package's version, the interface, Node and the platform 
 
 describe("wrong usage", () => {
   it.each([
-    [
-      ["creat"],
-      /^error: unknown command 'creat' \(Did you mean create\?\); see "plantstore --help"$/,
-    ],
+    [["creat"], /^error: unknown command 'creat': did you mean create\?\nsee "plantstore --help"$/],
     [
       ["create", "--nmae", "fern"],
-      /^error: unknown option '--nmae' \(Did you mean --name\?\); see "plantstore create --help"$/,
+      /^error: unknown option '--nmae': did you mean --name\?\nsee "plantstore create --help"$/,
     ],
-    [["create", "--id"], /^error: option '--id <integer>' argument missing; see/],
+    [["create", "--id"], /^error: option '--id <integer>' argument missing\nsee "/],
     [["create", "-", "-"], /^error: standard input \(-\) is given twice/],
+    [["help", "creat"], /^error: unknown command 'creat': did you mean create\?\nsee/],
+    [["creat", "--help"], /^error: unknown command 'creat': did you mean create\?\nsee/],
+    [
+      ["help", "token", "isue"],
+      /^error: unknown command 'isue': did you mean issue\?\nsee "plantstore token --help"$/,
+    ],
+    [["token", "isue", "--help"], /^error: unknown command 'isue': did you mean issue\?\nsee/],
     [["serve", "now"], /^error: too many arguments for 'serve'/],
     [["serve", "--port", "x"], /^error: --port is "x": it must be a whole number from 0 to 65535$/],
     [["create", "--id", "1", "--id", "2"], /^error: --id is given twice: leave one of them out$/],
@@ -90,10 +99,10 @@ describe("wrong usage", () => {
       /^error: standard input is the token \(--token-file -\)/,
     ],
     [["create", "--nöpe\u001b[31m"], /^error: unknown option '--nöpe\\u001b\[31m'/],
-  ])("%j exits 2 with one line on stderr", async (argv, message) => {
+  ])("%j exits 2 with a line on stderr, and another on where to read on", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toMatch(/^[^\n]+\n(?:see "[^\n]+"\n)?$/);
     expect(stderr.trimEnd()).toMatch(message);
   });
 

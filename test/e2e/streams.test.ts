@@ -1,0 +1,146 @@
+/** The built command in a shell, with its streams as scripts, cron and terminals have them. */
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+let home: string;
+beforeEach(async () => {
+  home = await createTemporaryDirectory();
+});
+
+/** Runs commands of bash, in which `plantstore` is the built command. */
+async function runShell(commands: string, env: Readonly<Record<string, string>> = {}) {
+  const script = `plantstore() { "$NODE" "$BINARY" "$@"; }\n${commands}`;
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    const options = {
+      cwd: home,
+      env: {
+        HOME: home,
+        PATH: process.env["PATH"] ?? "",
+        NODE: process.execPath,
+        BINARY: binary,
+        ...env,
+      },
+    };
+    execFile("bash", ["-c", script], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : error.code, stdout, stderr });
+    });
+  });
+}
+
+const noSpace = "error: the output could not be written: ENOSPC: no space left on device, write\n";
+
+describe("output that is full", () => {
+  it.each([
+    "--help",
+    "--version",
+    "create --help",
+    "help token issue",
+    "explain",
+    "explain 40900",
+    "openapi",
+    "openapi --yaml",
+    "completion bash",
+    "status",
+    "doctor",
+    "doctor --json",
+    "list --store $STORE",
+    "get 1 --store $STORE",
+    "export --store $STORE",
+    "token issue --store $STORE",
+  ])("%s fails, and says why", async (args) => {
+    const STORE = await createSqliteStore([{ id: 1n, name: "fern" }]);
+    const { code, stderr } = await runShell(`plantstore ${args} >/dev/full`, { STORE });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(noSpace) as string,
+    });
+  });
+
+  it("an error that can't be told is still in the exit code", async () => {
+    expect(await runShell("plantstore --nope 2>/dev/full")).toMatchObject({ code: 2 });
+    expect(await runShell("plantstore token 2>/dev/full")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("streams that are closed", () => {
+  it.each(["--help", "--version", "explain", "create --help"])(
+    "%s ends quietly when its reader has gone",
+    async (args) => {
+      // The reader is gone before anything is written.
+      const { code, stderr } = await runShell(
+        `set -o pipefail; { sleep 0.3; plantstore ${args}; } | true`,
+      );
+      expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
+    },
+  );
+
+  it("all three of them: it works, and the exit code tells", async () => {
+    const closed = "<&- >&- 2>&-";
+    expect(await runShell(`plantstore --version ${closed}`)).toMatchObject({ code: 0 });
+    expect(await runShell(`plantstore create --nope ${closed}`)).toMatchObject({ code: 2 });
+    const STORE = await createSqliteStore([{ id: 1n, name: "fern" }]);
+    const found = await runShell(`plantstore get 2 --store $STORE ${closed}`, { STORE });
+    expect(found).toMatchObject({ code: 9 });
+  });
+
+  it("create without a plant reads its input, and finds none where it is closed", async () => {
+    const { code, stderr } = await runShell("plantstore create <&-", { PLANTSTORE_TOKEN: "any" });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error 40003: the body is empty: [^\n]* \(in standard input\)\n$/);
+  });
+
+  it("a token is nowhere to be found where stdin is closed: login says so", async () => {
+    const { code, stderr } = await runShell("plantstore login <&-");
+    expect(code).toBe(4);
+    expect(stderr).toContain("error: the token is empty; nothing was saved\n");
+  });
+});
+
+describe("names", () => {
+  it.each(["two words", 'o\'clock "quoted"', "one\nline", "-rf", "*", "%s\\n", "ünï 🌱"])(
+    "a file and a directory called %j can be used",
+    async (name) => {
+      const STORE = `sqlite:${join(home, name, `${name}.db`)}`;
+      const env = {
+        NAME: name,
+        STORE,
+        PLANTSTORE_TOKEN: "any-token",
+        PLANTSTORE_CONFIG_DIR: join(home, name),
+      };
+      await writeFile(join(home, `${name}.json`), JSON.stringify({ id: 1, name }));
+      const { code, stdout, stderr } = await runShell(
+        `
+          coproc plantstore serve --port 0 --store "$STORE" 2>log
+          server=$COPROC_PID
+          read -r url <&"\${COPROC[0]}"
+          plantstore create --url "$url" -- "./$NAME.json" && plantstore get 1 --store "$STORE"
+          code=$?
+          kill $server; wait $server
+          exit $code
+        `,
+        env,
+      );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const lines = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown);
+      expect(lines).toEqual([{ name }, { id: 1, name }]);
+    },
+  );
+});
+
+describe("a locale without UTF-8", () => {
+  it.each(["C", "POSIX", "de_DE.ISO-8859-1"])("%s: names arrive as they are", async (LC_ALL) => {
+    const STORE = await createSqliteStore([{ id: 1n, name: "ünï 🌱" }]);
+    const { code, stdout } = await runShell("plantstore get 1 --store $STORE", { STORE, LC_ALL });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{"id":1,"name":"ünï 🌱"}\n' });
+  });
+});
