@@ -45,7 +45,7 @@ Examples:
 ${toEnvironment([
   ["PLANTSTORE_TOKEN", "a token to accept beside the issued ones"],
   ["PLANTSTORE_DATA_DIR", "the data directory, in place of the usual one"],
-  ["PLANTSTORE_CONFIG_DIR", "directory of saved tokens"],
+  ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens and settings"],
 ])}
 
 ${toExitCodes(["done", "internal", "usage"])}`,
@@ -70,7 +70,7 @@ Examples:
 ${toEnvironment([
   ["PLANTSTORE_TOKEN", "the token, unless --token-file is given"],
   ["PLANTSTORE_TOKEN_FILE", "file that holds the token"],
-  ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens"],
+  ["PLANTSTORE_CONFIG_DIR", "the directory of saved tokens and settings"],
 ])}
   A token that "login" or "serve" has saved is sent to exactly the URL's origin.
 
