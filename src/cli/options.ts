@@ -34,6 +34,7 @@ export function createOption(flags: string, help: string): Option {
 /** Adds `--color` and `--no-color`; the last one counts. */
 export function addColorOptions(command: Command, onChoice: (color: boolean) => void): void {
   command
+    .optionsGroup("Options:")
     .option("--color", "colour, also where there is no terminal")
     .option("--no-color", "no colour, also on a terminal")
     .on("option:color", () => onChoice(true))

@@ -6,7 +6,7 @@ import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addLoginCommands } from "./login-program.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
-import { type ServeFlags, serveSettings } from "./settings/serve-settings.ts";
+import { type ServeFlags, serveHeadings, serveSettings } from "./settings/serve-settings.ts";
 import { clientSettings } from "./settings/client-settings.ts";
 import { type CreateFlags, manySettings } from "./settings/create-settings.ts";
 import {
@@ -58,7 +58,11 @@ export function createProgram(io: Io, invocation: Invocation): Command {
       const module = await import("./commands/serve.ts");
       invocation.exitCode = await module.serve(module.toServeOptions(flags, io), io);
     });
-  for (const setting of Object.values(serveSettings)) serve.addOption(toOption(setting));
+  for (const [name, setting] of Object.entries(serveSettings)) {
+    const heading = serveHeadings[name as keyof typeof serveSettings];
+    if (heading !== undefined) serve.optionsGroup(heading);
+    serve.addOption(toOption(setting));
+  }
 
   const create = program
     .command("create")
@@ -66,16 +70,20 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .description(help.create.description)
     .addHelpText("after", help.create.after)
     .argument("[file...]", "files with plants; - is standard input")
+    .optionsGroup("Plant:")
     .addOption(createOption("--id <integer>", "identification number, -2^63 to 2^63-1"))
     .addOption(createOption("--name <text>", "name"))
     .addOption(createOption("--tag <text>", "type of the plant"))
+    .optionsGroup("Input:")
     .option("--csv", "the input is a table; its first row names the columns")
     .option("--tsv", "the same, with tabs between the cells")
+    .addOption(createOption("--from-line <n>", "pass over what begins before line n"))
+    .option("--fail-fast", "read no more once something was not created")
+    .optionsGroup("Output:")
     .option("--many", "print a line for each plant, even if there is only one")
     .option("-q, --quiet", "print only what was not created")
     .addOption(createOption("--rejects <file>", "file for what was not created, as it stood"))
-    .option("--fail-fast", "read no more once something was not created")
-    .addOption(createOption("--from-line <n>", "pass over what begins before line n"))
+    .optionsGroup("Sending:")
     .addOption(createOption("--token-file <file>", "file with the token; - is standard input"))
     .action(async (files: string[], flags: CreateFlags) => {
       const module = await import("./commands/create.ts");

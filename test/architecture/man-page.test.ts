@@ -11,7 +11,8 @@ import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { serveSettings } from "../../src/cli/settings/serve-settings.ts";
-import { clientSettings, manySettings } from "../../src/cli/settings/settings.ts";
+import { clientSettings } from "../../src/cli/settings/client-settings.ts";
+import { manySettings } from "../../src/cli/settings/create-settings.ts";
 import { findRoffCheckers } from "../helpers/roff-checkers.ts";
 
 const path = fileURLToPath(new URL(`../../${manifest.man.join()}`, import.meta.url));

@@ -1,6 +1,21 @@
+import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { createProcessIo } from "../../src/cli/io.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
+
+const program = createProgram(createProcessIo(), { exitCode: 0 });
+
+/** The words that lead to each command that help names. */
+function listCommands(command: Command): string[][] {
+  const visible = command.createHelp().visibleCommands(command);
+  const named = visible.filter((each) => each.name() !== "help");
+  return named.flatMap((each) => [
+    [each.name()],
+    ...listCommands(each).map((words) => [each.name(), ...words]),
+  ]);
+}
 
 describe("help", () => {
   it("is what `plantstore` alone prints, on stdout", async () => {
@@ -27,29 +42,53 @@ describe("help", () => {
     expect(stdout.split("\n")[0]).toBe(firstLine);
   });
 
-  it.each([
-    ["a pipe", {}],
-    ["a wide terminal", { terminals: allTerminals, columns: 200 }],
-    ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
-  ])("has at most 80 columns on %s", async (_what, options) => {
-    for (const argv of [[], ["create", "--help"], ["serve", "--help"]]) {
-      const { stdout } = await runCli(argv, options);
-      const longest = Math.max(...stdout.split("\n").map((line) => line.length));
-      expect(longest, stdout).toBeLessThanOrEqual(80);
-      expect(longest, stdout).toBeGreaterThan(60);
-    }
+  describe.each([[], ...listCommands(program)].map((words) => [words.join(" "), words] as const))(
+    "plantstore %s",
+    (_, words) => {
+      it.each([
+        ["a pipe", {}],
+        ["a wide terminal", { terminals: allTerminals, columns: 200 }],
+        ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
+      ])("has at most 80 columns on %s", async (_what, options) => {
+        const { stdout } = await runCli([...words, "--help"], options);
+        const longest = Math.max(...stdout.split("\n").map((line) => line.length));
+        expect(longest, stdout).toBeLessThanOrEqual(80);
+        expect(longest, stdout).toBeGreaterThan(60);
+      });
+
+      it("says how it is called and what it does, then has examples first and exit codes last", async () => {
+        const { stdout } = await runCli([...words, "--help"]);
+        const command = ["plantstore", ...words].join(" ");
+        const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
+        expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
+        expect(sentence).toMatch(/^[A-Z][^]*\.$/);
+        expect(examples).toMatch(/^Examples:\n/);
+        const headings = [...stdout.matchAll(/^[A-Z][^\n:]*(?=:$)/gm)].map(([heading]) => heading);
+        expect(headings[0]).toBe("Examples");
+        expect(headings.at(-1)).toBe("Exit codes");
+        expect(stdout).toMatch(/\nExit codes:\n {2}0 +done\n/);
+      });
+    },
+  );
+
+  it("has the commands in the order in which people come to need them", async () => {
+    const { stdout } = await runCli(["--help"]);
+    const [, commands = ""] = stdout.split("\nCommands:\n");
+    const names = [...commands.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    expect(names).toEqual(
+      "serve create list get export login logout status token openapi explain doctor completion help".split(
+        " ",
+      ),
+    );
   });
 
-  it("has examples first, then options, the environment, and exit codes at the end", async () => {
-    const { stdout } = await runCli(["create", "--help"]);
-    const headings = stdout.match(/^[A-Z][^\n]*:(?=$)/gm);
-    expect(headings).toEqual([
-      "Examples:",
-      "Arguments:",
-      "Options:",
-      "Environment (empty means unset):",
-      "Exit codes:",
-    ]);
+  it.each([
+    ["serve", ["Address", "Plants", "Limits", "In a browser", "Metrics and log", "Options"]],
+    ["create", ["Plant", "Input", "Output", "Sending", "Options"]],
+  ])("of %s has its options in groups", async (command, groups) => {
+    const { stdout } = await runCli([command, "--help"]);
+    const headings = [...stdout.matchAll(/^([A-Z][a-z]+):\n {2}-/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(groups);
   });
 
   it("names the default and the variable of each setting", async () => {

@@ -56,6 +56,22 @@ export const serveSettings = {
     shownFallback: "none",
     parse: values.parseBasePath,
   },
+  publicUrl: {
+    flags: "--public-url <url>",
+    variable: "PLANTSTORE_PUBLIC_URL",
+    help: "where clients reach it, when a proxy is in front",
+    fallback: "",
+    shownFallback: "where it listens",
+    parse: (text: string) => (text === "" ? undefined : values.parseBaseUrl(text)),
+  },
+  onConflict: {
+    flags: "--on-conflict <policy>",
+    variable: "PLANTSTORE_ON_CONFLICT",
+    help: "reject or replace, when an id comes with another plant",
+    fallback: "reject",
+    parse: (text: string) => values.parseChoice(text, conflictPolicies),
+  },
+  store: storeSetting,
   maxBody: {
     flags: "--max-body <bytes>",
     variable: "PLANTSTORE_MAX_BODY",
@@ -105,21 +121,6 @@ export const serveSettings = {
     fallback: "10",
     parse: values.parseSeconds,
   },
-  onConflict: {
-    flags: "--on-conflict <policy>",
-    variable: "PLANTSTORE_ON_CONFLICT",
-    help: "reject or replace, when an id comes with another plant",
-    fallback: "reject",
-    parse: (text: string) => values.parseChoice(text, conflictPolicies),
-  },
-  publicUrl: {
-    flags: "--public-url <url>",
-    variable: "PLANTSTORE_PUBLIC_URL",
-    help: "where clients reach it, when a proxy is in front",
-    fallback: "",
-    shownFallback: "where it listens",
-    parse: (text: string) => (text === "" ? undefined : values.parseBaseUrl(text)),
-  },
   noDocs: {
     flags: "--no-docs",
     variable: "PLANTSTORE_NO_DOCS",
@@ -136,7 +137,6 @@ export const serveSettings = {
     isRepeatable: true,
     parse: values.parseOrigins,
   },
-  store: storeSetting,
   metrics: {
     flags: "--metrics <where>",
     variable: "PLANTSTORE_METRICS",
@@ -161,6 +161,15 @@ export const serveSettings = {
     parse: (text: string) => values.parseChoice(text, logLevels),
   },
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** The headings below which help has them, each with the first of its settings, in the order of the table. */
+export const serveHeadings: { readonly [Name in keyof typeof serveSettings]?: string } = {
+  host: "Address:",
+  onConflict: "Plants:",
+  maxBody: "Limits:",
+  noDocs: "In a browser:",
+  metrics: "Metrics and log:",
+};
 
 /** The flags of `serve`. */
 export type ServeFlags = Omit<Flags<typeof serveSettings>, "noDocs"> & {
