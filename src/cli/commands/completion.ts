@@ -1,11 +1,13 @@
 /** `plantstore completion`: prints a shell's script; and the hidden command that the scripts ask. */
 import type { Command } from "commander";
 import { errorTable } from "../../core/errors.ts";
+import { logFormats, logLevels } from "../../server/log.ts";
 import { type Candidate, findCandidates, type ValueSources } from "../completion/candidates.ts";
 import { completionScripts, isShell } from "../completion/scripts.ts";
 import { CommandError } from "../command-error.ts";
 import { listSavedOrigins } from "../tokens/credentials.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
+import { conflictPolicies } from "../settings/serve-settings.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 
@@ -45,7 +47,10 @@ export async function complete(
 /** The values that are known, by the option or the argument that takes them. */
 export function createValueSources(io: Io): ValueSources {
   return {
-    "--on-conflict": async () => toCandidates(["reject", "replace"]),
+    "--on-conflict": async () => toCandidates(conflictPolicies),
+    "--log-format": async () => toCandidates(logFormats),
+    "--log-level": async () => toCandidates(logLevels),
+    "--metrics": async () => toCandidates(["main"]),
     "--url": async () => toCandidates(await listSavedOrigins(findConfigDirectory(io))),
     "completion shell": async () => toCandidates(Object.keys(completionScripts)),
     "explain error": async () =>

@@ -56,7 +56,8 @@ function findPlace(program: Command, words: readonly string[]): Place {
       const option = command.options.find(({ long, short }) => word === long || word === short);
       if (option?.required === true) openOption = option;
     } else if (subcommand === undefined) {
-      argumentCount += 1;
+      // After `help` comes a command, too.
+      if (word !== "help" || command.commands.length === 0) argumentCount += 1;
     } else {
       command = subcommand;
       argumentCount = 0;

@@ -6,7 +6,8 @@ import * as values from "./setting-values.ts";
 import type { Flags, Setting } from "./setting.ts";
 import { storeSetting } from "./reader-settings.ts";
 
-const conflictPolicies: readonly ConflictPolicy[] = ["reject", "replace"];
+/** The policies of `--on-conflict`. */
+export const conflictPolicies: readonly ConflictPolicy[] = ["reject", "replace"];
 
 /** The settings of `serve`. */
 export const serveSettings = {
