@@ -36,7 +36,7 @@ export async function doctor(
   const settings = listSettings({ "--store": store, "--url": url, "--timeout": timeout }, io);
   const palette = await loadPalette(isColored(stdout, colorChoice, io.env));
   const columns = stdout.isTTY ? stdout.columns : undefined;
-  if (!json) await writeText(stdout, `${toSettingLines(settings)}\n`);
+  if (!json) await writeText(stdout, `${toSettingLines(settings, columns)}\n`);
 
   const findings: Finding[] = [];
   for await (const finding of examine(flags, settings, io, colorChoice)) {

@@ -31,13 +31,15 @@ export async function sendRecords(
   tally: Tally,
   run: CreateRun,
 ): Promise<SendEnd> {
-  const { options, io, colorChoice, input } = run;
+  const { options, io, colorChoice, input, lastCall } = run;
   const rejects = await openRejectsFile(options);
   const isShown = !options.many.isQuiet;
-  const toText = (): string =>
-    records.isKnownAlone() === false
+  const toText = (): string => {
+    if (lastCall.aborted) return "waiting for what was sent; Ctrl-C again stops at once";
+    return records.isKnownAlone() === false
       ? tally.describeProgress(input, performance.now())
       : `waiting for ${options.baseUrl}`;
+  };
   const work = () => sendAndTell(records, token, tally, rejects, run);
   try {
     return isShown ? await showWhile(toText, work, io, colorChoice) : await work();

@@ -31,8 +31,15 @@ export function toFindingLine(
   return `${beginning}${lines}`.replace(/ +\n/, "\n").concat("\n");
 }
 
-/** The settings, one a line: the flag, the value, and where it comes from. */
-export function toSettingLines(settings: readonly SettingReport[]): string {
+/**
+ * The settings, one a line: the flag, the value, and where it comes from; in columns where there is room for them.
+ *
+ * @param columns of the terminal; undefined or 0: there is no end of a line
+ */
+export function toSettingLines(
+  settings: readonly SettingReport[],
+  columns: number | undefined,
+): string {
   const rows = settings.map(({ flag, value = "?", source = "" }) => ({
     flag,
     value: escapeUnprintable(value),
@@ -40,13 +47,16 @@ export function toSettingLines(settings: readonly SettingReport[]): string {
   }));
   const flagWidth = Math.max(...rows.map(({ flag }) => flag.length));
   const valueWidth = Math.max(...rows.map(({ value }) => toTextWidth(value)));
-  return rows
-    .map(({ flag, value, source }) => {
-      const padding = " ".repeat(valueWidth - toTextWidth(value));
-      return `${flag.padEnd(flagWidth)}${gap}${value}${padding}${gap}${source}`.trimEnd();
-    })
-    .map((line) => `${line}\n`)
-    .join("");
+  const sourceColumn = flagWidth + valueWidth + 2 * gap.length;
+  const width = Math.max(...rows.map(({ source }) => sourceColumn + toTextWidth(source)));
+  const lines = rows.map(({ flag, value, source }) => {
+    const beginning = `${flag.padEnd(flagWidth)}${gap}`;
+    if (columns && width > columns) {
+      return beginning + wrap(`${value} (${source})`, columns, beginning.length, narrowIndent);
+    }
+    return `${beginning}${value}${" ".repeat(valueWidth - toTextWidth(value))}${gap}${source}`;
+  });
+  return lines.map((line) => `${line.replaceAll(/ +$/gm, "")}\n`).join("");
 }
 
 function paint(state: FindingState, { success, warning, error }: Palette): string {

@@ -1,9 +1,11 @@
 /** `plantstore create` with many plants, against a real server. */
 import { readFile, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join } from "node:path";
+
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findClosedUrl } from "../../client/scripted-server.ts";
+import { findClosedUrl, openRawServer } from "../../client/scripted-server.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -302,6 +304,19 @@ describe("it ends early", () => {
       `error: stopped by ${signal}: go on with --from-line 4, or repeat the same command\n`,
     );
     expect(stdin.destroyed).toBe(true);
+  });
+
+  it("on a terminal it says what it still waits for after Ctrl-C", async () => {
+    const sockets: Socket[] = [];
+    const url = await openRawServer((socket) => void sockets.push(socket));
+    const options = { stdin: line(1) + line(2), terminals: { stderr: true } };
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", "-"], { ...options, env });
+    await run.saw("plants");
+    run.signal("SIGINT");
+    await run.saw("waiting for what was sent; Ctrl-C again stops at once");
+    for (const socket of sockets) socket.destroy();
+    expect((await run.finished).exitCode).toBe(130);
   });
 
   it("a refused token: exit 4, and it says where it came from and where to go on", async () => {
