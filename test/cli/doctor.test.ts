@@ -182,16 +182,22 @@ describe("directories", () => {
       `error: ${path} (from ${variable}) is not a directory: move it away, or name another directory`,
     );
     const below = await examine([], { env: { [variable]: join(path, "below") } });
-    expect(below.exitCode).toBe(2);
-    expect(below.find(subject)).toMatch(/^error: .* can't be created, because of /);
+    expect(below.find(subject)).toMatch(/^warning: .* can't be created, because of /);
   });
 
-  it("no home directory is found", async () => {
+  it("no home directory is found, and no error to who needs none", async () => {
     const { exitCode, find } = await examine([], { home: "" });
+    const sentence = "there is no home directory: name a directory in PLANTSTORE_DATA_DIR";
     expect(exitCode).toBe(2);
-    expect(find("data")).toBe(
-      "error: there is no home directory: name a directory in PLANTSTORE_DATA_DIR",
-    );
+    expect(find("data")).toBe(`warning: ${sentence}`);
+    expect(find("settings")).toBe(`error: ${sentence}`);
+    await using server = await startServer();
+    const env = {
+      PLANTSTORE_URL: server.url,
+      PLANTSTORE_TOKEN: testToken,
+      PLANTSTORE_STORE: "memory:",
+    };
+    expect(await examine([], { home: "", env })).toMatchObject({ exitCode: 0, stderr: "" });
   });
 });
 
@@ -229,6 +235,15 @@ describe("the store", () => {
     const { exitCode, find } = await examine(["--store", `sqlite:${path}`]);
     expect(exitCode).toBe(2);
     expect(find("store")).toMatch(/^error: the store .* is not a SQLite database/);
+  });
+
+  it("a path below a file is found", async () => {
+    const path = join(home, "file");
+    await writeFile(path, "");
+    const { find } = await examine(["--store", `sqlite:${path}/below/plants.db`]);
+    expect(find("store")).toBe(
+      `warning: sqlite:${path}/below/plants.db is not there and can't be created, because of ${path}: choose another path to serve it`,
+    );
   });
 
   it("memory: is left alone", async () => {

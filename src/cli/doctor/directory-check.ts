@@ -4,7 +4,7 @@ import { platform } from "node:os";
 import { dirname } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { isMissing } from "../settings/config-file.ts";
-import { findCredentialFile, listSavedOrigins, readSavedToken } from "../tokens/credentials.ts";
+import { listSavedOrigins, readSavedToken } from "../tokens/credentials.ts";
 import {
   type FoundDirectory,
   locateConfigDirectory,
@@ -17,30 +17,50 @@ import { type Finding, type Subject, toErrorFinding } from "./finding.ts";
 
 /** The directory of saved tokens and settings, and what is in it: each file must be sound, and its owner's alone. */
 export async function checkConfigDirectory(io: Io): Promise<Finding> {
-  try {
-    const { path, source } = locateConfigDirectory(io);
-    const found = await inspectDirectory("config", { path, source }, "login");
-    if (found.state === "error" || found.state === "none") return found;
-    readSavedSettings(path);
-    const origins = await listSavedOrigins(path);
-    for (const origin of origins) {
-      if ((await findCredentialFile(path, origin)) !== undefined) {
-        await readSavedToken(path, origin);
-      }
-    }
-    const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
-    return { ...found, message: `${found.message}: ${saved}` };
-  } catch (error) {
-    return toErrorFinding("config", error);
-  }
+  const subject = "config";
+  return checkDirectory(
+    subject,
+    () => locateConfigDirectory(io),
+    async (directory) => {
+      const { path } = directory;
+      const found = await inspectDirectory(subject, directory, "login");
+      if (found.state === "none") return found;
+      readSavedSettings(path);
+      const origins = await listSavedOrigins(path);
+      for (const origin of origins) await readSavedToken(path, origin);
+      const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
+      return found.state === "ok" ? { ...found, message: `${found.message}: ${saved}` } : found;
+    },
+  );
 }
 
 /** The directory of the store, unless another is named. */
 export async function checkDataDirectory(io: Io): Promise<Finding> {
+  const subject = "data";
+  return checkDirectory(
+    subject,
+    () => locateDataDirectory(io),
+    (directory) => inspectDirectory(subject, directory, "serve"),
+  );
+}
+
+/** @param locate throws where there is no home directory */
+async function checkDirectory(
+  subject: Subject,
+  locate: () => FoundDirectory,
+  inspect: (directory: FoundDirectory) => Promise<Finding>,
+): Promise<Finding> {
+  let directory: FoundDirectory;
   try {
-    return await inspectDirectory("data", locateDataDirectory(io), "serve");
+    directory = locate();
   } catch (error) {
-    return toErrorFinding("data", error);
+    // Who names a token and a store needs none; of whoever does not, that is what is found wrong.
+    return { ...toErrorFinding(subject, error), state: "warning" };
+  }
+  try {
+    return await inspect(directory);
+  } catch (error) {
+    return toErrorFinding(subject, error);
   }
 }
 
@@ -63,7 +83,9 @@ async function inspectDirectory(
       const message = `${shown} is not there yet: "plantstore ${creator}" creates it`;
       return { subject, state: "none", message };
     }
-    throw unusable(`${shown} can't be created, because of ${parent.path}: name another directory`);
+    // Who names a token and a store elsewhere needs none.
+    const message = `${shown} can't be created, because of ${parent.path}: name another directory to keep anything there`;
+    return { subject, state: "warning", message };
   }
   if (!stats.isDirectory()) {
     throw unusable(`${shown} is not a directory: move it away, or name another directory`);
@@ -76,8 +98,8 @@ async function inspectDirectory(
   return { subject, state: "ok", message: `${path} (from ${source}${mode})` };
 }
 
-/** What is there of the directories above a path. */
-async function findParent(path: string): Promise<{ path: string; isUsable: boolean }> {
+/** The nearest directory above a path that is there, and whether something can be created in it. */
+export async function findParent(path: string): Promise<{ path: string; isUsable: boolean }> {
   const parent = dirname(path);
   const stats = await stat(parent).catch(() => undefined);
   if (stats === undefined && parent !== path) return findParent(parent);

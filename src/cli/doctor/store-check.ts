@@ -7,7 +7,7 @@ import { isActive } from "../tokens/issued-token.ts";
 import type { Io } from "../io.ts";
 import { showWhile } from "../output/progress.ts";
 import { readStore } from "../store-access.ts";
-import { isWritable } from "./directory-check.ts";
+import { findParent, isWritable } from "./directory-check.ts";
 import { type Finding, toErrorFinding } from "./finding.ts";
 
 /**
@@ -30,11 +30,13 @@ export async function checkStore(
   const path = location.engine === "sqlite" ? resolve(location.path) : undefined;
   try {
     if (path !== undefined && (await isUnborn(path))) {
-      return {
-        subject,
-        state: "none",
-        message: `${place} is not there yet: "plantstore serve" creates it`,
-      };
+      const parent = await findParent(path);
+      if (parent.isUsable) {
+        const message = `${place} is not there yet: "plantstore serve" creates it`;
+        return { subject, state: "none", message };
+      }
+      const message = `${place} is not there and can't be created, because of ${parent.path}: choose another path to serve it`;
+      return { subject, state: "warning", message };
     }
     const count = await showWhile(
       () => `checking ${place}`,
