@@ -1,0 +1,197 @@
+/** The package as npm makes it: packed, installed into an empty folder without a network or a script, and used there. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What `npm pack --json` says of the tarball, as far as it is read here. */
+interface Packed {
+  readonly filename: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Holds the tarball, and folders that it is installed in. */
+let directory: string;
+let packed: Packed;
+/** Where it is installed: with a space and letters beyond ASCII in its path. */
+let project: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
+  // The tree is built already, which is what the scripts of a publication see to.
+  const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
+  const { stdout } = await npm(packing, root);
+  packed = (JSON.parse(stdout) as [Packed])[0];
+  project = join(directory, "mönstera 盆栽 & fern");
+  await install(project);
+}, 120_000);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Runs npm without this machine's settings, cache and network. */
+function npm(args: readonly string[], cwd: string) {
+  return run("npm", args, {
+    cwd,
+    env: {
+      ...cleanEnv(),
+      npm_config_cache: join(directory, "cache"),
+      npm_config_offline: "true",
+      npm_config_update_notifier: "false",
+    },
+  });
+}
+
+/** Node under test comes first, as its scripts begin with `#!/usr/bin/env node`. */
+function cleanEnv(): Record<string, string> {
+  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+  return { PATH: path, HOME: join(directory, "home"), USERPROFILE: join(directory, "home") };
+}
+
+/** Installs the tarball into an empty folder. */
+async function install(folder: string): Promise<void> {
+  await mkdir(folder);
+  await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
+  const tarball = join(directory, packed.filename);
+  await npm(["install", "--ignore-scripts", "--omit=optional", tarball], folder);
+  // Its one dependency, as the registry has it: the same files, without asking the registry.
+  for (const name of ["@photostructure/sqlite", "node-gyp-build"]) {
+    const copy = join(folder, "node_modules", name);
+    await cp(join(root, "node_modules", name), copy, { recursive: true });
+  }
+}
+
+/** Starts the installed command by the name that npm gave it. */
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const command = join(project, "node_modules/.bin/plantstore");
+  const child = spawn(command, args, {
+    cwd: project,
+    env: { ...cleanEnv(), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Runs it to its end. */
+async function finish(child: ChildProcess) {
+  const outputs = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (outputs.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (outputs.stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...outputs };
+}
+
+/** Serves, creates a plant and stops; gives what the create left behind, and the exit code of serve. */
+async function serveAndCreate(serveArgs: readonly string[], env: Readonly<Record<string, string>>) {
+  const server = start(["serve", "--port", "0", ...serveArgs], env);
+  const stopped = finish(server);
+  if (server.stdout === null) throw new Error("its stdout is piped");
+  const lines = createInterface({ input: server.stdout });
+  const url = await Promise.race([
+    once(lines, "line").then(([line]: string[]) => line ?? ""),
+    stopped.then(({ stderr }) => {
+      throw new Error(`serve ended: ${stderr}`);
+    }),
+  ]);
+  const fern = ["create", "--id", "1", "--name", "fern"];
+  const created = await finish(start(fern, { ...env, PLANTSTORE_URL: url }));
+  server.kill("SIGTERM");
+  return { created, served: (await stopped).code };
+}
+
+const done = { created: { code: 0, stdout: '{"name":"fern"}\n', stderr: "" }, served: 0 };
+
+describe("the tarball", () => {
+  it("holds what is used, and nothing else", () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        "LICENSE",
+        "README.md",
+        "package.json",
+        "bin/plantstore.js",
+        "dist/THIRD-PARTY-LICENSES.txt",
+        "dist/cli.js",
+        "dist/index.d.ts",
+        "dist/index.js",
+        "dist/sqlite-worker.js",
+      ]),
+    );
+    const known =
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.1))$/;
+    expect(paths.filter((path) => !known.test(path))).toEqual([]);
+  });
+
+  it("is smaller than a megabyte", () => {
+    expect(packed.size).toBeLessThan(1_000_000);
+  });
+
+  it("runs nothing when it is installed, and depends on nothing but the SQLite that Node 20 lacks", async () => {
+    const path = join(project, "node_modules/plantstore/package.json");
+    const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, object>;
+    const scripts = Object.keys(manifest["scripts"] ?? {});
+    expect(scripts.filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+    expect(manifest["dependencies"]).toBeUndefined();
+    expect(manifest["peerDependencies"]).toBeUndefined();
+    expect(Object.keys(manifest["optionalDependencies"] ?? {})).toEqual(["@photostructure/sqlite"]);
+  });
+});
+
+describe("installed, in a path with spaces and letters beyond ASCII", () => {
+  it("serves from a file, and creates", async () => {
+    expect(await serveAndCreate([], {})).toEqual(done);
+  });
+
+  it("works with a home that can't be written, where a token is set and the data has a place", async () => {
+    const env = {
+      HOME: "/dev/null/home",
+      PLANTSTORE_TOKEN: "chosen-in-ci",
+      PLANTSTORE_DATA_DIR: join(directory, "data"),
+    };
+    expect(await serveAndCreate([], env)).toEqual(done);
+  });
+
+  it("says in one line what to do where such a home is all there is", async () => {
+    const { code, stdout, stderr } = await finish(
+      start(["serve", "--port", "0", "--store", "memory:"], { HOME: "/dev/null/home" }),
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: the token can't be saved .*PLANTSTORE_CONFIG_DIR\n$/);
+  });
+
+  it("works with the NODE_OPTIONS of others", async () => {
+    const preloaded = join(directory, "preloaded.cjs");
+    await writeFile(preloaded, "globalThis.preloaded = true;");
+    const others = "--throw-deprecation --pending-deprecation --enable-source-maps";
+    const env = { NODE_OPTIONS: `--require ${preloaded} ${others} --max-old-space-size=512` };
+    expect(await serveAndCreate(["--store", "memory:"], env)).toEqual(done);
+  });
+
+  it("is a library with types", async () => {
+    const program = `
+      import { createClient, createPlantStore, type CreateAnswer } from "plantstore";
+      const plants = await createPlantStore();
+      const answer: CreateAnswer = await createClient(plants).create({ id: 1n, name: "fern" });
+      if (answer.ok) console.log(answer.plant.name);
+      await plants.close();
+    `;
+    const types = join(project, "node_modules/@types/node");
+    await mkdir(dirname(types), { recursive: true });
+    await symlink(join(root, "node_modules/@types/node"), types, "junction");
+    await writeFile(join(project, "program.ts"), program);
+    const flags = "--strict --module nodenext --target es2022 --lib es2022,esnext.disposable";
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    await run(process.execPath, [tsc, ...flags.split(" "), "program.ts"], { cwd: project });
+    const { stdout } = await run(process.execPath, ["program.js"], { cwd: project });
+    expect(stdout).toBe("fern\n");
+  });
+});
