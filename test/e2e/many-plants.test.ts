@@ -58,7 +58,8 @@ it.runIf(process.platform === "linux")(
     expect({ told, firstWrong }).toEqual({ told: count, firstWrong: undefined });
     expect(await run.finished).toMatchObject({ code: 0, stderr: "" });
     expect(peakMegabytes).toBeGreaterThan(40);
-    expect(peakMegabytes).toBeLessThan(150);
+    // Node 26 alone takes a third more than Node 20.
+    expect(peakMegabytes).toBeLessThan(200);
   },
   600_000,
 );
