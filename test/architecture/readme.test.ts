@@ -1,5 +1,7 @@
 /** The README's tables say what the code's tables say. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { serveSettings } from "../../src/cli/settings/serve-settings.ts";
@@ -7,7 +9,8 @@ import { clientSettings } from "../../src/cli/settings/client-settings.ts";
 import { manySettings } from "../../src/cli/settings/create-settings.ts";
 import { errorTable } from "../../src/core/errors.ts";
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
 
 /** The rows of all tables, cell by cell, without the code marks. */
 const rows = readme
@@ -40,6 +43,18 @@ it.each(Object.values(exitCodes))("names exit code $code", ({ code, meaning }) =
   const codes = rows.filter(([cell = ""]) => cell.split(", ").includes(String(code)));
   expect(codes).toHaveLength(1);
   if (code < 128) expect(codes[0]?.[1]).toBe(meaning);
+});
+
+it("names only variables that there are, and so does the recipe of the image", () => {
+  const recipe = readFileSync(join(root, ".containerfile"), "utf8");
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(join(root, "src", path), "utf8"));
+  const variable = /PLANTSTORE_[A-Z_]+/g;
+  const known = new Set(sources.join("\n").match(variable));
+  const named = new Set((readme + recipe).match(variable));
+  expect(named).toContain("PLANTSTORE_DATA_DIR");
+  expect([...named].filter((name) => !known.has(name))).toEqual([]);
 });
 
 it("begins with the two commands", () => {
