@@ -8,13 +8,14 @@ import { createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
 
 const token = "chosen";
 const behaviours = createBehaviours(token);
 /** Short, so that a test sees the end of those who are slow; and small, so that it sees that they count. */
 const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-waiting", "16MiB"];
-/** Bytes that a server may grow by: what it holds, what it makes of that, and what is not collected yet, most on Node 24. */
-const maxGrowth = 256 * 1024 * 1024;
+/** Bytes that a server may grow by: what it holds, what it makes of that, and what is not collected yet. */
+const maxGrowth = 200 * 1024 * 1024;
 
 function toRequest(id: number): string {
   const body = `{"id":${id},"name":"fern ${id}"}`;
@@ -25,7 +26,10 @@ async function start() {
   const home = await createTemporaryDirectory();
   const store = `sqlite:${join(home, "plants.db")}`;
   const args = ["serve", "--port", "0", "--store", store, "--metrics", "main", ...limits];
-  const running = startBinary(args, { home, env: { PLANTSTORE_TOKEN: token } });
+  const running = startBinary(args, {
+    home,
+    env: { PLANTSTORE_TOKEN: token, ...withYoungGenerationOfNode20 },
+  });
   const port = Number(new URL(await running.firstLine).port);
 
   /** Creates a plant as a well-behaved client does, that comes back when it is told to try again. */
