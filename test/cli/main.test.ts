@@ -87,7 +87,9 @@ describe("help", () => {
     ["create", ["Plant", "Input", "Output", "Sending", "Options"]],
   ])("of %s has its options in groups", async (command, groups) => {
     const { stdout } = await runCli([command, "--help"]);
-    const headings = [...stdout.matchAll(/^([A-Z][a-z ]+):\n {2}-/gm)].map(([, heading]) => heading);
+    const headings = [...stdout.matchAll(/^([A-Z][a-z ]+):\n {2}-/gm)].map(
+      ([, heading]) => heading,
+    );
     expect(headings).toEqual(groups);
   });
 
