@@ -11,6 +11,9 @@ export interface PublicUrlOptions {
   readonly publicUrl?: string | undefined;
 }
 
+/** Names that need no quoting anywhere, and addresses (RFC 3986 section 3.2.2); each with an optional port. */
+const plainHost = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
+
 /**
  * The URL in front of `/plants` for a client that sent this Host header.
  *
@@ -22,14 +25,14 @@ export function findPublicUrl(
   { url, host, publicUrl }: PublicUrlOptions,
 ): string | undefined {
   if (hostHeader === undefined) return publicUrl ?? url;
-  const asked = new URL(url);
-  // The setter passes over what is no host.
-  asked.host = hostHeader;
-  asked.port = /:(\d+)$/.exec(hostHeader)?.[1] ?? "";
-  const name = asked.hostname.replace(/^\[(.*)\]$/, "$1");
+  const { protocol, pathname } = new URL(url);
+  const asked = `${protocol}//${hostHeader}${pathname}`;
+  if (!plainHost.test(hostHeader) || !URL.canParse(asked)) return undefined;
+  const { hostname, href } = new URL(asked);
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
   const names = [host, publicUrl && new URL(publicUrl).hostname];
   if (isIP(name) === 0 && !/^(?:.+\.)?localhost$/.test(name) && !names.includes(name)) {
     return undefined;
   }
-  return publicUrl ?? asked.href.replace(/\/$/, "");
+  return publicUrl ?? href.replace(/\/$/, "");
 }

@@ -41,6 +41,13 @@ describe("on a terminal", () => {
     expect(stderr).toContain(`plantstore create --url ${url} --id 1 --name fern`);
   });
 
+  it("shows it as a shell wants it, where the URL has brackets", async () => {
+    const home = await createTemporaryDirectory();
+    const flags = ["--host", "::1", "--store", "memory:"];
+    const { url, stop } = await startServe(home, flags, { terminals: allTerminals });
+    expect((await stop()).stderr).toContain(`create --url '${url}' --id 1 --name fern`);
+  });
+
   it("does not show it again", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home);

@@ -85,12 +85,17 @@ describe("GET /openapi.json", () => {
     expect(await readUrl(started.port, host)).toBe(url);
   });
 
-  it.each(["rebound.example", "localhost.evil.example:7526", "127.0.0.1.evil.example", ""])(
-    "has the server's own URL when the name is none of its own: %j",
-    async (host) => {
-      expect(await readUrl(server.port, host)).toBe(server.url);
-    },
-  );
+  it.each([
+    "rebound.example",
+    "localhost.evil.example:7526",
+    "127.0.0.1.evil.example",
+    "';id;'.localhost",
+    "%6cocalhost",
+    "localhost:65536",
+    "",
+  ])("has the server's own URL when the name is none of its own: %j", async (host) => {
+    expect(await readUrl(server.port, host)).toBe(server.url);
+  });
 
   it("has the public URL where one is given", async () => {
     await using started = await startServer({ publicUrl: "https://plants.example.org/v1" });

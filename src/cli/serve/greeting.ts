@@ -1,4 +1,5 @@
 /** What `serve` says once it takes requests. */
+import { toShellWord } from "../../core/shell-word.ts";
 import type { Log } from "../../server/log.ts";
 import { describeStoreUrl } from "../../store/store-url.ts";
 import type { FirstToken } from "../tokens/first-token.ts";
@@ -64,7 +65,7 @@ function toLines({ options, url, token }: Started, io: Io, isText: boolean): str
   }
   if (!isForPerson) return lines;
   if (options.socketPath === undefined) {
-    const option = isUsualUrl(url, io) ? "" : ` --url ${url}`;
+    const option = isUsualUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
     lines.push(
       `Create a plant from a second terminal: plantstore create${option} --id 1 --name fern`,
     );

@@ -4,6 +4,7 @@ import { errorAdvice } from "../../core/error-advice.ts";
 import { type ErrorKind, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.ts";
+import { toShellWord } from "../../core/shell-word.ts";
 import type { Answer } from "../reply.ts";
 import { toHtml, toMembersTable } from "./html.ts";
 import { script } from "./script.ts";
@@ -55,11 +56,11 @@ function toPage(server: PageServer): string {
     onConflict === "reject"
       ? `With another name or tag it is refused with ${errorTable.idTaken.error}, and the stored plant stays as it is.`
       : "With another name or tag it replaces the stored plant.";
-  const curl = `curl '${url}/plants' \\
+  const curl = `curl ${toShellWord(`${url}/plants`)} \\
   -H "Authorization: Bearer $PLANTSTORE_TOKEN" \\
   -H 'Content-Type: application/json' \\
   -d '{"id":1,"name":"fern"}'`;
-  const plantstore = `plantstore create --url '${url}' --id 1 --name fern`;
+  const plantstore = `plantstore create --url ${toShellWord(url)} --id 1 --name fern`;
   return `<!doctype html>
 <html lang="en">
 <head>

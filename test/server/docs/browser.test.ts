@@ -140,7 +140,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     await page.getByRole("button", { name: "Copy" }).last().click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
-      `plantstore create --url '${server.url}' --id 1 --name fern`,
+      `plantstore create --url ${server.url} --id 1 --name fern`,
     );
   });
 

@@ -1,6 +1,8 @@
 /** The page as it is served: where it is, what it allows itself, and that it tells the truth. */
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { errorTable } from "../../../src/core/errors.ts";
 import { toPageAnswer } from "../../../src/server/docs/page.ts";
@@ -15,6 +17,15 @@ function readStatus(port: number, host: string): Promise<number | undefined> {
       .on("error", reject)
       .end();
   });
+}
+
+/** The text of an element as a browser would copy it. */
+function findCommand(page: string, id: string): string {
+  const [, text = ""] = new RegExp(`<pre id="${id}"[^>]*>([^<]*)</pre>`).exec(page) ?? [];
+  const entities = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+  return Object.entries(entities)
+    .toReversed()
+    .reduce((unescaped, [name, character]) => unescaped.replaceAll(`&${name};`, character), text);
 }
 
 const html = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
@@ -32,7 +43,7 @@ describe("the page is", () => {
     for (const answer of [await fetch(`${origin}/docs`), await fetch(`${origin}/`, html)]) {
       expect(answer.status).toBe(200);
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(await answer.text()).toContain(`curl &#39;${server.url}/plants&#39;`);
+      expect(await answer.text()).toContain(`curl ${server.url}/plants`);
     }
   });
 
@@ -61,6 +72,9 @@ describe("the page is", () => {
     ["localhost.rebound.example", 404],
     ["127.0.0.1.rebound.example", 404],
     ["a.plants.example.org", 404],
+    ["';id;'.localhost", 404],
+    ["$(id).localhost", 404],
+    ["localhost:65536", 404],
   ])("not shown under a name that is none of the server's: %s is %i", async (host, status) => {
     await using server = await startServer({ publicUrl: "https://plants.example.org" });
     expect(await readStatus(server.port, host)).toBe(status);
@@ -108,6 +122,21 @@ describe("the page", () => {
     const replacing = toPageAnswer({ ...described, onConflict: "replace" }).body;
     expect(replacing).toContain("it replaces the stored plant");
   });
+
+  it.each(["http://127.0.0.1:7526/v1", "http://[::1]:7526", `http://a/';$(id)"\`id\` <&`])(
+    "has commands that reach %s and do nothing else",
+    async (url) => {
+      const page = toPageAnswer({ ...described, url }).body;
+      for (const [id, expected] of [
+        ["curl", [`${url}/plants`]],
+        ["plantstore", ["create", "--url", url, "--id", "1", "--name", "fern"]],
+      ] as const) {
+        const said = `${id}() { printf '%s\\0' "$@"; }; ${findCommand(page, id)}`;
+        const { stdout } = await promisify(execFile)("sh", ["-c", said]);
+        expect(stdout.split("\0").slice(0, expected.length)).toEqual(expected);
+      }
+    },
+  );
 
   it("is the same HTML whatever stands in the URL", () => {
     const count = (text: string): number => text.split("<").length;

@@ -1,0 +1,28 @@
+/** What stands in a command that is copied is one word of it, whatever it is. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { toShellWord } from "../../src/core/shell-word.ts";
+
+it.each([
+  ["http://127.0.0.1:7526/v1", "http://127.0.0.1:7526/v1"],
+  ["http://[::1]:7526", "'http://[::1]:7526'"],
+  ["https://a.example/it's", String.raw`'https://a.example/it'\''s'`],
+  ["$(id)", "'$(id)'"],
+  ["~", "'~'"],
+  ["", "''"],
+])("%s is written %s", (text, word) => {
+  expect(toShellWord(text)).toBe(word);
+});
+
+it("a shell reads every text as it is", async () => {
+  const hostile = fc.string({
+    unit: fc.constantFrom(..."'\"`$\\;&|<>(){}[]*?!#~= \t\n%/a"),
+    maxLength: 20,
+  });
+  const texts = [...fc.sample(hostile, 300), ...fc.sample(fc.webUrl(), 100)];
+  const command = `printf '%s\\0' ${texts.map(toShellWord).join(" ")}`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", command]);
+  expect(stdout.split("\0").slice(0, -1)).toEqual(texts);
+});
