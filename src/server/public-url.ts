@@ -14,6 +14,8 @@ export interface PublicUrlOptions {
 /** Names that need no quoting anywhere, and addresses (RFC 3986 section 3.2.2); each with an optional port. */
 const plainHost = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
 
+const localName = /^(?:.+\.)?localhost$/;
+
 /**
  * The URL in front of `/plants` for a client that sent this Host header.
  *
@@ -29,10 +31,17 @@ export function findPublicUrl(
   const asked = `${protocol}//${hostHeader}${pathname}`;
   if (!plainHost.test(hostHeader) || !URL.canParse(asked)) return undefined;
   const { hostname, href } = new URL(asked);
-  const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  const names = [host, publicUrl && new URL(publicUrl).hostname];
-  if (isIP(name) === 0 && !/^(?:.+\.)?localhost$/.test(name) && !names.includes(name)) {
-    return undefined;
-  }
+  const name = toName(hostname);
+  const others = publicUrl === undefined ? [host] : [host, new URL(publicUrl).hostname];
+  const isOwn = isIP(name) !== 0 || localName.test(name) || others.map(toName).includes(name);
+  if (!isOwn) return undefined;
   return publicUrl ?? href.replace(/\/$/, "");
+}
+
+/** The same for all spellings of a name: without brackets, and without the dot that may end it (RFC 3986 section 3.2.2). */
+function toName(hostname: string): string {
+  return hostname
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "")
+    .toLowerCase();
 }

@@ -79,6 +79,7 @@ describe("GET /openapi.json", () => {
     ["[::1]:80", "http://[::1]/v1"],
     ["localhost:7526", "http://localhost:7526/v1"],
     ["LOCALHOST:7526", "http://localhost:7526/v1"],
+    ["localhost.:7526", "http://localhost.:7526/v1"],
     ["10.0.0.7:7526", "http://10.0.0.7:7526/v1"],
   ])("has the URL that the client has used: %s", async (host, url) => {
     await using started = await startServer({ basePath: "/v1" });
@@ -95,6 +96,15 @@ describe("GET /openapi.json", () => {
     "",
   ])("has the server's own URL when the name is none of its own: %j", async (host) => {
     expect(await readUrl(server.port, host)).toBe(server.url);
+  });
+
+  it("knows the names of --host and --public-url in any case, and with the dot that may end them", () => {
+    const listening = { url: "http://plants.internal:1", host: "Plants.Internal" };
+    for (const name of ["plants.internal", "PLANTS.internal", "plants.internal."]) {
+      expect(findPublicUrl(name, listening)).toBe(`http://${name.toLowerCase()}`);
+    }
+    const publicUrl = "https://plants.example.org.";
+    expect(findPublicUrl("Plants.Example.org", { ...listening, publicUrl })).toBe(publicUrl);
   });
 
   it("has the public URL where one is given", async () => {
