@@ -29,7 +29,10 @@ export interface Authenticator {
   flushUses(): Promise<void>;
 }
 
-/** A revocation holds within a second (CONTRACT "Credential"): who is let in was not revoked so long ago. */
+/**
+ * A revocation holds within a second (CONTRACT "Credential"): who is let in was not revoked so long before the request
+ * came.
+ */
 const maxAgeMs = 900;
 /** From this age on the tokens are read anew beside the requests, so that under load none of them waits for it. */
 const refreshAgeMs = 400;
@@ -67,14 +70,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return (reading ??= read().finally(() => (reading = undefined)));
   }
 
-  async function find(digest: string): Promise<TokenRecord | undefined> {
-    const ageMs = performance.now() - readAtMs;
-    const record = known.get(digest);
-    if (ageMs > (record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs)) {
+  /** @param askedAtMs when the request came, in milliseconds of `performance.now()` */
+  async function find(digest: string, askedAtMs: number): Promise<TokenRecord | undefined> {
+    const isTooOld = (record: TokenRecord | undefined): boolean => {
+      const limitMs = record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs;
+      return askedAtMs - readAtMs > limitMs;
+    };
+    let record = known.get(digest);
+    // A read that is under way may have begun long before the request came; the one behind it has not.
+    while (isTooOld(record)) {
       await refresh();
-      return known.get(digest);
+      record = known.get(digest);
     }
-    if (ageMs > refreshAgeMs) {
+    if (askedAtMs - readAtMs > refreshAgeMs) {
       // Should it fail, those are told who have to wait for the next one.
       refresh().catch(() => undefined);
     }
@@ -85,7 +93,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     async check(token) {
       const digest = digestToken(token);
       if (digest === ownDigest) return;
-      const record = await find(digest);
+      const record = await find(digest, performance.now());
       if (record === undefined || record.revokedAtMs !== undefined) {
         throw new CredentialRefusal(
           "unknownToken",

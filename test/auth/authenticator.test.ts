@@ -31,6 +31,15 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
   return { authenticator, noted, reads: () => reads };
 }
 
+/** Stops the clock that the age of what was read is told by; returns what moves it, by milliseconds. */
+function stopClock(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  return (ms) => vi.advanceTimersByTime(ms);
+}
+
 describe("a token", () => {
   it.each<[rule: string, record: Partial<TokenRecord>, kind: string | undefined]>([
     ["that was issued is let in", {}, undefined],
@@ -148,21 +157,28 @@ it("a flood of unknown tokens at the same time costs one read, and is not rememb
 });
 
 it("a flood of unknown tokens leaves a store that reads slowly time for others", async () => {
+  const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
     listTokens: async () => {
       reads++;
-      await sleep(200);
+      advance(50);
       return [];
     },
   });
-  await authenticator.check("0").catch(() => undefined);
-  const flood = Array.from({ length: 1000 }, (_, index) => authenticator.check(`${index}`));
-  await Promise.allSettled(flood);
+  const flood = () =>
+    Promise.allSettled(Array.from({ length: 100 }, (_, index) => authenticator.check(`${index}`)));
+  await flood();
+  advance(150);
+  await flood();
   expect(reads).toBe(1);
+  advance(1);
+  await flood();
+  expect(reads).toBe(2);
 });
 
 it("while tokens are young enough, a request waits for no read of them", async () => {
+  const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
     listTokens: async () => {
@@ -172,29 +188,57 @@ it("while tokens are young enough, a request waits for no read of them", async (
     },
   });
   await authenticator.check("a");
-  await expect
-    .poll(async () => {
-      await authenticator.check("a");
-      return reads;
-    })
-    .toBe(2);
+  advance(400);
+  await authenticator.check("a");
+  expect(reads).toBe(1);
+  advance(500);
+  await authenticator.check("a");
+  expect(reads).toBe(2);
 });
 
 it("the stored tokens are read once for many requests at the same time", async () => {
+  stopClock();
   const { authenticator, reads } = createTested([toRecord("a")]);
   await Promise.all(Array.from({ length: 100 }, () => authenticator.check("a")));
   await authenticator.check("a");
   expect(reads()).toBe(1);
 });
 
-it("a change holds within a second", async () => {
-  const tokens = [toRecord("a")];
-  const { authenticator } = createTested(tokens);
-  await authenticator.check("a");
-  tokens.splice(0, 1, toRecord("b"));
-  await sleep(1000);
-  await authenticator.check("b");
-  await expect(authenticator.check("a")).rejects.toMatchObject({ kind: "unknownToken" });
+describe("a change holds within a second", () => {
+  it("where the tokens were read before it", async () => {
+    const advance = stopClock();
+    const tokens = [toRecord("a")];
+    const { authenticator } = createTested(tokens);
+    await authenticator.check("a");
+    tokens.splice(0, 1, toRecord("b"));
+    advance(1000);
+    await authenticator.check("b");
+    await expect(authenticator.check("a")).rejects.toMatchObject({ kind: "unknownToken" });
+  });
+
+  it("where they are being read since before it", async () => {
+    const advance = stopClock();
+    const tokens = [toRecord("a")];
+    const ends: (() => void)[] = [];
+    const authenticator = createAuthenticator({
+      listTokens: async () => {
+        const read = [...tokens];
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return read;
+      },
+    });
+    const early = authenticator.check("a");
+    tokens.splice(0, 1, toRecord("b"));
+    advance(1000);
+    const late = Promise.allSettled([authenticator.check("a"), authenticator.check("b")]);
+    ends[0]?.();
+    await expect(early).resolves.toBeUndefined();
+    await expect.poll(() => ends.length).toBe(2);
+    // However long it takes, they wait for no third one.
+    advance(1000);
+    ends[1]?.();
+    expect((await late).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  });
 });
 
 it("while the tokens can't be read nobody is let in, and afterwards they are again", async () => {
