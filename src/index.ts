@@ -5,4 +5,5 @@ export { errorTable } from "./core/errors.ts";
 export type { ErrorBody, NewPlant, Plant } from "./core/plant.ts";
 export { type ConflictPolicy, type PlantQuery, StoreError } from "./core/store.ts";
 export { createClient, type PlantClient, type PlantClientOptions } from "./plant-client.ts";
-export { createPlantStore, type PlantStoreOptions, type RunningPlantStore } from "./plant-store.ts";
+export { createPlantStore, type RunningPlantStore } from "./plant-store.ts";
+export type { PlantStoreOptions } from "./plant-store-options.ts";

@@ -69,13 +69,60 @@ describe("createPlantStore", () => {
     expect(onError).toHaveBeenCalledWith(new Error("broken"));
   });
 
-  it.each([
-    ["a base path without a slash", { basePath: "v1" }, TypeError],
-    ["a base path with a slash at its end", { basePath: "/v1/" }, TypeError],
-    ["a token that no header can hold", { token: "a b" }, TypeError],
-    ["a store that is none", { store: "nowhere:" }, StoreError],
-  ])("refuses %s", async (_what, options, error) => {
-    await expect(createPlantStore(options)).rejects.toThrow(error);
+  it.each<
+    [option: string, options: object, error: new (...given: never[]) => Error, message: string]
+  >([
+    ["a base path that clients resolve away", { basePath: "/.." }, TypeError, "a path such as /v1"],
+    [
+      "a base path with a query",
+      { basePath: "/v1?a" },
+      TypeError,
+      'basePath is "/v1?a": it must be',
+    ],
+    ["a base path that is no text", { basePath: 1 }, TypeError, "basePath is of type number"],
+    ["a host with a port", { host: "localhost:80" }, TypeError, "without a port"],
+    ["an empty host", { host: "" }, TypeError, "a host name or an IP address"],
+    ["a port that is text", { port: "80" }, TypeError, 'port is "80": it must be a whole number'],
+    ["a port that there is not", { port: 65_536 }, RangeError, "from 0 to 65535"],
+    ["a port below 0", { port: -1 }, RangeError, "from 0 to 65535"],
+    ["a body of less than nothing", { maxBodyBytes: -1 }, RangeError, "from 1 to 67108864"],
+    ["a body of NaN bytes", { maxBodyBytes: Number.NaN }, RangeError, "maxBodyBytes is NaN"],
+    ["a body over 64 MiB", { maxBodyBytes: 64 * 1024 ** 2 + 1 }, RangeError, "to 67108864"],
+    ["half a body", { maxBodyBytes: 0.5 }, RangeError, "maxBodyBytes is 0.5"],
+    ["no creates at all", { maxInflight: 0 }, RangeError, "maxInflight is 0"],
+    [
+      "boundless creates",
+      { maxInflight: Infinity },
+      RangeError,
+      "a whole number from 1 to 1000000",
+    ],
+    ["another policy", { onConflict: "x" }, TypeError, "must be one of reject, replace"],
+    [
+      "a token that no header can hold",
+      { token: "a b" },
+      TypeError,
+      "a character that no token has",
+    ],
+    ["an empty token", { token: "" }, TypeError, "token is empty"],
+    ["a mistyped token", { token: "pst_abc" }, TypeError, "token is not complete or was mistyped"],
+    ["a token that is no text", { token: 5 }, TypeError, "token must be a string"],
+    ["a listener that is none", { onError: "log" }, TypeError, "onError"],
+    ["a store that is no text", { store: null }, TypeError, "store is of type object"],
+    ["a store of a kind that there is not", { store: "nowhere:" }, StoreError, "unknown kind"],
+  ])("refuses %s", async (_what, options, error, message) => {
+    const refusal = createPlantStore(options);
+    await expect(refusal).rejects.toThrow(error);
+    await expect(refusal).rejects.toThrow(message);
+  });
+
+  it.each(["v1", "/v1/", "/v1"])("takes the base path %s as --base-path does", async (basePath) => {
+    await using plants = await createPlantStore({ basePath });
+    expect(new URL(plants.url).pathname).toBe("/v1");
+  });
+
+  it("takes an IPv6 address in brackets, as --host does", async () => {
+    await using plants = await createPlantStore({ host: "[::1]" });
+    expect(new URL(plants.url).hostname).toBe("[::1]");
   });
 
   it("leaves nothing open when the port is taken", async () => {

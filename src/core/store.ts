@@ -1,8 +1,11 @@
 /** The ports of a plant store: what the server needs, and what an engine has to give. No engine is named here. */
 import type { NewPlant } from "./plant.ts";
 
-/** What a create of an id does that belongs to a different plant (CONTRACT "The same id again"). */
-export type ConflictPolicy = "reject" | "replace";
+/** What a create of an id may do that belongs to a different plant (CONTRACT "The same id again"). */
+export const conflictPolicies = ["reject", "replace"] as const;
+
+/** One of {@link conflictPolicies}. */
+export type ConflictPolicy = (typeof conflictPolicies)[number];
 
 /** What became of a create; `conflict` stored nothing. */
 export type CreateResult = "created" | "unchanged" | "replaced" | "conflict";

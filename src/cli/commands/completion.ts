@@ -1,13 +1,13 @@
 /** `plantstore completion`: prints a shell's script; and the hidden command that the scripts ask. */
 import type { Command } from "commander";
 import { errorTable } from "../../core/errors.ts";
+import { conflictPolicies } from "../../core/store.ts";
 import { logFormats, logLevels } from "../../server/log.ts";
 import { type Candidate, findCandidates, type ValueSources } from "../completion/candidates.ts";
 import { completionScripts, isShell } from "../completion/scripts.ts";
 import { CommandError } from "../command-error.ts";
 import { listSavedOrigins } from "../tokens/credentials.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
-import { conflictPolicies } from "../settings/serve-settings.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 

@@ -14,7 +14,7 @@ import {
   resolveLoginOptions,
 } from "../settings/client-settings.ts";
 import { readInputToken } from "../tokens/token-source.ts";
-import { findTokenProblem } from "../tokens/token-text.ts";
+import { findTokenProblem } from "../../auth/token-text.ts";
 import { toTrialExitCode, tryToken } from "../tokens/token-trial.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 import { type ServeFlags, serveSettings } from "../settings/serve-settings.ts";
 import { resolve } from "../settings/setting.ts";
 import type { MetricsPlace } from "../settings/setting-values.ts";
-import { findTokenProblem } from "../tokens/token-text.ts";
+import { findTokenProblem } from "../../auth/token-text.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 /** What `serve` is to do. */

@@ -1,13 +1,10 @@
 /** The settings of `serve`: one table of flags, variables and defaults. */
-import type { ConflictPolicy } from "../../core/store.ts";
+import { conflictPolicies } from "../../core/store.ts";
 import { logFormats, logLevels } from "../../server/log.ts";
 import type { Io } from "../io.ts";
 import * as values from "./setting-values.ts";
 import type { Flags, Setting } from "./setting.ts";
 import { storeSetting } from "./reader-settings.ts";
-
-/** The policies of `--on-conflict`. */
-export const conflictPolicies: readonly ConflictPolicy[] = ["reject", "replace"];
 
 /** The settings of `serve`. */
 export const serveSettings = {

@@ -1,8 +1,14 @@
 /** Reads the values of settings; what is wrong with one is said in words that follow the name of its source. */
-import { isIP } from "node:net";
 import { int64Max, int64Min, toInteger } from "../../core/int64.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
+import {
+  basePathRule,
+  hostRule,
+  optionRanges,
+  toBasePath,
+  toHost,
+} from "../../server/option-rules.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 
 /** A value that breaks its rule. The message continues a sentence that starts with the flag or the variable. */
@@ -11,14 +17,11 @@ export class InvalidValue extends Error {
 }
 
 /** The most that a plant may take, as a request and as a file: 64 MiB. */
-export const maxPlantBytes = 64 * 1024 * 1024;
+export const maxPlantBytes = optionRanges.maxBodyBytes.max;
 
 /** `main`, where plants are created, or an address of its own. */
 export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
 
-const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
-/** RFC 3986 section 2.3, segment by segment; `.` and `..` would be resolved away by clients. */
-const basePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
 const byteSize = /^(\d{1,12})(KiB|MiB|GiB)?$/i;
 const bytesPerUnit: Readonly<Record<string, number>> = {
   "": 1,
@@ -29,31 +32,29 @@ const bytesPerUnit: Readonly<Record<string, number>> = {
 
 /** A host name or an IP address to listen on; an IPv6 address may stand in brackets. */
 export function parseHost(text: string): string {
-  const host = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
-  if (isIP(host) === 0 && !hostName.test(text)) {
-    throw invalid(text, "a host name or an IP address, without a port");
-  }
+  const host = toHost(text);
+  if (host === undefined) throw invalid(text, hostRule);
   return host;
 }
 
 /** A TCP port; 0 lets the system choose one. */
 export function parsePort(text: string): number {
-  return parseInteger(text, 0, 65_535);
+  return parseInteger(text, optionRanges.port);
 }
 
 /** How often something is done again: 0 … 100. */
 export function parseCount(text: string): number {
-  return parseInteger(text, 0, 100);
+  return parseInteger(text, { min: 0, max: 100 });
 }
 
 /** How much may be under way at a time: 1 … 1,000,000. */
 export function parseInflight(text: string): number {
-  return parseInteger(text, 1, 1_000_000);
+  return parseInteger(text, optionRanges.maxInflight);
 }
 
 /** How many plants are sent at a time: 1 … 1024. */
 export function parseConcurrency(text: string): number {
-  return parseInteger(text, 1, 1024);
+  return parseInteger(text, { min: 1, max: 1024 });
 }
 
 /** How many of something are begun in a second: 0.001 … 1,000,000, or `none` for no bound, which is Infinity. */
@@ -88,11 +89,8 @@ export function parseMetricsPlace(text: string): MetricsPlace | undefined {
 
 /** A path in front of all others, as `/v1` or, for none, as the empty string. */
 export function parseBasePath(text: string): string {
-  const inner = text.replace(/^\//, "").replace(/\/$/, "");
-  const path = inner === "" ? "" : `/${inner}`;
-  if (!basePath.test(path)) {
-    throw invalid(text, "a path such as /v1, of letters, digits and - . _ ~");
-  }
+  const path = toBasePath(text);
+  if (path === undefined) throw invalid(text, basePathRule);
   return path;
 }
 
@@ -108,7 +106,7 @@ export function parseMemorySize(text: string): number {
 
 /** How many connections may be open: 1 … 1,000,000. */
 export function parseConnections(text: string): number {
-  return parseInteger(text, 1, 1_000_000);
+  return parseInteger(text, { min: 1, max: 1_000_000 });
 }
 
 /** Anything, or for none the empty string. */
@@ -160,7 +158,7 @@ export function parseTag(text: string): string {
 
 /** How many plants to list: 1 … 10,000. */
 export function parseLimit(text: string): number {
-  return parseInteger(text, 1, 10_000);
+  return parseInteger(text, { min: 1, max: 10_000 });
 }
 
 /** Seconds as milliseconds: 1 ms … 1 day. */
@@ -224,7 +222,10 @@ function parseBytes(text: string, max: number, shownMax: string): number {
   return bytes;
 }
 
-function parseInteger(text: string, min: number, max: number): number {
+function parseInteger(
+  text: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) throw invalid(text, `a whole number from ${min} to ${max}`);
   return value;

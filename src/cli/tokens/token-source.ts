@@ -4,7 +4,7 @@ import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
 import { readFileBytes, readInputBytes } from "../input.ts";
 import type { Io } from "../io.ts";
-import { findTokenProblem } from "./token-text.ts";
+import { findTokenProblem } from "../../auth/token-text.ts";
 
 /** A token, and where it came from, for the message should it be refused. */
 export interface FoundToken {
