@@ -30,7 +30,7 @@ import {
   toStatusAnswer,
 } from "./reply.ts";
 import { createRouter, MethodRefusal } from "./routes.ts";
-import { describeServer, showServer } from "./self-description.ts";
+import { createSelfDescription } from "./self-description.ts";
 
 /** What a server is made of, and where it listens. */
 export interface PlantServerOptions extends ServerLimits, ListenPlace {
@@ -131,9 +131,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       case "metrics":
         return toMetricsAnswer(options.metrics);
       case "description":
-        return describeServer({ ...options, url: reachedUrl }, headers.host);
+        return selfDescription.describe(headers.host);
       case "page":
-        return showServer({ ...options, url: reachedUrl }, headers.host);
+        return selfDescription.show(headers.host);
       case "options":
         return toOptionsAnswer(methods);
     }
@@ -186,6 +186,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const url = isOnNetwork ? origin + options.basePath : origin;
   // Whoever speaks HTTP on a Unix socket names some host all the same.
   const reachedUrl = isOnNetwork ? url : `http://localhost${options.basePath}`;
+  const selfDescription = createSelfDescription({ ...options, url: reachedUrl });
   const close = (timeoutMs: number): Promise<void> =>
     (closing ??= closeConnections(server, connections, timeoutMs));
   try {

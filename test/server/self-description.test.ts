@@ -2,9 +2,11 @@
 import { request } from "node:http";
 import fc from "fast-check";
 import { parse, stringify } from "lossless-json";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
+import * as openapi from "../../src/core/openapi.ts";
 import { findPublicUrl } from "../../src/server/public-url.ts";
+import { createSelfDescription } from "../../src/server/self-description.ts";
 import {
   compileSchema,
   createAnswerCheck,
@@ -12,6 +14,9 @@ import {
   type Schema,
 } from "../helpers/interface-description.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+
+vi.mock("../../src/core/openapi.ts", { spy: true });
+const createOpenApiDocument = vi.mocked(openapi.createOpenApiDocument);
 
 let server: TestServer;
 let description: Description;
@@ -113,6 +118,28 @@ describe("GET /openapi.json", () => {
       expect(await readUrl(started.port, host)).toBe("https://plants.example.org/v1");
     }
   });
+
+  it.each(["describe", "show"] as const)(
+    "is made once for a URL, and remembered for few of them: %s",
+    async (tell) => {
+      createOpenApiDocument.mockClear();
+      const described = createSelfDescription({
+        url: "http://127.0.0.1:7526",
+        host: "127.0.0.1",
+        basePath: "",
+        maxBodyBytes: 4096,
+        onConflict: "reject",
+      });
+      const first = await described[tell]("localhost");
+      for (let time = 0; time < 100; time++) {
+        expect(await described[tell]("LOCALHOST")).toBe(first);
+      }
+      expect(createOpenApiDocument).toHaveBeenCalledTimes(1);
+      for (let port = 1; port <= 100; port++) await described[tell](`localhost:${port}`);
+      expect(await described[tell]("localhost")).not.toBe(first);
+      expect(await described[tell]("localhost")).toEqual(first);
+    },
+  );
 
   it("has a URL for a client of HTTP/1.0 without a Host too", () => {
     const listening = { url: "http://[::1]:7526/v1", host: "::1" };
