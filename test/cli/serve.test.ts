@@ -385,13 +385,24 @@ describe("--metrics", () => {
     expect((await fetch(`${url}/metrics`)).status).toBe(404);
   });
 
-  it("at a port that is in use is an error that names it", async () => {
+  it.each<[where: string, place: (url: URL) => string, message: RegExp]>([
+    [
+      "a port that is in use",
+      ({ host }) => host,
+      /port \d+ of 127\.0\.0\.1 is in use: .*choose another with --metrics/,
+    ],
+    [
+      "an address of another machine",
+      () => "192.0.2.1:0",
+      /192\.0\.2\.1 is no address .*choose another with --metrics/,
+    ],
+  ])("at %s is an error that names it, and the flag to change", async (_where, place, message) => {
     const home = await createTemporaryDirectory();
     const { url } = await startServe(home);
-    const { host, port } = new URL(url);
-    const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", host];
+    const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", place(new URL(url))];
     const { exitCode, stderr } = await runCli(args, { home });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/--(?:port|host)\b/);
   });
 });

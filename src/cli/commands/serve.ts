@@ -182,6 +182,7 @@ async function openOwnMetrics(
     log.message("info", `Metrics are at ${server.url}`);
     return server;
   } catch (error) {
-    throw explainListening(error, metricsPlace) ?? error;
+    const flags = { host: "--metrics", port: "--metrics" };
+    throw explainListening(error, metricsPlace, flags) ?? error;
   }
 }

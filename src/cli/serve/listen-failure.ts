@@ -2,9 +2,24 @@
 import type { ListenPlace } from "../../server/listening.ts";
 import { CommandError } from "../command-error.ts";
 
-/** @returns undefined when that is not what failed */
-export function explainListening(error: unknown, place: ListenPlace): CommandError | undefined {
-  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place);
+/** The flags that choose an address and a port. */
+interface PlaceFlags {
+  readonly host: string;
+  readonly port: string;
+}
+
+/**
+ * Explains an error of listening.
+ *
+ * @param flags with which another place is chosen; by default those of the server itself
+ * @returns undefined when that is not what failed
+ */
+export function explainListening(
+  error: unknown,
+  place: ListenPlace,
+  flags: PlaceFlags = { host: "--host", port: "--port" },
+): CommandError | undefined {
+  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flags);
   if (explanation === undefined) return undefined;
   return new CommandError("internal", explanation, { cause: error });
 }
@@ -12,6 +27,7 @@ export function explainListening(error: unknown, place: ListenPlace): CommandErr
 function toExplanation(
   code: string | undefined,
   { host, port, socketPath }: ListenPlace,
+  flags: PlaceFlags,
 ): string | undefined {
   if (socketPath !== undefined) {
     if (code === "EADDRINUSE") {
@@ -22,13 +38,13 @@ function toExplanation(
   }
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} of ${host} is in use: stop what listens there, or choose another with --port (0 takes a free one)`;
+      return `port ${port} of ${host} is in use: stop what listens there, or choose another with ${flags.port} (port 0 takes a free one)`;
     case "EACCES":
-      return `this user may not listen on port ${port}: choose one above 1023 with --port`;
+      return `this user may not listen on port ${port}: choose one above 1023 with ${flags.port}`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `${host} is no address of this machine: choose another with --host`;
+      return `${host} is no address of this machine: choose another with ${flags.host}`;
     default:
       return undefined;
   }

@@ -49,7 +49,7 @@ export const serveSettings = {
   basePath: {
     flags: "--base-path <path>",
     variable: "PLANTSTORE_BASE_PATH",
-    help: "path in front of all others, such as /v1",
+    help: "path in front of /plants, such as /v1",
     fallback: "",
     shownFallback: "none",
     parse: values.parseBasePath,

@@ -87,7 +87,7 @@ export function parseMetricsPlace(text: string): MetricsPlace | undefined {
   }
 }
 
-/** A path in front of all others, as `/v1` or, for none, as the empty string. */
+/** A path in front of `/plants`, as `/v1` or, for none, as the empty string. */
 export function parseBasePath(text: string): string {
   const path = toBasePath(text);
   if (path === undefined) throw invalid(text, basePathRule);
