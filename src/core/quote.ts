@@ -4,6 +4,8 @@
 const unprintable = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 /** With the underscore, so that a token right behind another one goes with it. */
 const tokenLike = /pst_\w+/g;
+/** Longer than the prefix by which its owner knows a token, which is no secret. */
+const longerThanPrefix = /pst_\w{5,}/g;
 /** More than the length of a token. */
 const tokenRoom = 128;
 
@@ -18,6 +20,11 @@ export function escapeUnprintable(text: string): string {
       return `\\u${unit.toString(16).padStart(4, "0")}`;
     }).join(""),
   );
+}
+
+/** Text without the tokens in it; of their prefixes, such as `pst_4fGh`, nothing is taken away. */
+export function redactTokens(text: string): string {
+  return text.replace(longerThanPrefix, "pst_…");
 }
 
 /**

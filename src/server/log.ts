@@ -1,5 +1,5 @@
 /** What the server says while it runs: a line for each request, and its own trouble. Never a header, a body or a token. */
-import { escapeUnprintable, quoteInput } from "../core/quote.ts";
+import { escapeUnprintable, quoteInput, redactTokens } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
 import type { ExchangeRecord } from "./exchange-record.ts";
 import type { Operation } from "./routes.ts";
@@ -45,8 +45,9 @@ export function createLog(format: LogFormat, level: LogLevel, write: (line: stri
   const toLine = format === "json" ? toJsonLine : toTextLine;
   const isRepeated = createRepetitionCheck();
 
-  function message(each: LogLevel, text: string): void {
+  function message(each: LogLevel, words: string): void {
     if (!isTold(each)) return;
+    const text = redactTokens(words);
     const line =
       format === "json"
         ? `{"time":"${now()}","level":"${each}","message":${JSON.stringify(text)}}\n`

@@ -1,7 +1,7 @@
 /** What a message shows of somebody's input: nothing that moves a terminal's cursor, no token, and not much. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { escapeUnprintable, quoteInput } from "../../src/core/quote.ts";
+import { escapeUnprintable, quoteInput, redactTokens } from "../../src/core/quote.ts";
 
 describe("escapeUnprintable", () => {
   it.each([
@@ -35,9 +35,21 @@ describe("escapeUnprintable", () => {
   });
 });
 
-describe("quoteInput", () => {
-  const token = `pst_${"a1B2c3D".repeat(7)}`;
+const token = `pst_${"a1B2c3D".repeat(7)}`;
 
+describe("redactTokens", () => {
+  it.each([
+    ["a token", `no file ${token}.json`, "no file pst_….json"],
+    ["two of them", `${token}/${token}`, "pst_…/pst_…"],
+    ["a piece of one", "pst_aB3xY", "pst_…"],
+    ["a prefix stays, for it is no secret", "ci (pst_aB3x) pst_aB3x… ", "ci (pst_aB3x) pst_aB3x… "],
+    ["anything else stays as it is, however long", "fern ".repeat(1000), "fern ".repeat(1000)],
+  ])("%s", (_rule, text, expected) => {
+    expect(redactTokens(text)).toBe(expected);
+  });
+});
+
+describe("quoteInput", () => {
   it.each([
     ["40 units are kept", "x".repeat(40), "x".repeat(40)],
     ["41 units are cut", "x".repeat(41), `${"x".repeat(40)}…`],

@@ -42,7 +42,7 @@ export interface CliRun {
   /** What has been written so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once stderr or stdout holds the text. */
+  /** Resolves once stderr or stdout holds the text; rejects when the run ends without it. */
   saw(text: string): Promise<void>;
   /** Delivers a signal; says whether somebody was listening. */
   signal(name: StopSignal): boolean;
@@ -83,7 +83,9 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     onUncaught: (handler) => void uncaughtHandlers.add(handler),
   };
+  let isOver = false;
   const finished = main(argv, io).then((exitCode) => {
+    isOver = true;
     const outputs = { stdout: stdout.text(), stderr: stderr.text() };
     checkOutput({ argv, env: options.env ?? {}, ...outputs });
     return { exitCode, ...outputs };
@@ -95,6 +97,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     async saw(text) {
       const isThere = (): boolean => stdout.text().includes(text) || stderr.text().includes(text);
       while (!isThere()) {
+        if (isOver) throw new Error(`it ended without "${text}": ${stdout.text()}${stderr.text()}`);
         await Promise.race([stdout.written(), stderr.written(), finished]);
       }
     },

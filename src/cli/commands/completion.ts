@@ -1,6 +1,7 @@
 /** `plantstore completion`: prints a shell's script; and the hidden command that the scripts ask. */
 import type { Command } from "commander";
 import { errorTable } from "../../core/errors.ts";
+import { quoteInput } from "../../core/quote.ts";
 import { conflictPolicies } from "../../core/store.ts";
 import { logFormats, logLevels } from "../../server/log.ts";
 import { type Candidate, findCandidates, type ValueSources } from "../completion/candidates.ts";
@@ -21,7 +22,10 @@ import { type Io, writeText } from "../io.ts";
 export async function completion(shell: string, io: Io): Promise<number> {
   if (!isShell(shell)) {
     const known = Object.keys(completionScripts).join(", ");
-    throw new CommandError("usage", `no completion for ${shell}: choose one of ${known}`);
+    throw new CommandError(
+      "usage",
+      `no completion for "${quoteInput(shell)}": choose one of ${known}`,
+    );
   }
   await writeText(io.stdout, completionScripts[shell]);
   return exitCodes.done.code;

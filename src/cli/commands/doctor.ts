@@ -1,4 +1,5 @@
 /** `plantstore doctor`: looks at all that plantstore rests on here, and says of what is wrong what to do. */
+import { redactTokens } from "../../core/quote.ts";
 import { isColored, loadPalette } from "../output/color.ts";
 import { CommandError } from "../command-error.ts";
 import { checkConfigDirectory, checkDataDirectory } from "../doctor/directory-check.ts";
@@ -48,7 +49,7 @@ export async function doctor(
   if (json) {
     const checks = findings.map(({ subject, state, message }) => ({ subject, state, message }));
     const report = { ok: firstError === undefined, checks, settings };
-    await printJson(stdout, [JSON.stringify(report)]);
+    await printJson(stdout, [redactTokens(JSON.stringify(report))]);
   }
   return firstError?.exitCode ?? exitCodes.done.code;
 }

@@ -1,5 +1,6 @@
 /** `plantstore status`: which plant store and which token are used, where that comes from, and whether they work. */
 import { toTokenPrefix } from "../../auth/token.ts";
+import { redactTokens } from "../../core/quote.ts";
 import { CommandError } from "../command-error.ts";
 import { findCredentialFile, listSavedOrigins } from "../tokens/credentials.ts";
 import { findConfigDirectoryIfAny } from "../settings/directories.ts";
@@ -98,6 +99,6 @@ async function describeSaved(origin: string, io: Io): Promise<Partial<StatusRepo
 }
 
 async function print(report: StatusReport, { json }: StatusFlags, io: Io): Promise<void> {
-  if (json) await printJson(io.stdout, [JSON.stringify(report)]);
+  if (json) await printJson(io.stdout, [redactTokens(JSON.stringify(report))]);
   else await writeText(io.stdout, toStatusLines(report));
 }

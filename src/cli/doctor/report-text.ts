@@ -1,5 +1,5 @@
 /** What `doctor` found, as lines for a person. */
-import { escapeUnprintable } from "../../core/quote.ts";
+import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
 import type { Palette } from "../output/color.ts";
 import { toTextWidth } from "../output/text-width.ts";
 import type { Finding, FindingState } from "./finding.ts";
@@ -24,7 +24,7 @@ export function toFindingLine(
   palette: Palette,
 ): string {
   const beginning = `${paint(state, palette)}${" ".repeat(stateWidth - state.length)}${gap}${subject.padEnd(subjectWidth)}${gap}`;
-  const text = escapeUnprintable(message);
+  const text = escapeUnprintable(redactTokens(message));
   if (!columns) return `${beginning}${text}\n`;
   const isNarrow = columns - messageColumn < minMessageWidth;
   const lines = wrap(text, columns, messageColumn, isNarrow ? narrowIndent : messageColumn);
@@ -42,7 +42,7 @@ export function toSettingLines(
 ): string {
   const rows = settings.map(({ flag, value = "?", source = "" }) => ({
     flag,
-    value: escapeUnprintable(value),
+    value: escapeUnprintable(redactTokens(value)),
     source: escapeUnprintable(source),
   }));
   const flagWidth = Math.max(...rows.map(({ flag }) => flag.length));

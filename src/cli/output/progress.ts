@@ -1,4 +1,5 @@
 /** Shows a person who waits that something is going on: on a terminal, and only once it takes a while. */
+import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
 import { isColored } from "./color.ts";
 import type { Io } from "../io.ts";
 
@@ -19,7 +20,8 @@ export async function showWhile<T>(
   io: Io,
   colorChoice: boolean | undefined,
 ): Promise<T> {
-  const stop = startSpinner(toText, io, colorChoice);
+  const toSafeText = (): string => escapeUnprintable(redactTokens(toText()));
+  const stop = startSpinner(toSafeText, io, colorChoice);
   try {
     return await work();
   } finally {

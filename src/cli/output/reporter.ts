@@ -1,5 +1,5 @@
-/** Says things to the person, on stderr: one line each, safe on a terminal. */
-import { escapeUnprintable } from "../../core/quote.ts";
+/** Says things to the person, on stderr: one line each, safe on a terminal, and without tokens, whatever it quotes. */
+import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
 import { isColored, loadPalette } from "./color.ts";
 import { type Io, writeText } from "../io.ts";
 
@@ -11,7 +11,9 @@ export interface Reporter {
   warning(message: string): Promise<void>;
   /** What is going on. */
   note(message: string): Promise<void>;
-  /** A stack, as it is. */
+  /** What is going on, with a token that the person is to see. */
+  reveal(message: string): Promise<void>;
+  /** A stack, line by line. */
   stack(text: string): Promise<void>;
 }
 
@@ -23,7 +25,10 @@ export interface Reporter {
 export function createReporter({ stderr, env }: Io, colorChoice: boolean | undefined): Reporter {
   const loadColors = () => loadPalette(isColored(stderr, colorChoice, env));
 
-  async function say(label: string, message: string): Promise<void> {
+  const say = (label: string, message: string): Promise<void> =>
+    write(label, redactTokens(message));
+
+  async function write(label: string, message: string): Promise<void> {
     await writeText(stderr, `${label}${escapeUnprintable(message)}\n`).catch(() => {
       // Nobody listens, and there is no other place to say so.
     });
@@ -39,6 +44,7 @@ export function createReporter({ stderr, env }: Io, colorChoice: boolean | undef
       await say(`${warning("warning")}: `, message);
     },
     note: (message) => say("", message),
+    reveal: (message) => write("", message),
     async stack(text) {
       for (const line of text.split("\n")) await say("", line);
     },

@@ -1,5 +1,5 @@
 /** What `status` found, as lines for a person. */
-import { escapeUnprintable } from "../../core/quote.ts";
+import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
 import type { FileReaders } from "../tokens/credentials.ts";
 
 /** As JSON it is printed just so. */
@@ -45,7 +45,7 @@ export function toStatusLines(report: StatusReport): string {
     ...(otherOrigins.length > 0 ? [["Others", otherOrigins.join(", ")] as const] : []),
   ];
   return lines
-    .map(([heading, text]) => `${heading.padEnd(6)}  ${escapeUnprintable(text)}\n`)
+    .map(([heading, text]) => `${heading.padEnd(6)}  ${escapeUnprintable(redactTokens(text))}\n`)
     .join("");
 }
 

@@ -18,7 +18,7 @@ interface Started {
 
 /** Says it: to a person as it is, in a log as lines like the others. */
 export async function greet(started: Started, log: Log, io: Io): Promise<void> {
-  const { options, url } = started;
+  const { options, url, token } = started;
   const reporter = createReporter(io, undefined);
   const isJson = options.logFormat === "json";
   const warning = findRisk(options);
@@ -26,12 +26,18 @@ export async function greet(started: Started, log: Log, io: Io): Promise<void> {
     if (isJson) log.message("warn", warning);
     else await reporter.warning(warning);
   }
-  const lines = toLines(started, io, !isJson);
-  if (isJson) lines.push(`Listening on ${url}`);
-  for (const line of lines) {
+  const tell = async (line: string): Promise<void> => {
     if (isJson) log.message("info", line);
     else await reporter.note(line);
+  };
+  // The token itself only where a person reads it: a log would keep it.
+  const isForPerson = !isJson && io.stderr.isTTY === true;
+  for (const line of describeStart(started)) await tell(line);
+  if (isForPerson && token.kind === "issued") {
+    await reporter.reveal(`Shown only this once: ${token.token}`);
   }
+  if (isJson) await tell(`Listening on ${url}`);
+  if (isForPerson) for (const line of toNextSteps(started, io)) await tell(line);
 }
 
 /** Whether `create` comes here when it is not told where to go. */
@@ -49,27 +55,24 @@ function findRisk({ host, socketPath, tls }: ServeOptions): string | undefined {
   return `tokens arrive at ${host} unencrypted: give --tls-cert and --tls-key where others listen`;
 }
 
-/** The token itself only where a person reads it: a log would keep it. */
-function toLines({ options, url, token }: Started, io: Io, isText: boolean): string[] {
-  const isForPerson = isText && io.stderr.isTTY === true;
+function describeStart({ options, token }: Started): readonly string[] {
   const place = describeStoreUrl(options.storeUrl).replace(/^memory:$/, "memory, until it stops");
   const lines = [`Plants are kept in ${place}`];
-  if (token.kind === "issued") {
-    lines.push("A token was issued, and saved for this user");
-    if (isForPerson) lines.push(`Shown only this once: ${token.token}`);
-  }
+  if (token.kind === "issued") lines.push("A token was issued, and saved for this user");
   if (token.kind === "none" && options.environmentToken === undefined) {
     lines.push(
       "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
     );
   }
-  if (!isForPerson) return lines;
-  if (options.socketPath === undefined) {
-    const option = isUsualUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
-    lines.push(
-      `Create a plant from a second terminal: plantstore create${option} --id 1 --name fern`,
-    );
-  }
-  lines.push("Stop with Ctrl-C. Listening on:");
   return lines;
+}
+
+function toNextSteps({ options, url }: Started, io: Io): readonly string[] {
+  const lines = ["Stop with Ctrl-C. Listening on:"];
+  if (options.socketPath !== undefined) return lines;
+  const option = isUsualUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
+  return [
+    `Create a plant from a second terminal: plantstore create${option} --id 1 --name fern`,
+    ...lines,
+  ];
 }

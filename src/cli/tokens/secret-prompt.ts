@@ -1,6 +1,7 @@
 /** Asks a person at a terminal for a secret, of which nothing is shown. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { redactTokens } from "../../core/quote.ts";
 import { CommandError } from "../command-error.ts";
 import { type Io, writeText } from "../io.ts";
 
@@ -31,7 +32,7 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
   try {
-    const [secret] = await Promise.all([line, writeText(screen, question)]);
+    const [secret] = await Promise.all([line, writeText(screen, redactTokens(question))]);
     return secret;
   } finally {
     lines.close();

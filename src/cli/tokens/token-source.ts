@@ -1,4 +1,5 @@
 /** Finds the token to send: from a file, the environment, or what was saved. Never from the command line. */
+import { toTokenPrefix } from "../../auth/token.ts";
 import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
@@ -45,6 +46,12 @@ async function readTokenFile(
   signal: AbortSignal,
 ): Promise<FoundToken | undefined> {
   if (path === undefined) return undefined;
+  if (toTokenPrefix(path) !== "") {
+    throw new CommandError(
+      "usage",
+      "--token-file is a token, which other users of this machine can read in command lines: give the file that holds it",
+    );
+  }
   if (path !== "-") return readFileAsToken(path, `the file ${path}`, signal);
   return { token: await readInputToken(io, signal), source: "standard input" };
 }
@@ -64,6 +71,12 @@ async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundT
   if (token) return { token, source: "PLANTSTORE_TOKEN" };
   const path = env["PLANTSTORE_TOKEN_FILE"];
   if (!path) return undefined;
+  if (toTokenPrefix(path) !== "") {
+    throw new CommandError(
+      "usage",
+      "PLANTSTORE_TOKEN_FILE is a token: it must be the file that holds it; a token is for PLANTSTORE_TOKEN",
+    );
+  }
   return readFileAsToken(path, `the file ${path} that PLANTSTORE_TOKEN_FILE names`, signal);
 }
 

@@ -100,7 +100,7 @@ describe("plantstore completion", () => {
   it("names the shells when it does not know one", async () => {
     const { exitCode, stdout, stderr } = await runCli(["completion", "tcsh"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain("no completion for tcsh: choose one of bash, zsh, fish");
+    expect(stderr).toContain('no completion for "tcsh": choose one of bash, zsh, fish');
   });
 });
 

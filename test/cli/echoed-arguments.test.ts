@@ -1,0 +1,116 @@
+/** A token that somebody puts into the wrong place of a command line is not repeated, whatever a message quotes. */
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { createProcessIo } from "../../src/cli/io.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = mintToken();
+const nobody = "http://127.0.0.1:9";
+
+/** Every command, with the words that call it. */
+function listCommands(command: Command, words: readonly string[] = []): [string[], Command][] {
+  return command.commands.flatMap((each): [string[], Command][] => {
+    const name = [...words, each.name()];
+    return [[name, each], ...listCommands(each, name)];
+  });
+}
+
+const program = createProgram(createProcessIo(), { exitCode: 0 });
+const commands = listCommands(program).filter(([words]) => words[0] !== "__complete");
+
+/** Options for which a token is no mistake: it would be a host, a part of the URL, or a file that is created. */
+const mayBeAnything = new Set(["--host", "--socket", "--base-path", "--public-url", "--rejects"]);
+
+/** Each command with a token in place of everything that can be typed. */
+const mistakes: readonly (readonly string[])[] = [
+  [token],
+  [`--${token}`],
+  ["help", token],
+  ...commands.flatMap(([words, command]) => {
+    const isFlag = (each: string): boolean => command.options.some(({ long }) => long === each);
+    // With as many operands as it takes, and one more.
+    const operands = command.registeredArguments.map(() => token);
+    const values = command.options
+      .filter(({ required, long }) => required && !mayBeAnything.has(long ?? ""))
+      .flatMap(({ long }) => [
+        [...words, `${long}`, token],
+        [...words, `${long}=${token}`],
+      ]);
+    return [
+      [...words, ...operands, token],
+      ...(operands.length > 0 ? [[...words, ...operands]] : []),
+      [...words, `--${token}`],
+      [...words, `--tokne=${token}`],
+      [...words, "--token", token],
+      ...(isFlag("--json") ? [[...words, `--json=${token}`]] : []),
+      ...values,
+    ];
+  }),
+];
+
+async function expectSilence(argv: readonly string[], options: CliOptions = {}): Promise<void> {
+  const run = startCli(argv, { home: await createTemporaryDirectory(), ...options });
+  // Even a server that starts in spite of it says something, and ends then.
+  await run.saw("\n");
+  run.signal("SIGTERM");
+  const { stdout, stderr } = await run.finished;
+  // More than the prefix, by which an owner knows it.
+  expect(stdout + stderr).not.toContain(token.slice(0, 12));
+}
+
+/** The name of a row, the same in every run. */
+const toTitle = (argv: readonly string[]): string => argv.join(" ").replaceAll(token, "TOKEN");
+
+describe("nothing that is said holds a token", () => {
+  it.each(mistakes.map((argv) => [toTitle(argv), argv] as const))("%s", (_, argv) =>
+    expectSilence(argv),
+  );
+
+  const fern = ["create", "--id", "1", "--name", "fern"];
+  const address = `${nobody}/${token}`;
+  it.each<[what: string, argv: readonly string[], options?: CliOptions]>([
+    ["a file", ["create", `${token}.json`]],
+    ["one of several files", ["create", token, token]],
+    ["a file for rejects", ["create", "--rejects", `/nonexistent/${token}`], { stdin: "[1]" }],
+    ["a URL that nothing answers at", [...fern, "--url", address]],
+    ["a URL to log in to", ["login", "--url", address], { stdin: "of-their-own" }],
+    ["a URL to log out of", ["logout", "--url", address]],
+    ["a store to read", ["list", "--store", `sqlite:/nonexistent/${token}`]],
+    ["a store to serve", ["serve", "--store", `sqlite:/dev/null/${token}`]],
+    ["a certificate", ["serve", "--store", "memory:", "--tls-cert", token, "--tls-key", token]],
+    ["PLANTSTORE_URL", fern, { env: { PLANTSTORE_URL: token } }],
+    ["PLANTSTORE_TOKEN_FILE", fern, { env: { PLANTSTORE_TOKEN_FILE: token } }],
+    ["a path in it", fern, { env: { PLANTSTORE_TOKEN_FILE: `./${token}` } }],
+    ["PLANTSTORE_CONFIG_DIR", ["login"], { env: { PLANTSTORE_CONFIG_DIR: `/dev/null/${token}` } }],
+  ])("%s", (_, argv, options = {}) =>
+    expectSilence(argv, { env: { PLANTSTORE_TOKEN: "of-their-own" }, ...options }),
+  );
+
+  const looks = ["--store", `sqlite:/nonexistent/${token}`, "--url", address];
+  it.each([
+    ["status", looks.slice(2)],
+    ["status --json", looks.slice(2)],
+    ["doctor", looks],
+    ["doctor --json", looks],
+  ])("%s, on stdout either", async (command, flags) => {
+    const { stdout } = await runCli([...command.split(" "), ...flags]);
+    expect(stdout).toContain(nobody);
+    expect(stdout).not.toContain(token.slice(0, 12));
+  });
+});
+
+it.each([
+  [
+    ["create", "--id", "1", "--name", "fern", "--token-file", token],
+    {},
+    /^error: --token-file is a token, /,
+  ],
+  [["status"], { PLANTSTORE_TOKEN_FILE: token }, /PLANTSTORE_TOKEN_FILE is a token: /],
+])("%j says that the token itself stands where its file belongs", async (argv, env, message) => {
+  const { exitCode, stdout, stderr } = await runCli(argv, { env });
+  expect(exitCode).toBe(2);
+  expect(stdout + stderr).toMatch(message);
+});
