@@ -1,5 +1,5 @@
 /** `plantstore login`, `logout` and `status` as functions: what they save, and what they say of it. */
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -281,6 +281,18 @@ describe("logout", () => {
     await chmod(file, 0o644);
     expect((await run(["logout"])).stderr).toContain("removed the token");
     await expect(stat(file)).rejects.toThrow("ENOENT");
+  });
+
+  it("does nothing at all where the saved settings are broken, and can be repeated once they are not", async () => {
+    const url = "https://plants.example";
+    await saveToken(directory, url, testToken);
+    await writeFile(toSettingsFile(directory), "{");
+    const { exitCode, stderr } = await run(["logout", "--url", url]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: \S+settings\.json is broken: /);
+    expect(await readSavedToken(directory, url)).toBe(testToken);
+    await rm(toSettingsFile(directory));
+    expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
   });
 });
 

@@ -12,13 +12,14 @@ import { resolveUrl } from "../settings/client-settings.ts";
  *
  * @param url of `--url`
  * @returns the exit code
- * @throws CommandError when that is not possible
+ * @throws CommandError when that is not possible; when the settings can't be read, the token is still there
  */
 export async function logout(url: string | undefined, io: Io): Promise<number> {
   const { origin } = new URL(resolveUrl(url, io).baseUrl);
   const directory = findConfigDirectory(io);
-  const wasThere = await removeToken(directory, origin);
+  // Before anything is removed: what is wrong there must not leave it half done.
   const { url: savedUrl, ...others } = readSavedSettings(directory);
+  const wasThere = await removeToken(directory, origin);
   if (savedUrl !== undefined && URL.canParse(savedUrl) && new URL(savedUrl).origin === origin) {
     await saveSettings(directory, others);
   }
