@@ -137,7 +137,7 @@ those created meanwhile, some may be.
 
 Examples:
   plantstore export > plants.ndjson
-  plantstore export --store sqlite:old.db | plantstore create - --quiet`,
+  plantstore export --store sqlite:old.db | plantstore create --many --quiet`,
   after: `
 ${readerEnvironment}
 
