@@ -35,6 +35,7 @@ export class BatchInterruption extends CommandError {
   }
 }
 
-function toExitName(signal: StopSignal): ExitCodeName {
+/** The exit code of a command that a signal ended. */
+export function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
 }

@@ -87,7 +87,11 @@ async function* readStream(
   }
 }
 
-/** @param cause what the system said */
+/**
+ * What to say of an input that can't be read.
+ *
+ * @param cause what the system said
+ */
 export function toInputError(source: string, cause: unknown): CommandError {
   return new CommandError("usage", `${source} can't be read: ${toSystemReason(cause)}`, { cause });
 }

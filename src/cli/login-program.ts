@@ -23,9 +23,9 @@ export function addLoginCommands(program: Command, io: Io, invocation: Invocatio
     .summary(help.logout.summary)
     .description(help.logout.description)
     .addHelpText("after", help.logout.after)
-    .action(async ({ url }: LoginFlags) => {
+    .action(async (flags: LoginFlags) => {
       const module = await import("./commands/logout.ts");
-      invocation.exitCode = await module.logout(url, io);
+      invocation.exitCode = await module.logout(flags, io);
     });
 
   const status = program

@@ -1,7 +1,6 @@
 /** `plantstore doctor`: looks at all that plantstore rests on here, and says of what is wrong what to do. */
 import { redactTokens } from "../../core/quote.ts";
 import { isColored, loadPalette } from "../output/color.ts";
-import { CommandError } from "../command-error.ts";
 import { checkConfigDirectory, checkDataDirectory } from "../doctor/directory-check.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { toFindingLine, toSettingLines } from "../doctor/report-text.ts";
@@ -13,6 +12,7 @@ import {
 } from "../doctor/settings-report.ts";
 import { checkStore } from "../doctor/store-check.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { interruptible } from "../interruption.ts";
 import { type Io, writeText } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import { type DoctorFlags, resolveLoginOptions } from "../settings/client-settings.ts";
@@ -87,17 +87,4 @@ function* judgeSettings(settings: readonly SettingReport[]): Generator<Finding, 
     yield { subject: "settings", state: "error", message, exitCode: exitCodes.usage.code };
   }
   if (problems.size === 0) yield { subject: "settings", state: "ok", message: "all as listed" };
-}
-
-async function interruptible<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interruption = new AbortController();
-  const releaseSignals = io.onSignal((name) => {
-    const exit = name === "SIGINT" ? "interrupted" : "terminated";
-    interruption.abort(new CommandError(exit, `stopped by ${name}`));
-  });
-  try {
-    return await work(interruption.signal);
-  } finally {
-    releaseSignals();
-  }
 }

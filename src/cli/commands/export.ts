@@ -1,8 +1,8 @@
 /** `plantstore export`: prints every plant of a store, in the order of their ids. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { toNewPlantJson } from "../../core/plant.ts";
-import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { interruptible } from "../interruption.ts";
 import type { Io } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import { readPlantPages } from "../output/plant-pages.ts";
@@ -17,22 +17,15 @@ import { readStore } from "../store-access.ts";
  * @throws OutputError
  */
 export async function exportPlants(storeUrl: string, io: Io): Promise<number> {
-  const interruption = new AbortController();
-  const releaseSignals = io.onSignal((name) => {
-    const exit = name === "SIGINT" ? "interrupted" : "terminated";
-    interruption.abort(new CommandError(exit, `stopped by ${name}: these are not all plants`));
-  });
-  try {
-    await readStore(storeUrl, async (store) => {
+  const print = (signal: AbortSignal): Promise<void> =>
+    readStore(storeUrl, async (store) => {
       for await (const page of readPlantPages(store, { limit: Infinity })) {
         // Neither SQLite nor a pipe need end the turn by themselves, and a signal comes only then.
         await endOfTurn();
-        interruption.signal.throwIfAborted();
+        signal.throwIfAborted();
         await printJson(io.stdout, page.map(toNewPlantJson));
       }
     });
-    return exitCodes.done.code;
-  } finally {
-    releaseSignals();
-  }
+  await interruptible(io, print, "these are not all plants");
+  return exitCodes.done.code;
 }

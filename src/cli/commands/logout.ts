@@ -5,17 +5,16 @@ import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createReporter } from "../output/reporter.ts";
 import { readSavedSettings, saveSettings } from "../settings/saved-settings.ts";
-import { resolveUrl } from "../settings/client-settings.ts";
+import { type LoginFlags, resolveUrl } from "../settings/client-settings.ts";
 
 /**
  * Removes the token, and no longer means that plant store where none is named.
  *
- * @param url of `--url`
  * @returns the exit code
  * @throws CommandError when that is not possible; when the settings can't be read, the token is still there
  */
-export async function logout(url: string | undefined, io: Io): Promise<number> {
-  const { origin } = new URL(resolveUrl(url, io).baseUrl);
+export async function logout(flags: LoginFlags, io: Io): Promise<number> {
+  const { origin } = new URL(resolveUrl(flags, io).baseUrl);
   const directory = findConfigDirectory(io);
   // Before anything is removed: what is wrong there must not leave it half done.
   const { url: savedUrl, ...others } = readSavedSettings(directory);

@@ -3,7 +3,7 @@ import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 import { serveSettings } from "../settings/serve-settings.ts";
-import { type OpenApiFlags, resolveBaseUrl } from "../settings/client-settings.ts";
+import { type OpenApiFlags, resolveUrl } from "../settings/client-settings.ts";
 
 /** What `openapi` is to do. */
 export interface OpenApiOptions {
@@ -18,7 +18,7 @@ export interface OpenApiOptions {
  * @throws CommandError that names the flag or the variable whose value is wrong
  */
 export function toOpenApiOptions(flags: OpenApiFlags, io: Io): OpenApiOptions {
-  return { baseUrl: resolveBaseUrl(flags, io), isYaml: flags.yaml === true };
+  return { baseUrl: resolveUrl(flags, io).baseUrl, isYaml: flags.yaml === true };
 }
 
 /**

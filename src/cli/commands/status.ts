@@ -1,16 +1,16 @@
 /** `plantstore status`: which plant store and which token are used, where that comes from, and whether they work. */
 import { toTokenPrefix } from "../../auth/token.ts";
 import { redactTokens } from "../../core/quote.ts";
-import { CommandError } from "../command-error.ts";
 import { findCredentialFile, listSavedOrigins } from "../tokens/credentials.ts";
 import { findConfigDirectoryIfAny } from "../settings/directories.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { warnOfEavesdroppers } from "../tokens/eavesdroppers.ts";
 import { toFailure } from "../failure.ts";
+import { interruptible } from "../interruption.ts";
 import { type Io, writeText } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import { createReporter } from "../output/reporter.ts";
-import { resolveLoginOptions, resolveUrl, type StatusFlags } from "../settings/client-settings.ts";
+import { resolveLoginOptions, type StatusFlags } from "../settings/client-settings.ts";
 import { type StatusReport, toStatusLines } from "../output/status-report.ts";
 import { findToken, type FoundToken } from "../tokens/token-source.ts";
 import { toTrialExitCode, tryToken, type Trial } from "../tokens/token-trial.ts";
@@ -30,15 +30,8 @@ export async function status(
   io: Io,
   colorChoice: boolean | undefined,
 ): Promise<number> {
-  const { baseUrl, timeoutMs } = resolveLoginOptions(flags, io);
-  const { source: urlSource } = resolveUrl(flags.url, io);
-  const interruption = new AbortController();
-  const releaseSignals = io.onSignal((name) => {
-    const exit = name === "SIGINT" ? "interrupted" : "terminated";
-    interruption.abort(new CommandError(exit, `stopped by ${name}`));
-  });
-  const { signal } = interruption;
-  try {
+  return interruptible(io, async (signal) => {
+    const { baseUrl, urlSource, timeoutMs } = resolveLoginOptions(flags, io);
     const found = await findToken(undefined, baseUrl, io, signal).catch(toOutcome);
     const isFound = "token" in found;
     if (isFound) await warnOfEavesdroppers(baseUrl, createReporter(io, colorChoice));
@@ -59,9 +52,7 @@ export async function status(
       io,
     );
     return exitCode;
-  } finally {
-    releaseSignals();
-  }
+  });
 }
 
 async function attempt(trial: Trial, io: Io, colorChoice: boolean | undefined): Promise<Outcome> {

@@ -43,7 +43,7 @@ export async function greet(started: Started, log: Log, io: Io): Promise<void> {
 /** Whether `create` comes here when it is not told where to go. */
 function isUsualUrl(url: string, io: Io): boolean {
   try {
-    return resolveUrl(undefined, io).baseUrl === url;
+    return resolveUrl({}, io).baseUrl === url;
   } catch {
     return false; // What is wrong there is of no concern here.
   }

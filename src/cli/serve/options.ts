@@ -31,7 +31,7 @@ export interface ServeOptions extends ServerLimits {
   readonly docs: boolean;
   /** Whose pages may use it from a browser: as a browser writes them, or `*`. */
   readonly corsOrigins: readonly string[];
-  /** `sqlite:PATH` or `memory:`. */
+  /** `sqlite:PATH`, `postgres://…` or `memory:`; may hold a password. */
   readonly storeUrl: string;
   readonly metricsPlace: MetricsPlace | undefined;
   readonly logFormat: LogFormat;

@@ -3,7 +3,14 @@ import type { Io } from "../io.ts";
 import { findConfigDirectoryIfAny } from "./directories.ts";
 import { readSavedSettings, toSettingsFile } from "./saved-settings.ts";
 import * as values from "./setting-values.ts";
-import { type Setting, type GivenText, type Flags, resolve, findText } from "./setting.ts";
+import {
+  type Setting,
+  type GivenText,
+  type Flags,
+  resolve,
+  findText,
+  parseValue,
+} from "./setting.ts";
 import type { ReaderFlags } from "./reader-settings.ts";
 
 /** The settings of a command that talks to a server. */
@@ -34,7 +41,7 @@ export const clientSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** The flags of `login` and `logout`. */
+/** The flags of `login`, and of `logout`, which needs no time. */
 export type LoginFlags = Flags<Pick<typeof clientSettings, "url" | "timeout">>;
 
 /** The flags of `status`. */
@@ -53,58 +60,24 @@ export interface OpenApiFlags {
   readonly yaml?: true;
 }
 
-/** How a server is reached. */
-export interface ClientOptions {
+/** Which plant store is meant, and where that is said. */
+export interface MeantStore {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  /** For each attempt. */
-  readonly timeoutMs: number;
-  /** Attempts after the first. */
-  readonly retries: number;
+  /** As `--url`, or `the default`. */
+  readonly urlSource: string;
 }
 
 /** Where a token is tried. */
-export type LoginOptions = Pick<ClientOptions, "baseUrl" | "timeoutMs">;
-
-/**
- * How a server is reached: a flag wins over the environment, that over what was saved, and that over the default.
- *
- * @throws CommandError that names the flag or the variable whose value is wrong
- */
-export function resolveClientOptions(flags: Flags<typeof clientSettings>, io: Io): ClientOptions {
-  return {
-    baseUrl: resolve(clientSettings.url, flags.url, io),
-    timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
-    retries: resolve(clientSettings.retry, flags.retry, io),
-  };
+export interface LoginOptions extends MeantStore {
+  /** For each attempt. */
+  readonly timeoutMs: number;
 }
 
-/**
- * Which server a token is tried at: a flag wins over the environment, that over what was saved, and that over the default.
- *
- * @throws CommandError that names the flag or the variable whose value is wrong
- */
-export function resolveLoginOptions(flags: LoginFlags, io: Io): LoginOptions {
-  return {
-    baseUrl: resolve(clientSettings.url, flags.url, io),
-    timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
-  };
-}
-
-/**
- * The URL of a plant store, without a slash at the end: a flag wins over the environment, and that over the default.
- *
- * @throws CommandError that names the flag or the variable whose value is wrong
- */
-export function resolveBaseUrl(flags: OpenApiFlags, io: Io): string {
-  return resolve(clientSettings.url, flags.url, io);
-}
-
-/** The URL of the plant store, and where it came from. */
-export interface ResolvedUrl {
-  readonly baseUrl: string;
-  /** As `--url`, or `the default`. */
-  readonly source: string;
+/** How plants are sent. */
+export interface ClientOptions extends LoginOptions {
+  /** Attempts after the first. */
+  readonly retries: number;
 }
 
 /**
@@ -112,9 +85,25 @@ export interface ResolvedUrl {
  *
  * @throws CommandError that names the source whose value is wrong
  */
-export function resolveUrl(flag: string | undefined, io: Io): ResolvedUrl {
-  const { source } = findText(clientSettings.url, flag, io);
-  return { baseUrl: resolve(clientSettings.url, flag, io), source };
+export function resolveUrl(flags: Pick<LoginFlags, "url">, io: Io): MeantStore {
+  const { text, source } = findText(clientSettings.url, flags.url, io);
+  return { baseUrl: parseValue(source, text, clientSettings.url.parse), urlSource: source };
+}
+
+/** As {@link resolveUrl}, with the settings of a command that sends one request. */
+export function resolveLoginOptions(flags: LoginFlags, io: Io): LoginOptions {
+  return {
+    ...resolveUrl(flags, io),
+    timeoutMs: resolve(clientSettings.timeout, flags.timeout, io),
+  };
+}
+
+/** As {@link resolveLoginOptions}, with how often a request is repeated. */
+export function resolveClientOptions(flags: Flags<typeof clientSettings>, io: Io): ClientOptions {
+  return {
+    ...resolveLoginOptions(flags, io),
+    retries: resolve(clientSettings.retry, flags.retry, io),
+  };
 }
 
 function findSavedUrl(io: Io): GivenText | undefined {

@@ -1,4 +1,4 @@
-/** The settings of the commands that read a store. */
+/** The settings of the commands that work on a store itself, without a server: mostly they read it. */
 import { describeStoreUrl } from "../../store/store-url.ts";
 import type { Io } from "../io.ts";
 import { findDataDirectory } from "./directories.ts";
@@ -16,7 +16,7 @@ export const storeSetting = {
   show: describeStoreUrl,
 } as const satisfies Setting<string>;
 
-/** The settings of a command that reads a store. */
+/** The settings of such a command; memory: is none of its stores. */
 export const readerSettings = {
   store: { ...storeSetting, help: "where plants are kept: sqlite:PATH or postgres://" },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -24,7 +24,7 @@ export const readerSettings = {
 /** How many plants `list` prints unless it is told. */
 export const defaultListLimit = 100;
 
-/** The flags of a command that reads a store. */
+/** The flags of such a command. */
 export type ReaderFlags = Flags<typeof readerSettings>;
 
 /** The flags of `list`. */
@@ -35,7 +35,7 @@ export interface ListFlags extends ReaderFlags {
 }
 
 /**
- * The URL of the store to read: a flag wins over the environment, and that over the default.
+ * The URL of the store: a flag wins over the environment, and that over the default.
  *
  * @throws CommandError that names the flag or the variable whose value is wrong
  */

@@ -62,7 +62,7 @@ export async function saveSettings(
   }
 }
 
-/** By hand: every command reads them, and zod would take longer to load than this. */
+/** By hand: commands read them before anything else, and zod would take longer to load than this. */
 function isSavedSettings(value: unknown): value is SavedSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !("url" in value) || typeof value.url === "string";

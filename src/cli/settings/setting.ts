@@ -21,7 +21,7 @@ export interface Setting<T> {
   readonly isRepeatable?: true;
   /** @throws InvalidValue */
   readonly parse: (text: string) => T;
-  /** How a value that is none of the wrong ones is shown, where a part of it may be secret. */
+  /** A right value without what may be secret in it, for people to see. */
   readonly show?: (text: string) => string;
 }
 
