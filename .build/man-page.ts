@@ -119,7 +119,9 @@ function listVariables(commands: readonly Command[]): readonly Item[] {
     const each = [...meanings].map(([meaning, names]) => `${meaning} (${names.join(", ")})`);
     return [variable, meanings.size === 1 ? first : each.join("; ")];
   });
-  return [...new Map([...ofOptions, ...ofOthers])];
+  // Of several meanings the first is the widest: serve also has memory: stores.
+  const all = [...ofOptions, ...ofOthers];
+  return all.filter(([name], index) => all.findIndex(([other]) => other === name) === index);
 }
 
 function listOptions(command: Command): readonly Option[] {

@@ -3,17 +3,17 @@ import { type Command, Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import type { Setting } from "./settings/setting.ts";
 
-/** An option for a setting; its help names the default and the variable. */
-export function toOption({
-  flags,
-  help,
-  fallback,
-  shownFallback,
-  isRepeatable,
-  variable,
-}: Setting<unknown>): Option {
-  const shown = shownFallback ?? String(fallback);
-  const option = createOption(flags, `${help}\n(default: ${shown}, env: ${variable})`);
+/**
+ * An option for a setting; its help names the default and the variable.
+ *
+ * @param noteWidth columns beside the options of its command; a longer note has a line for each of its halves
+ */
+export function toOption(setting: Setting<unknown>, noteWidth = 54): Option {
+  const { flags, help, fallback, shownFallback, isRepeatable, variable } = setting;
+  const origins = [`default: ${shownFallback ?? String(fallback)}`, `env: ${variable}`];
+  const line = `(${origins.join(", ")})`;
+  const note = line.length <= noteWidth ? line : `(${origins.join(",\n")})`;
+  const option = createOption(flags, `${help}\n${note}`);
   if (!isRepeatable) return option;
   return option.argParser((value: string, previous: string | undefined) =>
     previous === undefined ? value : `${previous} ${value}`,

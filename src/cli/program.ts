@@ -1,7 +1,9 @@
 /** The command tree: what there is to type. Each action loads its command when it is called. */
 import { Command } from "commander";
 import { addAboutCommands } from "./about-program.ts";
-import * as help from "./help.ts";
+import { program as programHelp } from "./help/about.ts";
+import { setHelp } from "./help/command-help.ts";
+import * as help from "./help/plants.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io, OutputStream } from "./io.ts";
 import { addLoginCommands } from "./login-program.ts";
@@ -21,21 +23,24 @@ import { toVersionLine } from "./version.ts";
 
 /** The widest help: longer lines are hard to read. */
 const maxColumns = 80;
+/** What the longest option of serve leaves of them. */
+const serveNoteWidth = 48;
 
 /**
  * The tree. To parse a command line is to run its action; it throws a CommanderError for wrong usage, and also once
  * it has printed help or the version.
  */
 export function createProgram(io: Io, invocation: Invocation): Command {
-  const program = new Command("plantstore")
-    .description(help.program.description)
+  const program = setHelp(new Command("plantstore"), programHelp)
     .version(toVersionLine(io), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .commandsGroup("Help:")
     .helpCommand("help [command]", "explain a command")
-    .addHelpText("after", help.program.after)
     // Options of a command are read by that command alone: `--name --version` is a name.
     .enablePositionalOptions()
     .exitOverride()
+    // Nearly all of them have options.
+    .configureHelp({ subcommandTerm: toTerm })
     .configureOutput({
       writeOut: (text) => {
         invocation.help = (invocation.help ?? "") + text;
@@ -49,26 +54,18 @@ export function createProgram(io: Io, invocation: Invocation): Command {
       invocation.command = command.name();
     });
 
-  const serve = program
-    .command("serve")
-    .summary(help.serve.summary)
-    .description(help.serve.description)
-    .addHelpText("after", help.serve.after)
-    .action(async (flags: ServeFlags) => {
-      const module = await import("./commands/serve.ts");
-      invocation.exitCode = await module.serve(module.toServeOptions(flags, io), io);
-    });
+  program.commandsGroup("Plants:");
+  const serve = setHelp(program.command("serve"), help.serve).action(async (flags: ServeFlags) => {
+    const module = await import("./commands/serve.ts");
+    invocation.exitCode = await module.serve(module.toServeOptions(flags, io), io);
+  });
   for (const [name, setting] of Object.entries(serveSettings)) {
     const heading = serveHeadings[name as keyof typeof serveSettings];
     if (heading !== undefined) serve.optionsGroup(heading);
-    serve.addOption(toOption(setting));
+    serve.addOption(toOption(setting, serveNoteWidth));
   }
 
-  const create = program
-    .command("create")
-    .summary(help.create.summary)
-    .description(help.create.description)
-    .addHelpText("after", help.create.after)
+  const create = setHelp(program.command("create"), help.create)
     .argument("[file...]", "files with plants; - is standard input")
     .optionsGroup("Plant:")
     .addOption(createOption("--id <integer>", "identification number, -2^63 to 2^63-1"))
@@ -94,13 +91,12 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     create.addOption(toOption(setting));
   }
 
-  const list = program
-    .command("list")
-    .summary(help.list.summary)
-    .description(help.list.description)
-    .addHelpText("after", help.list.after)
+  const list = setHelp(program.command("list"), help.list)
     .addOption(
-      createOption("--limit <n>", `the most plants to print\n(default: ${defaultListLimit})`),
+      createOption(
+        "--limit <n>",
+        `the most plants to print, up to 10000\n(default: ${defaultListLimit})`,
+      ),
     )
     .addOption(createOption("--after <id>", "only plants with a larger id"))
     .addOption(createOption("--tag <text>", "only plants with exactly this tag"))
@@ -109,32 +105,27 @@ export function createProgram(io: Io, invocation: Invocation): Command {
       invocation.exitCode = await module.list(module.toListOptions(flags, io), io);
     });
 
-  const get = program
-    .command("get")
-    .summary(help.get.summary)
-    .description(help.get.description)
-    .addHelpText("after", help.get.after)
+  const get = setHelp(program.command("get"), help.get)
     .argument("<id>", "identification number of the plant")
     .action(async (id: string, flags: ReaderFlags) => {
       const module = await import("./commands/get.ts");
       invocation.exitCode = await module.get(module.toGetOptions(flags, id, io), io);
     });
 
-  const exportPlants = program
-    .command("export")
-    .summary(help.exportPlants.summary)
-    .description(help.exportPlants.description)
-    .addHelpText("after", help.exportPlants.after)
-    .action(async (flags: ReaderFlags) => {
+  const exportPlants = setHelp(program.command("export"), help.exportPlants).action(
+    async (flags: ReaderFlags) => {
       const module = await import("./commands/export.ts");
       invocation.exitCode = await module.exportPlants(resolveStoreUrl(flags, io), io);
-    });
+    },
+  );
   for (const command of [list, get, exportPlants]) {
     for (const setting of Object.values(readerSettings)) command.addOption(toOption(setting));
   }
 
-  addLoginCommands(program, io, invocation);
+  program.commandsGroup("Tokens:");
   addTokenCommands(program, io, invocation);
+  addLoginCommands(program, io, invocation);
+  program.commandsGroup("Help:");
   addAboutCommands(program, io, invocation);
 
   for (const command of [program, serve, create]) refuseTokenOption(command);
@@ -148,6 +139,15 @@ export function createProgram(io: Io, invocation: Invocation): Command {
 
 function withSubcommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+/** A command in the list of commands: its name and its arguments. */
+function toTerm(command: Command): string {
+  const words = command.registeredArguments.map((each) => {
+    const name = `${each.name()}${each.variadic ? "..." : ""}`;
+    return each.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(" ");
 }
 
 /** A terminal that does not tell its width says 0. */

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import type { IssueFlags } from "./commands/token-issue.ts";
 import type { TokenListFlags } from "./commands/token-list.ts";
-import * as help from "./help.ts";
+import { setHelp } from "./help/command-help.ts";
+import * as help from "./help/tokens.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { createOption, toOption } from "./options.ts";
@@ -10,21 +11,13 @@ import { type ReaderFlags, readerSettings } from "./settings/reader-settings.ts"
 
 /** Adds `token issue`, `token list` and `token revoke`. */
 export function addTokenCommands(program: Command, io: Io, invocation: Invocation): void {
-  const token = program
-    .command("token")
-    .summary(help.token.summary)
-    .description(help.token.description)
-    .addHelpText("after", help.token.after)
+  const token = setHelp(program.command("token"), help.token)
     .enablePositionalOptions()
     .hook("preSubcommand", (_, command) => {
       invocation.command = `token ${command.name()}`;
     });
 
-  token
-    .command("issue")
-    .summary(help.tokenIssue.summary)
-    .description(help.tokenIssue.description)
-    .addHelpText("after", help.tokenIssue.after)
+  setHelp(token.command("issue"), help.tokenIssue)
     .addOption(createOption("--name <text>", "what it is for, such as ci"))
     .addOption(
       createOption("--expires <time>", "how long it is good: 90m, 12h, 30d\n(default: for ever)"),
@@ -34,22 +27,14 @@ export function addTokenCommands(program: Command, io: Io, invocation: Invocatio
       invocation.exitCode = await module.issueToken(module.toIssueOptions(flags, io), io);
     });
 
-  token
-    .command("list")
-    .summary(help.tokenList.summary)
-    .description(help.tokenList.description)
-    .addHelpText("after", help.tokenList.after)
+  setHelp(token.command("list"), help.tokenList)
     .option("--json", "JSON, also on a terminal")
     .action(async (flags: TokenListFlags) => {
       const module = await import("./commands/token-list.ts");
       invocation.exitCode = await module.listTokens(flags, io);
     });
 
-  token
-    .command("revoke")
-    .summary(help.tokenRevoke.summary)
-    .description(help.tokenRevoke.description)
-    .addHelpText("after", help.tokenRevoke.after)
+  setHelp(token.command("revoke"), help.tokenRevoke)
     .argument("<token>", "its name or its prefix")
     .action(async (wanted: string, flags: ReaderFlags) => {
       const module = await import("./commands/token-revoke.ts");

@@ -68,6 +68,15 @@ describe.each(commands.map((command) => ({ name: toName(command), command })))(
   },
 );
 
+it("has examples that a terminal of 80 columns does not break", () => {
+  const examples = [...text.matchAll(/^\.nf\n([^]*?)^\.fi$/gm)].flatMap(([, lines = ""]) =>
+    lines.trimEnd().split("\n"),
+  );
+  expect(examples.length).toBeGreaterThan(commands.length);
+  // They stand 11 columns to the right.
+  expect(examples.filter((line) => line.length > 80 - 11)).toEqual([]);
+});
+
 it.each(Object.values({ ...serveSettings, ...clientSettings, ...manySettings }))(
   "names $variable among the environment",
   ({ variable }) => {
@@ -75,6 +84,12 @@ it.each(Object.values({ ...serveSettings, ...clientSettings, ...manySettings }))
     expect(environment).toContain(`\n.B ${variable}\n`);
   },
 );
+
+it("names every kind of store where it explains PLANTSTORE_STORE", () => {
+  expect(text).toContain(
+    "\n.B PLANTSTORE_STORE\nwhere plants are kept: sqlite:PATH, postgres:// or memory: (--store)\n",
+  );
+});
 
 it.each(["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_CONFIG_DIR", "NO_COLOR"])(
   "names %s among the environment",

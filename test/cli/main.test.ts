@@ -68,18 +68,37 @@ describe("help", () => {
         expect(headings.at(-1)).toBe("Exit codes");
         expect(stdout).toMatch(/\nExit codes:\n {2}0 +done\n/);
       });
+
+      it.each([80, 50])(
+        "has lines as long as %i columns let them be, and examples as they are typed",
+        async (columns) => {
+          const options = { terminals: allTerminals, columns };
+          const { stdout } = await runCli([...words, "--help"], options);
+          const [, sentences = "", examples = ""] = stdout.split("\n\n");
+          const lines = sentences.split("\n");
+          for (const [index, line] of lines.slice(1).entries()) {
+            const [word = ""] = line.split(" ");
+            expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
+          }
+          if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
+        },
+      );
+
+      it("keeps a variable beside its word", async () => {
+        const { stdout } = await runCli([...words, "--help"]);
+        expect(stdout).not.toMatch(/env:\n/);
+      });
     },
   );
 
-  it("has the commands in the order in which people come to need them", async () => {
+  it("has the commands in groups, in the order in which people come to need them", async () => {
     const { stdout } = await runCli(["--help"]);
-    const [, commands = ""] = stdout.split("\nCommands:\n");
-    const names = [...commands.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
-    expect(names).toEqual(
-      "serve create list get export login logout status token openapi explain doctor completion help".split(
-        " ",
-      ),
+    const groups = [...stdout.matchAll(/^([A-Z][a-z]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
+      ([, heading, lines = ""]) => [heading, lines.match(/(?<=^ {2})[a-z]+/gm)],
     );
+    expect(groups).toContainEqual(["Plants", ["serve", "create", "list", "get", "export"]]);
+    expect(groups).toContainEqual(["Tokens", ["token", "login", "status", "logout"]]);
+    expect(groups).toContainEqual(["Help", ["doctor", "explain", "openapi", "completion", "help"]]);
   });
 
   it.each([
