@@ -92,9 +92,19 @@ function toUsageFailure(
     .replace(/^error: /, "")
     .replace(/\.$/, "")
     .replace(/\n\(Did you mean (.*)\?\)$/s, ": did you mean $1?")
+    .replace(/^option '(?:-\w, )?(--\S+) (.*)' argument missing$/, "$1 has no value: write $1 $2")
+    .replace(/\. Expected (\d+) arguments? but got (\d+)$/, describeExcess)
+    .replace(/^unknown option '[^']*'$/, command === undefined ? `$&: ${optionPlace}` : "$&")
     .replaceAll("\n", " ");
   const help = ["plantstore", command, "--help"].filter((word) => word !== undefined).join(" ");
   return { ...failure("usage", quoteInput(sentence, 400)), hint: `see "${help}"` };
+}
+
+const optionPlace = "the options of a command follow its name";
+
+function describeExcess(_: string, expected: string, given: string): string {
+  const count = expected === "0" ? "none" : expected;
+  return ` (${given} instead of ${count}): text with spaces needs quotation marks`;
 }
 
 /** What to do about a store that did not answer; continues no sentence. */

@@ -8,15 +8,17 @@ import { toSystemReason } from "./system-error.ts";
 /**
  * The bytes of a file, a named pipe or a device.
  *
+ * @param name what to call it in a message
  * @throws CommandError when it can't be read, or as soon as there are more than `maxBytes`
  * @throws the signal's reason, once it is aborted
  */
 export function readFileBytes(
   path: string,
+  name: string,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return readAll(readStream(createReadStream(path), path, signal), path, maxBytes);
+  return readAll(readStream(createReadStream(path), name, signal), name, maxBytes);
 }
 
 /**
@@ -52,7 +54,8 @@ export function readChunks(
 
 /** What to call an input in a message. */
 export function toInputName(path: string): string {
-  return path === "-" ? "standard input" : path;
+  if (path === "-") return "standard input";
+  return path === "" ? '""' : path;
 }
 
 async function readAll(

@@ -40,7 +40,7 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .enablePositionalOptions()
     .exitOverride()
     // Nearly all of them have options.
-    .configureHelp({ subcommandTerm: toTerm })
+    .configureHelp({ subcommandTerm: toTerm, minWidthToWrap: 20 })
     .configureOutput({
       writeOut: (text) => {
         invocation.help = (invocation.help ?? "") + text;

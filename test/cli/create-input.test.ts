@@ -170,7 +170,7 @@ describe("input that can't be read", () => {
   it("is a directory", async () => {
     const { exitCode, stderr } = await create([await createTemporaryDirectory()]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: .* can't be read: EISDIR: illegal operation on a directory\n$/);
+    expect(stderr).toMatch(/^error: .* can't be read: it is a directory\n$/);
   });
 
   it("is a stdin that breaks", async () => {

@@ -154,13 +154,13 @@ describe("a token that can't be one", () => {
 
 describe("a token that can't be read", () => {
   it.each([
-    [["--token-file", "/nonexistent/token"], {}],
-    [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }],
-  ])("from %j and %j is a matter of exit code 2", async (args, env) => {
+    [["--token-file", "/nonexistent/token"], {}, ""],
+    [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }, " that PLANTSTORE_TOKEN_FILE names"],
+  ])("from %j and %j is a matter of exit code 2", async (args, env, source) => {
     const { exitCode, stderr } = await create(args, { env });
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "error: /nonexistent/token can't be read: ENOENT: no such file or directory\n",
+      `error: the file /nonexistent/token${source} can't be read: ENOENT: no such file or directory\n`,
     );
   });
 

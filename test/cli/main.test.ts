@@ -69,7 +69,7 @@ describe("help", () => {
         expect(stdout).toMatch(/\nExit codes:\n {2}0 +done\n/);
       });
 
-      it.each([80, 50])(
+      it.each([80, 40])(
         "has lines as long as %i columns let them be, and examples as they are typed",
         async (columns) => {
           const options = { terminals: allTerminals, columns };
@@ -112,6 +112,11 @@ describe("help", () => {
     expect(headings).toEqual(groups);
   });
 
+  it("has its columns also on a terminal of 40", async () => {
+    const { stdout } = await runCli(["list", "--help"], { terminals: allTerminals, columns: 40 });
+    expect(stdout).toContain("  --after <id>   only plants with a\n                 larger id\n");
+  });
+
   it("names the default and the variable of each setting", async () => {
     const { stdout } = await runCli(["serve", "--help"]);
     expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
@@ -137,7 +142,35 @@ describe("wrong usage", () => {
       ["create", "--nmae", "fern"],
       /^error: unknown option '--nmae': did you mean --name\?\nsee "plantstore create --help"$/,
     ],
-    [["create", "--id"], /^error: option '--id <integer>' argument missing\nsee "/],
+    [["create", "--id"], /^error: --id has no value: write --id <integer>\nsee "/],
+    [["create", "--rejects"], /^error: --rejects has no value: write --rejects <file>\nsee "/],
+    [
+      ["get", "1", "2"],
+      /^error: too many arguments for 'get' \(2 instead of 1\): text with spaces needs quotation marks\nsee "/,
+    ],
+    [
+      ["create", "--id", "1", "--name", "my", "fern"],
+      /^error: two plants: give either a file .* \("fern" is taken for a file: text with spaces needs quotation marks\)$/,
+    ],
+    [["create", "--id", "1", "-"], /^error: two plants: give either a file or the flags .* --tag$/],
+    [
+      ["--json", "status"],
+      /^error: unknown option '--json': the options of a command follow its name\nsee "plantstore --help"$/,
+    ],
+    [
+      ["--versoin"],
+      /^error: unknown option '--versoin': did you mean --version\?\nsee "plantstore --help"$/,
+    ],
+    [["create", ""], /^error: "" can't be read: ENOENT: no such file or directory$/],
+    [["create", "/"], /^error: \/ can't be read: it is a directory$/],
+    [
+      ["create", "--id", "1", "--name", "fern", "--token-file", "/nowhere"],
+      /^error: the file \/nowhere can't be read: ENOENT: no such file or directory$/,
+    ],
+    [
+      ["create", "--id", "1", "--name", "fern", "--token-file", ""],
+      /^error: the file "" can't be read: ENOENT: no such file or directory$/,
+    ],
     [["create", "-", "-"], /^error: standard input \(-\) is given twice/],
     [["help", "creat"], /^error: unknown command 'creat': did you mean create\?\nsee/],
     [["creat", "--help"], /^error: unknown command 'creat': did you mean create\?\nsee/],

@@ -328,6 +328,21 @@ describe("--socket", () => {
     expect(existsSync(configDirectory(home))).toBe(false);
   });
 
+  it("with a store in memory says where its token is to come from, unless there is one", async () => {
+    const home = await createTemporaryDirectory();
+    const says = async (env: Record<string, string>): Promise<string> => {
+      const argv = ["serve", "--socket", join(home, "plants.sock"), "--store", "memory:"];
+      const run = startCli(argv, { home, env });
+      await run.saw("unix:");
+      run.signal("SIGTERM");
+      return (await run.finished).stderr;
+    };
+    expect(await says({})).toMatch(
+      /No token lets anybody in: start it with one in PLANTSTORE_TOKEN/,
+    );
+    expect(await says({ PLANTSTORE_TOKEN: "of-their-own" })).not.toContain("No token");
+  });
+
   it("says what is in its place", async () => {
     const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");

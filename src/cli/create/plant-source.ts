@@ -1,6 +1,7 @@
 /** The plant to create: where the command line says it comes from, and the plant that is there. */
 import { JsonNumber, type JsonValue } from "../../core/json.ts";
 import { checkNewPlant, type NewPlant } from "../../core/plant.ts";
+import { quoteInput } from "../../core/quote.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 
@@ -32,9 +33,14 @@ export function toPlantSource(
 ): PlantSource {
   const hasFlags = [flags.id, flags.name, flags.tag].some((flag) => flag !== undefined);
   if (hasFlags && paths.length > 0) {
+    const file = paths.find((path) => path !== "-");
+    const doubt =
+      file === undefined
+        ? ""
+        : ` ("${quoteInput(file)}" is taken for a file: text with spaces needs quotation marks)`;
     throw new CommandError(
       "usage",
-      "two plants: give either a file or the flags --id, --name and --tag",
+      `two plants: give either a file or the flags --id, --name and --tag${doubt}`,
     );
   }
   if (hasFlags) return { from: "flags", flags };

@@ -75,7 +75,7 @@ async function findSize(path: string): Promise<number | undefined> {
     const stats = await stat(path);
     return stats.isFile() ? stats.size : undefined;
   } catch (error) {
-    throw toInputError(path, error);
+    throw toInputError(toInputName(path), error);
   }
 }
 

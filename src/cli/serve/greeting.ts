@@ -61,7 +61,9 @@ function describeStart({ options, token }: Started): readonly string[] {
   if (token.kind === "issued") lines.push("A token was issued, and saved for this user");
   if (token.kind === "none" && options.environmentToken === undefined) {
     lines.push(
-      "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
+      options.storeUrl === "memory:"
+        ? "No token lets anybody in: start it with one in PLANTSTORE_TOKEN"
+        : "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
     );
   }
   return lines;

@@ -3,7 +3,7 @@ import { toTokenPrefix } from "../../auth/token.ts";
 import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
-import { readFileBytes, readInputBytes } from "../input.ts";
+import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
 import { findTokenProblem } from "../../auth/token-text.ts";
 
@@ -52,7 +52,7 @@ async function readTokenFile(
       "--token-file is a token, which other users of this machine can read in command lines: give the file that holds it",
     );
   }
-  if (path !== "-") return readFileAsToken(path, `the file ${path}`, signal);
+  if (path !== "-") return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
   return { token: await readInputToken(io, signal), source: "standard input" };
 }
 
@@ -92,7 +92,7 @@ async function readFileAsToken(
   source: string,
   signal: AbortSignal,
 ): Promise<FoundToken> {
-  return { token: toToken(await readFileBytes(path, maxTokenBytes, signal)), source };
+  return { token: toToken(await readFileBytes(path, source, maxTokenBytes, signal)), source };
 }
 
 /** A file that was written by hand or with echo ends in a line break. */
