@@ -61,3 +61,17 @@ it("begins with the two commands", () => {
   const commands = [...readme.matchAll(/```sh\n([^`]+)\n```/g)].map(([, command]) => command);
   expect(commands.slice(0, 2)).toEqual(["npm ci && npx plantstore serve", "npm ci && npm test"]);
 });
+
+it("leads only to headings that there are", () => {
+  const headings = [...readme.matchAll(/^#{2,3} (.*)$/gm)].map(([, heading = ""]) => heading);
+  // As GitHub names them.
+  const anchors = headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  const links = [...readme.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((link) => !anchors.includes(link ?? ""))).toEqual([]);
+});
