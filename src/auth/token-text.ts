@@ -1,6 +1,6 @@
 /** What a token may look like, wherever it came from. */
 import { isBearerToken } from "./credential.ts";
-import { isMistypedToken } from "./token.ts";
+import { isMistypedToken } from "./token-format.ts";
 
 /** What is wrong with a token, in words that follow a name for it and hold nothing of it; undefined when nothing is. */
 export function findTokenProblem(token: string): string | undefined {

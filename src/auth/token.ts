@@ -1,54 +1,15 @@
-/** The tokens that plantstore issues: their format, their checksum and their digest (CONTRACT "Credential"). */
+/** The tokens that plantstore issues: how one is made, and what is stored of it (CONTRACT "Credential"). */
 import { createHash, randomBytes } from "node:crypto";
-import { crc32 } from "node:zlib";
+import { toToken } from "./token-format.ts";
 
-const marker = "pst_";
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretBytes = 32;
-/** 62^43 is the first power of 62 above 2^256. */
-const secretLength = 43;
-/** 62^6 is the first power of 62 above 2^32. */
-const checksumLength = 6;
-const format = new RegExp(`^${marker}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
-/** A new token: `pst_`, 32 random bytes and their CRC-32, both in base62 of a fixed width. */
+/** A new token, of 32 random bytes. */
 export function mintToken(): string {
-  const secret = toBase62(BigInt(`0x${randomBytes(secretBytes).toString("hex")}`), secretLength);
-  return marker + secret + checksumOf(secret);
-}
-
-/**
- * Whether a text claims to be a token of ours and cannot be one: a typing error, found without asking a server. Other
- * texts are none of our tokens, yet an owner may have chosen one of them.
- */
-export function isMistypedToken(text: string): boolean {
-  if (!text.startsWith(marker)) return false;
-  if (!format.test(text)) return true;
-  const secret = text.slice(marker.length, marker.length + secretLength);
-  return text.slice(-checksumLength) !== checksumOf(secret);
+  return toToken(BigInt(`0x${randomBytes(secretBytes).toString("hex")}`));
 }
 
 /** What is stored of a token: its SHA-256, in lower-case hexadecimal. */
 export function digestToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
-}
-
-/**
- * The part of a token by which its owner knows it; too short to guess the rest from. A token of the owner's own choice
- * may be so short itself: none of it is shown.
- */
-export function toTokenPrefix(token: string): string {
-  return format.test(token) ? token.slice(0, marker.length + 4) : "";
-}
-
-function checksumOf(secret: string): string {
-  return toBase62(BigInt(crc32(secret)), checksumLength);
-}
-
-function toBase62(value: bigint, length: number): string {
-  let digits = "";
-  for (let rest = value; digits.length < length; rest /= 62n) {
-    digits = alphabet.charAt(Number(rest % 62n)) + digits;
-  }
-  return digits;
 }

@@ -1,5 +1,5 @@
 /** `plantstore status`: which plant store and which token are used, where that comes from, and whether they work. */
-import { toTokenPrefix } from "../../auth/token.ts";
+import { toTokenPrefix } from "../../auth/token-format.ts";
 import { redactTokens } from "../../core/quote.ts";
 import { findCredentialFile, listSavedOrigins } from "../tokens/credentials.ts";
 import { findConfigDirectoryIfAny } from "../settings/directories.ts";

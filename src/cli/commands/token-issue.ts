@@ -1,5 +1,6 @@
 /** `plantstore token issue`: makes a token for a store, and prints it this once. */
-import { digestToken, mintToken, toTokenPrefix } from "../../auth/token.ts";
+import { toTokenPrefix } from "../../auth/token-format.ts";
+import { digestToken, mintToken } from "../../auth/token.ts";
 import type { TokenRecord } from "../../core/store.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";

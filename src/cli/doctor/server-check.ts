@@ -1,5 +1,5 @@
 /** Asks the plant store that clients here would ask: whether it answers, takes the token, and has the same time. */
-import { toTokenPrefix } from "../../auth/token.ts";
+import { toTokenPrefix } from "../../auth/token-format.ts";
 import type { TokenCheck } from "../../client/check-token.ts";
 import type { ErrorBody } from "../../core/plant.ts";
 import { describeEavesdropping } from "../tokens/eavesdroppers.ts";

@@ -1,5 +1,6 @@
 /** Sees to it that whoever starts a store can create plants in it right away. */
-import { digestToken, mintToken, toTokenPrefix } from "../../auth/token.ts";
+import { toTokenPrefix } from "../../auth/token-format.ts";
+import { digestToken, mintToken } from "../../auth/token.ts";
 import type { PlantStore } from "../../core/store.ts";
 import { listSavedOrigins, readSavedToken, saveToken } from "./credentials.ts";
 

@@ -1,5 +1,5 @@
 /** Finds the token to send: from a file, the environment, or what was saved. Never from the command line. */
-import { toTokenPrefix } from "../../auth/token.ts";
+import { toTokenPrefix } from "../../auth/token-format.ts";
 import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../settings/directories.ts";

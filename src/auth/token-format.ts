@@ -1,0 +1,47 @@
+/** The format of the tokens that plantstore issues, and their checksum (CONTRACT "Credential"). */
+import { crc32 } from "node:zlib";
+
+const marker = "pst_";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62^43 is the first power of 62 above 2^256. */
+const secretLength = 43;
+/** 62^6 is the first power of 62 above 2^32. */
+const checksumLength = 6;
+const format = new RegExp(`^${marker}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+
+/** The token of a secret of 256 bits: `pst_`, the secret and its CRC-32, both in base62 of a fixed width. */
+export function toToken(secret: bigint): string {
+  const text = toBase62(secret, secretLength);
+  return marker + text + checksumOf(text);
+}
+
+/**
+ * Whether a text claims to be a token of ours and cannot be one: a typing error, found without asking a server. Other
+ * texts are none of our tokens, yet an owner may have chosen one of them.
+ */
+export function isMistypedToken(text: string): boolean {
+  if (!text.startsWith(marker)) return false;
+  if (!format.test(text)) return true;
+  const secret = text.slice(marker.length, marker.length + secretLength);
+  return text.slice(-checksumLength) !== checksumOf(secret);
+}
+
+/**
+ * The part of a token by which its owner knows it; too short to guess the rest from. A token of the owner's own choice
+ * may be so short itself: none of it is shown.
+ */
+export function toTokenPrefix(token: string): string {
+  return format.test(token) ? token.slice(0, marker.length + 4) : "";
+}
+
+function checksumOf(secret: string): string {
+  return toBase62(BigInt(crc32(secret)), checksumLength);
+}
+
+function toBase62(value: bigint, length: number): string {
+  let digits = "";
+  for (let rest = value; digits.length < length; rest /= 62n) {
+    digits = alphabet.charAt(Number(rest % 62n)) + digits;
+  }
+  return digits;
+}
