@@ -1,10 +1,10 @@
 /** Creates one plant in a plant store, and again while the store is unavailable: a create can be repeated safely. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { errorTable } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
 import { type Post, post } from "./http.ts";
+import { pause } from "./pause.ts";
 import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
 
 /** How a plant is created. */
@@ -73,7 +73,9 @@ export async function createPlant(
     const retryAfterMs = outcome instanceof UnavailableError ? undefined : outcome.retryAfterMs;
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
     onRetry?.({ attempt, delayMs, failure });
-    if (!(await pause(delayMs, options))) return finish(outcome, attempt);
+    await pause(delayMs, [options.signal, options.lastCall]);
+    options.signal?.throwIfAborted();
+    if (options.lastCall?.aborted) return finish(outcome, attempt);
   }
 }
 
@@ -118,17 +120,4 @@ function finish(outcome: Attempt | UnavailableError, attempts: number): CreateOu
   if (!(outcome instanceof UnavailableError)) return { ...outcome.answer, attempts };
   const { reason, url, message, cause } = outcome;
   throw new UnavailableError(reason, url, message, { cause, attempts });
-}
-
-/** @returns whether it went on to its end */
-async function pause(delayMs: number, { signal, lastCall }: CreatePlantOptions): Promise<boolean> {
-  const ends = [signal, lastCall].filter((each) => each !== undefined);
-  try {
-    await sleep(delayMs, undefined, { signal: AbortSignal.any(ends) });
-    return true;
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (lastCall?.aborted) return false;
-    throw error;
-  }
 }

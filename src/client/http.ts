@@ -59,33 +59,28 @@ const answerBytesPerBodyByte = 6;
  * @throws NotAPlantStoreError when what came is not HTTP, or has no end
  */
 export async function post(request: HttpRequest): Promise<HttpAnswer> {
-  const { url, headers, body, timeoutMs, signal } = request;
+  const { url, body, signal } = request;
   const { origin, pathname } = new URL(url);
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   const maxAnswerBytes = Math.max(minAnswerLimitBytes, answerBytesPerBodyByte * body.length);
+  const closing = new AbortController();
   const client = new Client(origin, {
-    connect: connectUntil(stop),
+    connect: connectUntil(closing.signal),
     // One clock for the whole attempt instead of one for each part of it.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxAnswerBytes,
   });
+  const exchange = new Exchange(request, maxAnswerBytes);
+  const cancel = (): void => exchange.cancel(new Error("stopped"));
+  // The signal may live on for millions of requests, and must not hold on to any of them.
+  signal?.addEventListener("abort", cancel);
   try {
-    const exchange = new Exchange();
-    const cancel = (): void => exchange.cancel(new Error("stopped", { cause: stop.reason }));
-    stop.addEventListener("abort", cancel, { once: true });
-    if (stop.aborted) cancel();
-    client.dispatch({ method: "POST", path: pathname, headers, body }, exchange);
-    return await exchange.answer;
-  } catch (error) {
     signal?.throwIfAborted();
-    if (timeout.aborted) {
-      throw new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
-    }
-    throw explain(error, url, maxAnswerBytes);
+    return await exchange.send(client, pathname);
   } finally {
+    signal?.removeEventListener("abort", cancel);
     await client.destroy();
+    closing.abort();
   }
 }
 
@@ -121,7 +116,8 @@ export function openConnections(
     post(request) {
       if (request.body.length > maxPipelinedBytes) return post(request);
       holdWrites();
-      return dispatch(pool, request.url.slice(origin.length), request);
+      const exchange = new Exchange(request, minAnswerLimitBytes);
+      return exchange.send(pool, request.url.slice(origin.length));
     },
     close() {
       closing.abort();
@@ -148,35 +144,11 @@ function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
   };
 }
 
-async function dispatch(pool: Pool, path: string, request: HttpRequest): Promise<HttpAnswer> {
-  const { url, headers, body, timeoutMs, signal } = request;
-  const exchange = new Exchange();
-  const timer = setTimeout(() => {
-    exchange.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
-  }, timeoutMs);
-  // Not idempotent by its method, but by the contract of who sends it; and the next one need not wait for its answer.
-  const options = {
-    method: "POST",
-    path,
-    headers,
-    body,
-    idempotent: true,
-    blocking: false,
-  } as const;
-  try {
-    pool.dispatch(options, exchange);
-    return await exchange.answer;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw explain(error, url, minAnswerLimitBytes);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** One request. On a shared connection undici may start it again when it was not answered. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<HttpAnswer>;
+  readonly #request: HttpRequest;
+  readonly #maxAnswerBytes: number;
+  readonly #answer: Promise<HttpAnswer>;
   #resolve: (answer: HttpAnswer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -185,11 +157,33 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: HttpAnswer["headers"] = {};
   #chunks: Buffer[] = [];
 
-  constructor() {
-    this.answer = new Promise((resolve, reject) => {
+  /** @param maxAnswerBytes what the dispatcher takes, for the message */
+  constructor(request: HttpRequest, maxAnswerBytes: number) {
+    this.#request = request;
+    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** Sends the request, and reads its answer. */
+  async send(dispatcher: Dispatcher, path: string): Promise<HttpAnswer> {
+    const { url, headers, body, timeoutMs, signal } = this.#request;
+    const timer = setTimeout(() => {
+      this.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+    }, timeoutMs);
+    // Not idempotent by its method, but by the contract of who sends it; and the next one need not wait for its answer.
+    const hints = { idempotent: true, blocking: false };
+    try {
+      dispatcher.dispatch({ method: "POST", path, headers, body, ...hints }, this);
+      return await this.#answer;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw explain(error, url, this.#maxAnswerBytes);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Gives it up, and with it the connection that it was sent on. */
