@@ -20,7 +20,7 @@ const packages = {
   ora: "^src/cli/",
   pg: "^src/store/postgres/",
   "prom-client": "^src/server/metrics[.]ts$",
-  undici: "^src/client/http[.]ts$",
+  undici: "^src/client/http/",
   yaml: "^src/cli/",
   // A sixth of `zod`, and as much less to load for each command.
   "zod/mini": "^src/(core|cli)/",

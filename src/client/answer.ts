@@ -3,7 +3,7 @@ import { type ErrorBody, parseErrorBody, parsePlant, type Plant } from "../core/
 import { quoteInput } from "../core/quote.ts";
 import type { CreateResult } from "../core/store.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
-import type { HttpAnswer } from "./http.ts";
+import type { HttpAnswer } from "./http/message.ts";
 
 /** What became of a plant that was created. */
 type SuccessfulResult = Exclude<CreateResult, "conflict">;

@@ -3,7 +3,8 @@ import { errorTable } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseAnswer, readHeader } from "./answer.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
-import { type HttpAnswer, post } from "./http.ts";
+import type { HttpAnswer } from "./http/message.ts";
+import { post } from "./http/post.ts";
 
 /** Which token, and where. */
 export interface CheckTokenOptions {

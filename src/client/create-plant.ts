@@ -3,7 +3,8 @@ import { errorTable } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
-import { type Post, post } from "./http.ts";
+import type { Post } from "./http/message.ts";
+import { post } from "./http/post.ts";
 import { pause } from "./pause.ts";
 import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
 

@@ -10,7 +10,7 @@ import {
   type Retry,
   toPassingFailure,
 } from "./create-plant.ts";
-import { type Connections, openConnections } from "./http.ts";
+import { type Connections, openConnections } from "./http/connections.ts";
 import type { InputRecord } from "./records/input-record.ts";
 import { OrderedResults, type SettledWork } from "./ordered-results.ts";
 import { createPace } from "./pace.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseAnswer } from "../../src/client/answer.ts";
 import { NotAPlantStoreError } from "../../src/client/client-error.ts";
-import type { HttpAnswer } from "../../src/client/http.ts";
+import type { HttpAnswer } from "../../src/client/http/message.ts";
 
 const url = "http://127.0.0.1:7526/plants";
 const jsonType = { "content-type": "application/json" };

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { post } from "../../../src/client/http.ts";
+import { post } from "../../../src/client/http/post.ts";
 import { type Answer, json, openScriptedServer } from "../scripted-server.ts";
 
 setFlagsFromString("--expose-gc");
