@@ -8,13 +8,13 @@ import {
   type CreateOutcome,
   type CreatePlantOptions,
   type Retry,
-  toPassingFailure,
 } from "./create-plant.ts";
 import { type Connections, openConnections } from "./http/connections.ts";
 import type { InputRecord } from "./records/input-record.ts";
 import { OrderedResults, type SettledWork } from "./ordered-results.ts";
 import { createPace } from "./pace.ts";
 import { createSequencer } from "./sequencer.ts";
+import { type StopCause, StoppedError, StopJudge } from "./stop-cause.ts";
 
 /** How plants are created. */
 export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "postFirst"> {
@@ -38,26 +38,6 @@ export type RecordOutcome<Record extends InputRecord = InputRecord> = SettledWor
   Record,
   RecordResult
 >;
-
-/** Why a run ended early: what came of one record, and would come of all others. */
-export type StopCause =
-  | (CreateOutcome & { readonly ok: false })
-  | UnavailableError
-  | NotAPlantStoreError;
-
-/** A run that ended early. */
-export class StoppedError<Record extends InputRecord = InputRecord> extends Error {
-  override readonly name = "StoppedError";
-  override readonly cause: StopCause;
-  /** The first record that nothing was told of; it may have been created, and so may all behind it. */
-  readonly firstUntold: Record | undefined;
-
-  constructor(cause: StopCause, firstUntold: Record | undefined) {
-    super("other plants would fare no better");
-    this.cause = cause;
-    this.firstUntold = firstUntold;
-  }
-}
 
 /** Results that may wait for an earlier one, for each record that is being created. */
 const heldPerUnsettled = 4;
@@ -101,15 +81,15 @@ class Run<Record extends InputRecord> {
   readonly #createOptions: CreatePlantOptions;
   readonly #connections: Connections;
   readonly #inTurn = createSequencer<bigint>();
+  readonly #judge: StopJudge;
   readonly #cutOff = new AbortController();
-  /** Records on which the store has decided. */
-  #decided = 0;
   #stopCause: StopCause | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(options: CreatePlantsOptions) {
-    const { baseUrl, timeoutMs, concurrency, lastCall, signal } = options;
+    const { baseUrl, timeoutMs, concurrency, concernsAll, lastCall, signal } = options;
     this.#options = options;
+    this.#judge = new StopJudge(concernsAll, lastCall);
     signal?.addEventListener("abort", () => this.#fail(signal.reason), { once: true });
     this.#connections = openConnections(new URL(baseUrl).origin, concurrency, timeoutMs);
     this.#createOptions = {
@@ -174,33 +154,13 @@ class Run<Record extends InputRecord> {
   async #send(plant: NewPlant): Promise<CreateOutcome | UnavailableError | undefined> {
     let decidedAtFailure: number | undefined;
     const onRetry = (retry: Retry): void => {
-      decidedAtFailure ??= this.#decided;
+      decidedAtFailure ??= this.#judge.decided;
       this.#options.onRetry?.(retry);
     };
     const outcome = await createPlant(plant, this.#createOptions, onRetry).catch(toUnavailable);
-    const cause = this.#findStopCause(outcome, decidedAtFailure ?? this.#decided);
-    if (cause !== undefined) {
-      this.#stop(cause);
-      return undefined;
-    }
-    if (isDecided(outcome)) this.#decided++;
-    return outcome;
-  }
-
-  /**
-   * The outcome, if it would come of all other plants too.
-   *
-   * @param decidedAtFailure records that were decided on when this one failed first
-   */
-  #findStopCause(
-    outcome: CreateOutcome | UnavailableError,
-    decidedAtFailure: number,
-  ): StopCause | undefined {
-    const isAnswer = !(outcome instanceof UnavailableError);
-    if (isAnswer && outcome.ok) return undefined;
-    if (isAnswer && this.#options.concernsAll(outcome.error.error)) return outcome;
-    const isAway = !isDecided(outcome) && decidedAtFailure === this.#decided;
-    return isAway && !this.#options.lastCall.aborted ? outcome : undefined;
+    const cause = this.#judge.judge(outcome, decidedAtFailure);
+    if (cause !== undefined) this.#stop(cause);
+    return cause === undefined ? outcome : undefined;
   }
 
   #stop(cause: StopCause): void {
@@ -214,11 +174,6 @@ class Run<Record extends InputRecord> {
     this.#cutOff.abort();
     this.results.cut();
   }
-}
-
-/** Whether the store is done with it, whatever came of it. */
-function isDecided(outcome: CreateOutcome | UnavailableError): boolean {
-  return !(outcome instanceof UnavailableError) && toPassingFailure(outcome) === undefined;
 }
 
 function toUnavailable(error: unknown): UnavailableError {

@@ -8,9 +8,9 @@ import {
   createPlants,
   type CreatePlantsOptions,
   type RecordOutcome,
-  StoppedError,
 } from "../../src/client/create-plants.ts";
 import { createJsonRecord, type InputRecord } from "../../src/client/records/input-record.ts";
+import { StoppedError } from "../../src/client/stop-cause.ts";
 import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";

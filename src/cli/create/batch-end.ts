@@ -1,6 +1,6 @@
 /** What is said at the end of many creates: what came of them, why it ended, and how to go on. */
 import { NotAPlantStoreError, UnavailableError } from "../../client/client-error.ts";
-import type { StopCause } from "../../client/create-plants.ts";
+import type { StopCause } from "../../client/stop-cause.ts";
 import { sayError } from "./answer-output.ts";
 import { toExitCode, toFailure } from "../failure.ts";
 import { toInputName } from "../input.ts";

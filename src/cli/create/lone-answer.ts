@@ -1,7 +1,8 @@
 /** Prints what came of a single plant: the Plant or the Error. */
 import { quoteInput } from "../../core/quote.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../client/client-error.ts";
-import type { RecordResult, StopCause } from "../../client/create-plants.ts";
+import type { RecordResult } from "../../client/create-plants.ts";
+import type { StopCause } from "../../client/stop-cause.ts";
 import type { CreateOutcome } from "../../client/create-plant.ts";
 import { Refusal } from "../../core/errors.ts";
 import { printError, printPlant } from "./answer-output.ts";

@@ -1,6 +1,7 @@
 /** Sends records, and tells what comes of them as it becomes known. */
 import type { Retry } from "../../client/create-plant.ts";
-import { createPlants, StoppedError } from "../../client/create-plants.ts";
+import { createPlants } from "../../client/create-plants.ts";
+import { StoppedError } from "../../client/stop-cause.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { tellOutcomes } from "./batch-report.ts";
 import type { CreateRun } from "./run.ts";
