@@ -3,6 +3,7 @@ import { errorTable } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseAnswer, readHeader } from "./answer.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
+import { toCreateRequest } from "./create-request.ts";
 import type { HttpAnswer } from "./http/message.ts";
 import { post } from "./http/post.ts";
 
@@ -42,16 +43,12 @@ export async function checkToken({
   timeoutMs,
   signal,
 }: CheckTokenOptions): Promise<TokenCheck> {
-  const url = `${baseUrl}/plants`;
-  const headers = {
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    "content-type": "application/json",
-    accept: "application/json",
-    "accept-encoding": "identity",
-  };
-  const answer = await post({ url, headers, body: noPlant, timeoutMs, signal });
-  const parsed = parseAnswer(answer, url);
-  if (parsed.ok) throw new NotAPlantStoreError(url, "it took a plant without an id and a name");
+  const request = toCreateRequest(baseUrl, token);
+  const answer = await post({ ...request, body: noPlant, timeoutMs, signal });
+  const parsed = parseAnswer(answer, request.url);
+  if (parsed.ok) {
+    throw new NotAPlantStoreError(request.url, "it took a plant without an id and a name");
+  }
   const serverTimeMs = readServerTime(answer);
   if (parsed.error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
   return { isAccepted: false, error: parsed.error, serverTimeMs };

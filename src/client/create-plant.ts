@@ -3,6 +3,7 @@ import { errorTable } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
+import { toCreateRequest } from "./create-request.ts";
 import type { Post } from "./http/message.ts";
 import { post } from "./http/post.ts";
 import { pause } from "./pause.ts";
@@ -91,19 +92,13 @@ async function tryToCreate(
   attempt: number,
   { baseUrl, token, timeoutMs, postFirst = post, signal }: CreatePlantOptions,
 ): Promise<Attempt | UnavailableError> {
-  const url = `${baseUrl}/plants`;
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json",
-    "accept-encoding": "identity",
-  };
+  const request = toCreateRequest(baseUrl, token);
   try {
     const send = attempt === 1 ? postFirst : post;
-    const answer = await send({ url, headers, body, timeoutMs, signal });
+    const answer = await send({ ...request, body, timeoutMs, signal });
     const retryAfter = readHeader(answer.headers, "retry-after");
     return {
-      answer: parseAnswer(answer, url),
+      answer: parseAnswer(answer, request.url),
       retryAfterMs: retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, Date.now()),
     };
   } catch (error) {
