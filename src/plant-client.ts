@@ -1,6 +1,6 @@
 /** A client of plant stores for other programs. */
 import type { CreateAnswer } from "./client/answer.ts";
-import type { NewPlant } from "./core/plant.ts";
+import { type NewPlant, toNewPlantJson } from "./core/plant.ts";
 
 /** Which plant store a client talks to, and how patiently. */
 export interface PlantClientOptions {
@@ -42,7 +42,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       if (typeof (plant.id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
       // Whoever only wants the server needs no HTTP client.
       const { createPlant } = await import("./client/create-plant.ts");
-      const { attempts: _, ...answer } = await createPlant(plant, {
+      const { attempts: _, ...answer } = await createPlant(toNewPlantJson(plant), {
         baseUrl,
         token,
         timeoutMs,

@@ -1,6 +1,5 @@
 /** Creates one plant in a plant store, and again while the store is unavailable: a create can be repeated safely. */
 import { errorTable } from "../core/errors.ts";
-import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
 import { toCreateRequest } from "./create-request.ts";
@@ -56,16 +55,16 @@ const passingErrors: ReadonlySet<number> = new Set([
 /**
  * Creates one plant.
  *
+ * @param body the NewPlant as JSON
  * @param onRetry is told of each attempt that failed and will be repeated
  * @throws UnavailableError when the last attempt got no answer
  * @throws NotAPlantStoreError when something else answered
  */
 export async function createPlant(
-  plant: NewPlant,
+  body: string,
   options: CreatePlantOptions,
   onRetry?: (retry: Retry) => void,
 ): Promise<CreateOutcome> {
-  const body = toNewPlantJson(plant);
   for (let attempt = 1; ; attempt++) {
     const outcome = await tryToCreate(body, attempt, options);
     const failure = toPassingFailure(

@@ -7,7 +7,7 @@ export interface ResultBounds {
   readonly maxUnsettled: number;
   /** Work whose result was not taken, settled or not. */
   readonly maxHeld: number;
-  /** The sizes of all that together. A single piece of work may be larger. */
+  /** The sizes of all that together, and of what was taken last. A single piece of work may be larger. */
   readonly maxHeldSize: number;
 }
 
@@ -29,6 +29,8 @@ export class OrderedResults<Work, Result> {
   readonly #entries: Entry<Work, Result>[] = [];
   #unsettled = 0;
   #heldSize = 0;
+  /** Of what was taken last: whoever takes has it until the next time. */
+  #takenSize = 0;
   #isEnded = false;
   #isCut = false;
   #onRoom: () => void = () => {};
@@ -49,7 +51,7 @@ export class OrderedResults<Work, Result> {
     return (
       this.#unsettled >= maxUnsettled ||
       this.#entries.length >= maxHeld ||
-      (this.#heldSize >= maxHeldSize && this.#entries.length > 0)
+      this.#heldSize >= maxHeldSize
     );
   }
 
@@ -88,11 +90,13 @@ export class OrderedResults<Work, Result> {
   }
 
   /**
-   * The results that are there, up to the first that is missing; waits for one if need be.
+   * The results that are there, up to the first that is missing; waits for one if need be. Those that were taken before
+   * are held no longer.
    *
    * @returns none at the end
    */
   async take(): Promise<readonly SettledWork<Work, Result>[]> {
+    this.#release();
     for (;;) {
       const taken = this.#takeSettled();
       if (taken.length > 0 || this.#isCut) return taken;
@@ -106,11 +110,17 @@ export class OrderedResults<Work, Result> {
     const taken: SettledWork<Work, Result>[] = [];
     for (const { work, size, settled } of this.#entries) {
       if (settled === undefined) break;
-      this.#heldSize -= size;
+      this.#takenSize += size;
       taken.push({ work, result: settled.result });
     }
     this.#entries.splice(0, taken.length);
     if (taken.length > 0) this.#onRoom();
     return taken;
+  }
+
+  #release(): void {
+    this.#heldSize -= this.#takenSize;
+    this.#takenSize = 0;
+    this.#onRoom();
   }
 }

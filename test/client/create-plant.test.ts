@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
 import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
+import { toNewPlantJson } from "../../src/core/plant.ts";
 import {
   errorAnswer,
   findClosedUrl,
@@ -30,7 +31,7 @@ function create(
   { retries = 0, onRetry, ...options }: Partial<CreatePlantOptions> & TestOptions = {},
 ) {
   const mayRetry = (attempts: number): boolean => attempts <= retries;
-  return createPlant(fern, { ...common, baseUrl, mayRetry, ...options }, onRetry);
+  return createPlant(toNewPlantJson(fern), { ...common, baseUrl, mayRetry, ...options }, onRetry);
 }
 
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
@@ -75,7 +76,7 @@ describe("a create", () => {
     expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
     const { url } = await openScriptedServer(json(200, body));
     const options = { ...common, baseUrl: url, mayRetry: () => false };
-    const outcome = await createPlant({ id: 1n, name }, options);
+    const outcome = await createPlant(toNewPlantJson({ id: 1n, name }), options);
     expect(outcome.ok && outcome.plant.name === name).toBe(true);
   });
 });
