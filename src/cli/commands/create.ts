@@ -126,7 +126,7 @@ async function send(
 }
 
 async function openInput(
-  { source, many: { format, fromLine } }: CreateOptions,
+  { source, many: { format, fromLine = 1 } }: CreateOptions,
   { stdin }: Io,
   signal: AbortSignal,
 ): Promise<RecordInput> {

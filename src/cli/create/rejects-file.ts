@@ -35,7 +35,7 @@ export async function openRejectsFile({
       });
     }
   };
-  const file = await writing(() => open(path, many.fromLine > 1 ? "a" : "w"));
+  const file = await writing(() => open(path, many.fromLine === undefined ? "w" : "a"));
   const { size } = await writing(() => file.stat());
   const toBytes = createLayout(path, size === 0);
   return {

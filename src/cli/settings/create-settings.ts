@@ -62,8 +62,8 @@ export interface ManyOptions {
   readonly isQuiet: boolean;
   /** Whether to read no more after the first record that is not created. */
   readonly isFailFast: boolean;
-  /** Records of the first input that begin before it are passed over. */
-  readonly fromLine: number;
+  /** Given when an earlier run is continued, be it with 1: records of the first input that begin before it are passed over. */
+  readonly fromLine: number | undefined;
   /** The file for records that are not created. */
   readonly rejectsPath: string | undefined;
 }
@@ -83,9 +83,13 @@ export function resolveManyOptions(flags: CreateFlags, io: Io): ManyOptions {
     isMany: many === true || fromLine !== undefined,
     isQuiet: quiet === true,
     isFailFast: failFast === true,
-    fromLine: fromLine === undefined ? 1 : parseValue("--from-line", fromLine, values.parseLine),
+    fromLine: parseFromLine(fromLine),
     rejectsPath: rejects,
   };
+}
+
+function parseFromLine(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseValue("--from-line", text, values.parseLine);
 }
 
 function toFormat({ csv, tsv }: CreateFlags): InputFormat {

@@ -250,6 +250,21 @@ describe("--rejects", () => {
     expect(await readFile(path, "utf8")).toBe("{}\n[]\n");
   });
 
+  it("goes on in its file at the beginning of another input as well, as the end of a run advises", async () => {
+    const rejects = join(directory, "rejects");
+    const first = await writeInput("first", "{}\n");
+    const stdin = new PassThrough();
+    const run = startCli(["create", first, "-", "--rejects", rejects], withServer({ stdin }));
+    stdin.write(`${a}\n`);
+    await run.saw('"created"');
+    run.signal("SIGINT");
+    expect((await run.finished).stderr).toContain(
+      "go on with --from-line 2 and the inputs from standard input on, or repeat",
+    );
+    await create('{"id":2}\n', "--from-line", "1", "--rejects", rejects);
+    expect(await readFile(rejects, "utf8")).toBe('{}\n{"id":2}\n');
+  });
+
   it("is no input", async () => {
     const path = await writeInput("plants", `${a}\n{}\n`);
     const result = await runCli(["create", path, "--rejects", path], withServer());
