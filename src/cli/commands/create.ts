@@ -16,7 +16,7 @@ import { type FirstRecords, readFirstRecords } from "../create/lone-record.ts";
 import { type PlantSource, toPlantSource } from "../create/plant-source.ts";
 import { showWhile } from "../output/progress.ts";
 import { openFileInput, type PlacedRecord, type RecordInput } from "../create/record-input.ts";
-import { openRejectsFile } from "../create/rejects-file.ts";
+import { openRejectsFile, RejectsError } from "../create/rejects-file.ts";
 import { createReporter } from "../output/reporter.ts";
 import { sendRecords } from "../create/send-records.ts";
 import { type CreateFlags, resolveManyOptions } from "../settings/create-settings.ts";
@@ -115,7 +115,10 @@ async function send(
   if ("alone" in end) return printLone(end.alone, context, io, reporter);
 
   if (isWatched(run)) await reporter.note(tally.describeEnd(performance.now()));
-  const wayOn = describeWayOn(end.stopped?.firstUntold ?? input.place, options.source);
+  const place = end.stopped?.firstUntold ?? input.place;
+  // It would begin the file of rejects again as well, and end in the same way.
+  const canRepeat = !(end.stopped?.cause instanceof RejectsError);
+  const wayOn = describeWayOn(place, options.source, canRepeat);
   if (end.stopped !== undefined) return sayStopCause(end.stopped.cause, wayOn, context, reporter);
   const signal = toStopSignal();
   if (signal !== undefined) throw new BatchInterruption(signal, wayOn);

@@ -4,7 +4,7 @@ import type { Io } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toReportJson, toStatus } from "./record-report.ts";
-import type { RejectsFile } from "./rejects-file.ts";
+import { RejectsError, type RejectsFile } from "./rejects-file.ts";
 import type { Tally } from "./tally.ts";
 
 /** How to tell it. */
@@ -19,23 +19,42 @@ export interface BatchReportOptions {
 /**
  * Tells what came of some records; resolves when it is out.
  *
- * @throws OutputError; CommandError when the rejects can't be written
+ * @throws OutputError
+ * @throws RejectsError after what came of all records before that one is told
  */
 export async function tellOutcomes(
   outcomes: readonly RecordOutcome<PlacedRecord>[],
   tally: Tally,
-  { isQuiet, withFile, rejects }: BatchReportOptions,
+  options: BatchReportOptions,
+  io: Io,
+): Promise<void> {
+  const missing = outcomes.filter(({ result }) => !isThere(toStatus(result)));
+  try {
+    // First what can be lost: a line says that the record is dealt with.
+    if (missing.length > 0) await options.rejects?.add(missing.map(({ work }) => work));
+  } catch (error) {
+    if (!(error instanceof RejectsError)) throw error;
+    const kept = outcomes.slice(
+      0,
+      outcomes.findIndex(({ work }) => work === error.record),
+    );
+    await printOutcomes(kept, tally, options, io);
+    throw error;
+  }
+  await printOutcomes(outcomes, tally, options, io);
+}
+
+async function printOutcomes(
+  outcomes: readonly RecordOutcome<PlacedRecord>[],
+  tally: Tally,
+  { isQuiet, withFile }: BatchReportOptions,
   { stdout }: Io,
 ): Promise<void> {
-  const missing: PlacedRecord[] = [];
   const lines: string[] = [];
   for (const outcome of outcomes) {
     const status = toStatus(outcome.result);
     tally.add(status);
-    if (!isThere(status)) missing.push(outcome.work);
     if (!isQuiet || !isThere(status)) lines.push(toReportJson(outcome, withFile));
   }
-  // First what can be lost: a line says that the record is dealt with.
-  if (missing.length > 0) await rejects?.add(missing);
   if (lines.length > 0) await printJson(stdout, lines);
 }

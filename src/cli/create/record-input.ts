@@ -1,6 +1,11 @@
 /** The records of files and of the standard input, one input after the other, and how far they have been read. */
 import { access, constants, stat } from "node:fs/promises";
-import { type Framing, HeaderError, type InputRecord } from "../../client/records/input-record.ts";
+import {
+  type Framing,
+  type Header,
+  HeaderError,
+  type InputRecord,
+} from "../../client/records/input-record.ts";
 import { JsonFraming } from "../../client/records/json-framing.ts";
 import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
@@ -13,7 +18,7 @@ export interface PlacedRecord extends InputRecord {
   /** `-` is the standard input. */
   readonly path: string;
   /** The header row above it. */
-  readonly header?: Uint8Array | undefined;
+  readonly header?: Header | undefined;
 }
 
 /** Where a record begins. */

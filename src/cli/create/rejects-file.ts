@@ -1,15 +1,28 @@
 /** The file of records that were not created: as they stood in the input, so that they can be mended and sent again. */
-import { open, realpath } from "node:fs/promises";
+import { type FileHandle, open, realpath } from "node:fs/promises";
+import type { Header } from "../../client/records/input-record.ts";
 import { CommandError } from "../command-error.ts";
+import { toInputName } from "../input.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { CreateOptions } from "./run.ts";
 import { toSystemReason } from "../system-error.ts";
 
 /** A file that takes records. */
 export interface RejectsFile {
-  /** @throws CommandError */
+  /** @throws RejectsError */
   add(records: readonly PlacedRecord[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Records that the file could not take. */
+export class RejectsError extends CommandError {
+  /** The first of them; those that came with it and stood before it are in the file. */
+  readonly record: PlacedRecord;
+
+  constructor(message: string, record: PlacedRecord, options?: ErrorOptions) {
+    super("usage", message, options);
+    this.record = record;
+  }
 }
 
 /**
@@ -26,25 +39,46 @@ export async function openRejectsFile({
   if (await isOneOf(path, source.paths)) {
     throw new CommandError("usage", `--rejects ${path} is an input: give it another name`);
   }
-  const writing = async <T>(write: () => Promise<T>): Promise<T> => {
-    try {
-      return await write();
-    } catch (error) {
-      throw new CommandError("usage", `${path} can't be written: ${toSystemReason(error)}`, {
-        cause: error,
-      });
-    }
-  };
-  const file = await writing(() => open(path, many.fromLine === undefined ? "w" : "a"));
-  const { size } = await writing(() => file.stat());
-  const toBytes = createLayout(path, size === 0);
+  const { file, isEmpty } = await openFile(path, many.fromLine !== undefined);
+  const toBytes = createLayout(isEmpty);
+  let header: Header | undefined;
   return {
     async add(records) {
-      const bytes = toBytes(records);
-      if (bytes.length > 0) await writing(() => file.appendFile(bytes));
+      const misfit = records.find((record) => {
+        header ??= record.header;
+        return !haveSameColumns(header, record.header);
+      });
+      const fitting = misfit === undefined ? records : records.slice(0, records.indexOf(misfit));
+      const [first] = fitting;
+      if (first !== undefined) {
+        await file.appendFile(toBytes(fitting)).catch((error: unknown) => {
+          throw new RejectsError(describeFailure(path, error), first, { cause: error });
+        });
+      }
+      if (misfit === undefined) return;
+      const name = toInputName(misfit.path);
+      const message = `${path} takes rows of tables with the same columns, and ${name} has others: name another file with --rejects`;
+      throw new RejectsError(message, misfit);
     },
     close: () => file.close(),
   };
+}
+
+async function openFile(
+  path: string,
+  isContinued: boolean,
+): Promise<{ readonly file: FileHandle; readonly isEmpty: boolean }> {
+  try {
+    const file = await open(path, isContinued ? "a" : "w");
+    const { size } = await file.stat();
+    return { file, isEmpty: size === 0 };
+  } catch (error) {
+    throw new CommandError("usage", describeFailure(path, error), { cause: error });
+  }
+}
+
+function describeFailure(path: string, cause: unknown): string {
+  return `${path} can't be written: ${toSystemReason(cause)}`;
 }
 
 async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean> {
@@ -54,31 +88,25 @@ async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean
   return targets.includes(target);
 }
 
+function haveSameColumns(one: Header | undefined, other: Header | undefined): boolean {
+  return one === other || JSON.stringify(one?.columns) === JSON.stringify(other?.columns);
+}
+
 const lineBreak = Buffer.from("\n");
 
 /**
- * A function that turns records into what is written of them: each on a line, rows of a table below their header.
+ * A function that turns records into what is written of them: each on a line, rows of a table below the first header.
  *
  * @param isEmpty whether the file has no header yet
  */
-function createLayout(
-  path: string,
-  isEmpty: boolean,
-): (records: readonly PlacedRecord[]) => Uint8Array {
-  let header: Uint8Array | undefined;
+function createLayout(isEmpty: boolean): (records: readonly PlacedRecord[]) => Uint8Array {
+  let hasHeader = !isEmpty;
   return (records) => {
     const pieces: Uint8Array[] = [];
-    for (const record of records) {
-      if (header === undefined && record.header !== undefined) {
-        header = record.header;
-        if (isEmpty) pieces.push(header, lineBreak);
-      } else if (header !== undefined && record.header?.toString() !== header.toString()) {
-        throw new CommandError(
-          "usage",
-          `${path} takes rows with the header of the first input, and ${record.path} has another one: give each of them a file of its own`,
-        );
-      }
-      if (record.bytes.length > 0) pieces.push(record.bytes, lineBreak);
+    for (const { header, bytes } of records) {
+      if (!hasHeader && header !== undefined) pieces.push(header.bytes, lineBreak);
+      hasHeader = true;
+      if (bytes.length > 0) pieces.push(bytes, lineBreak);
     }
     return Buffer.concat(pieces);
   };

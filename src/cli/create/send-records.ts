@@ -1,7 +1,8 @@
 /** Sends records, and tells what comes of them as it becomes known. */
 import type { Retry } from "../../client/create-plant.ts";
 import { createPlants } from "../../client/create-plants.ts";
-import { StoppedError } from "../../client/stop-cause.ts";
+import { type StopCause, StoppedError } from "../../client/stop-cause.ts";
+import { CommandError } from "../command-error.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { tellOutcomes } from "./batch-report.ts";
 import type { CreateRun } from "./run.ts";
@@ -11,20 +12,29 @@ import type { FirstRecords } from "./lone-record.ts";
 import { showWhile } from "../output/progress.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toStatus } from "./record-report.ts";
-import { openRejectsFile, type RejectsFile } from "./rejects-file.ts";
+import { openRejectsFile, RejectsError, type RejectsFile } from "./rejects-file.ts";
 import type { Tally } from "./tally.ts";
 
 /** How the sending ended. */
 export type SendEnd =
   /** With the only record, of which nothing has been told yet. */
   | { readonly alone: LoneResult }
-  /** With the last record, or because others would fare no better. */
-  | { readonly stopped: StoppedError<PlacedRecord> | undefined };
+  /** With the last record, or early. */
+  | { readonly stopped: Stop | undefined };
+
+/** Why the sending ended early. */
+interface Stop {
+  /** Others would fare no better, or an input can't be read or the rejects not written. */
+  readonly cause: StopCause | CommandError;
+  /** The first record that nothing was told of; undefined: it was not read. */
+  readonly firstUntold: PlacedRecord | undefined;
+}
 
 /**
  * Sends the records.
  *
- * @throws CommandError when an input can't be read or the rejects can't be written; OutputError
+ * @throws CommandError when the rejects can't be written at all, or those of a single record; OutputError
+ * @throws the reason with which it was cut off
  */
 export async function sendRecords(
   records: FirstRecords,
@@ -74,9 +84,14 @@ async function sendAndTell(
       if (many.isFailFast && tally.missing > 0) input.stop();
     }
   } catch (error) {
-    if (!(error instanceof StoppedError)) throw error;
-    const stopped = error as StoppedError<PlacedRecord>;
-    return (await records.isAlone) ? { alone: stopped.cause } : { stopped };
+    if (error instanceof StoppedError) {
+      const stopped = error as StoppedError<PlacedRecord>;
+      return (await records.isAlone) ? { alone: stopped.cause } : { stopped };
+    }
+    const isOfBatch = error instanceof CommandError && !run.cutOff.aborted;
+    if (!isOfBatch || (await records.isAlone)) throw error;
+    const firstUntold = error instanceof RejectsError ? error.record : undefined;
+    return { stopped: { cause: error, firstUntold } };
   }
   return { stopped: undefined };
 }

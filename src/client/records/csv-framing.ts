@@ -1,17 +1,16 @@
 /** Records of a table: a header row that names the columns, and a row for each record (RFC 4180). */
-import { type Columns, type Delimiter, parseHeader, parseRow } from "./csv-row.ts";
-import type { Framing, InputRecord } from "./input-record.ts";
+import { type Delimiter, parseHeader, parseRow } from "./csv-row.ts";
+import type { Columns, Framing, Header, InputRecord } from "./input-record.ts";
 import { isBlank, isOfByteOrderMark, lineFeed, quotationMark } from "./json-bytes.ts";
 import { RecordBytes } from "./record-bytes.ts";
 
 /** A row is complete with the line feed that stands in no quotes. Blank rows are passed over. */
 export class CsvFraming implements Framing {
   readonly isCollection = true;
-  header: Uint8Array | undefined;
+  header: Header | undefined;
   line = 1;
   readonly #delimiter: Delimiter;
   readonly #bytes: RecordBytes;
-  #columns: Columns = [];
   /** That of the byte to come. */
   #currentLine = 1;
   #isCellStart = true;
@@ -41,8 +40,8 @@ export class CsvFraming implements Framing {
     const isOnlyBlank = row.bytes.length > 0 && row.bytes.every(isBlank);
     if (isEmpty || isOnlyBlank) return;
     if (this.header === undefined) {
-      this.#columns = parseHeader(row.bytes, this.#delimiter);
-      this.header = row.bytes;
+      const { bytes } = row;
+      this.header = { bytes, columns: parseHeader(bytes, this.#delimiter) };
     } else {
       yield row;
     }
@@ -64,6 +63,7 @@ export class CsvFraming implements Framing {
   }
 
   #toRecord(line: number, bytes: Uint8Array): InputRecord {
-    return { line, bytes, parse: () => parseRow(bytes, this.#columns, this.#delimiter) };
+    const columns: Columns = this.header?.columns ?? [];
+    return { line, bytes, parse: () => parseRow(bytes, columns, this.#delimiter) };
   }
 }

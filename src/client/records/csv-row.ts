@@ -3,14 +3,11 @@ import { CsvError, parse } from "csv-parse/sync";
 import { Refusal } from "../../core/errors.ts";
 import { decodeJsonText, JsonNumber, type JsonValue } from "../../core/json.ts";
 import { checkNewPlant, type NewPlant } from "../../core/plant.ts";
-import { HeaderError } from "./input-record.ts";
+import { type Columns, HeaderError } from "./input-record.ts";
 import { isOfByteOrderMark } from "./json-bytes.ts";
 
 /** What stands between two cells. */
 export type Delimiter = "," | "\t";
-
-/** The member of a plant that each column holds; undefined: a column that is passed over. */
-export type Columns = readonly (string | undefined)[];
 
 const members = ["id", "name", "tag"];
 

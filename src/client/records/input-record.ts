@@ -25,8 +25,8 @@ export interface Framing {
   readonly line: number;
   /** Whether the input is of a kind that is made for many records, even if it holds one of them or none. */
   readonly isCollection: boolean;
-  /** What has to stand before records that are taken out of the input, as the header row of a table. */
-  readonly header?: Uint8Array | undefined;
+  /** Of a table, once it has come. */
+  readonly header?: Header | undefined;
   /**
    * The records that these bytes complete.
    *
@@ -40,6 +40,17 @@ export interface Framing {
    */
   end(): Iterable<InputRecord>;
 }
+
+/** The header row of a table, which has to stand above rows that are taken out of it. */
+export interface Header {
+  /** As it stands there, with whatever mark and line end it has. */
+  readonly bytes: Uint8Array;
+  /** The rows of two tables mean the same below either header when these are the same. */
+  readonly columns: Columns;
+}
+
+/** The member of a plant that each column holds; undefined: a column that is passed over. */
+export type Columns = readonly (string | undefined)[];
 
 /** A header row under which no row can be a plant. The message continues the name of the input. */
 export class HeaderError extends Error {

@@ -241,6 +241,47 @@ describe("--rejects", () => {
     expect(toLines(stdout)).toMatchObject([{ line: 2 }, { line: 3 }]);
   });
 
+  it("of several tables with the same columns takes rows of each, whatever their marks and line ends", async () => {
+    const path = join(directory, "rejects");
+    const first = await writeInput("first.csv", "id,name\n1,a\nx,b\n");
+    const second = await writeInput("second.csv", '\uFEFF"ID", Name \r\ny,c\r\n2,d\r\n');
+    const { exitCode, stderr } = await runCli(
+      ["create", "--csv", "--rejects", path, first, second],
+      withServer(),
+    );
+    expect({ exitCode, stderr }).toEqual({ exitCode: 8, stderr: "" });
+    expect(await readFile(path, "utf8")).toBe("id,name\nx,b\ny,c\r\n");
+    const again = await runCli(["create", "--csv", path], withServer());
+    expect(toLines(again.stdout)).toMatchObject([
+      { line: 2, error: { error: 42202 } },
+      { line: 3, error: { error: 42202 } },
+    ]);
+  });
+
+  it("of several tables with other columns ends with the first row that it can't take, and says where to go on", async () => {
+    const path = join(directory, "rejects");
+    const first = await writeInput("first.csv", "id,name\n1,a\nx,b\n");
+    const second = await writeInput("second.csv", "name,id\nc,3\nd,y\ne,4\n");
+    const options = withServer({ terminals: { stderr: true } });
+    const { exitCode, stdout, stderr } = await runCli(
+      ["create", "--csv", "--rejects", path, first, second],
+      options,
+    );
+    expect(exitCode).toBe(2);
+    expect(toLines(stdout)).toMatchObject([
+      { file: first, line: 2, status: "created" },
+      { file: first, line: 3, status: "rejected" },
+      { file: second, line: 2, status: "created" },
+    ]);
+    expect(stderr).toMatch(/created 2, unchanged 0, replaced 0, refused 1, failed 0 in /);
+    expect(
+      stderr.endsWith(
+        `: ${path} takes rows of tables with the same columns, and ${second} has others: name another file with --rejects; go on with --from-line 3 and the inputs from ${second} on\n`,
+      ),
+    ).toBe(true);
+    expect(await readFile(path, "utf8")).toBe("id,name\nx,b\n");
+  });
+
   it("goes on in its file with --from-line, and else begins anew", async () => {
     const path = await writeInput("rejects", "what was there\n");
     const input = `${a}\n{}\n[]\n`;
@@ -271,6 +312,17 @@ describe("--rejects", () => {
     expect(result).toMatchObject({ exitCode: 2, stdout: "" });
     expect(await readFile(path, "utf8")).toBe(`${a}\n{}\n`);
   });
+
+  it.runIf(process.platform === "linux")(
+    "that is full ends it, and what came of the records before is told",
+    async () => {
+      const { exitCode, stdout, stderr } = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
+      expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
+      expect(stderr).toMatch(
+        /^error: \/dev\/full can't be written: ENOSPC.*; go on with --from-line 2\n$/,
+      );
+    },
+  );
 
   it("that can't be written ends it before anything is sent", async () => {
     const { exitCode, stderr } = await create(`${a}\n${b}\n`, "--rejects", directory);
@@ -374,7 +426,8 @@ describe("it ends early", () => {
     stdin.destroy(new Error("the pipe broke"));
     expect(await run.finished).toMatchObject({
       exitCode: 2,
-      stderr: "error: standard input can't be read: the pipe broke\n",
+      stderr:
+        "error: standard input can't be read: the pipe broke; go on with --from-line 2, or repeat the same command\n",
     });
   });
 });
