@@ -115,14 +115,16 @@ class Run<Record extends InputRecord> {
   }
 
   async createAll(pieces: AsyncIterable<Iterable<Record>>): Promise<void> {
-    const pace = createPace(this.#options.ratePerSecond, this.#options.lastCall);
+    const { ratePerSecond, lastCall } = this.#options;
+    const pace = createPace(ratePerSecond, [this.#cutOff.signal, lastCall]);
     try {
       for await (const records of pieces) {
         for (const record of records) {
-          this.#begin(record);
-          if (this.results.isFull) await this.results.hasRoom();
+          // After the last call too it is begun: it was read, and whoever goes on does so behind it.
           if (pace !== undefined) await pace();
           if (this.#cutOff.signal.aborted) return;
+          this.#begin(record);
+          if (this.results.isFull) await this.results.hasRoom();
         }
       }
     } catch (error) {

@@ -1,25 +1,25 @@
 /** Keeps what is begun to a rate. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 /** What may be caught up on after the process was held up, or could not sleep so shortly. */
 const maxLagMs = 100;
 
 /**
- * A function that resolves when the next one may begin. The first one may at once.
+ * A function to be called before each one, which resolves when it may begin: the first one at once.
  *
  * @param perSecond Infinity: there is no bound, and no function
- * @param signal ends a wait early
+ * @param ends of which each ends a wait early
  */
 export function createPace(
   perSecond: number,
-  signal: AbortSignal,
+  ends: readonly AbortSignal[],
 ): (() => Promise<void>) | undefined {
   if (perSecond === Number.POSITIVE_INFINITY) return undefined;
   let nextMs = performance.now();
   return async () => {
     const nowMs = performance.now();
-    nextMs = Math.max(nextMs, nowMs - maxLagMs) + 1000 / perSecond;
-    if (nextMs <= nowMs) return;
-    await sleep(nextMs - nowMs, undefined, { signal }).catch(() => undefined);
+    const beginMs = Math.max(nextMs, nowMs - maxLagMs);
+    nextMs = beginMs + 1000 / perSecond;
+    if (beginMs > nowMs) await pause(beginMs - nowMs, ends);
   };
 }

@@ -185,6 +185,46 @@ describe("many plants", () => {
   });
 });
 
+describe("a rate at which the next plant is due in an hour", () => {
+  const ratePerSecond = 1 / 3600;
+
+  it("delays neither the first plant nor the end behind the last", async () => {
+    await using server = await startServer();
+    const told = await tell(countedRecords(1), server.url, { ratePerSecond });
+    expect(kindsOf(told)).toEqual(["created"]);
+  });
+
+  it("delays no last call: what was read is sent and told at once", async () => {
+    await using server = await startServer();
+    const lastCall = new AbortController();
+    const options = { ratePerSecond, lastCall: lastCall.signal };
+    const outcomes = start(countedRecords(2), server.url, options);
+    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 1 } }]);
+    lastCall.abort();
+    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 2 } }]);
+    expect((await outcomes.next()).done).toBe(true);
+  });
+
+  it("delays no cut-off, after which nothing is sent", async () => {
+    await using server = await startServer();
+    const stop = new AbortController();
+    let isClosed = false;
+    async function* records(): AsyncGenerator<InputRecord> {
+      try {
+        yield* countedRecords(3);
+      } finally {
+        isClosed = true;
+      }
+    }
+    const outcomes = start(records(), server.url, { ratePerSecond, signal: stop.signal });
+    await outcomes.next();
+    stop.abort(new Error("enough"));
+    await expect(outcomes.next()).rejects.toBe(stop.signal.reason);
+    await expect.poll(() => isClosed).toBe(true);
+    expect(await server.store.list({ limit: 10 })).toHaveLength(1);
+  });
+});
+
 describe("reading goes no faster than creating", () => {
   // Each byte is there six times: in the record, the body, what is on its way, and the answer. All of them: 32 MiB.
   it.each<[what: string, size: number, concurrency: number, most: number]>([

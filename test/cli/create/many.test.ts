@@ -147,6 +147,30 @@ describe("many plants", () => {
   });
 });
 
+describe("--rate with the next plant due in a quarter of an hour", () => {
+  const slowly = ["--rate", "0.001"];
+
+  it("delays neither a single plant nor the end", async () => {
+    expect(await create(a, ...slowly)).toMatchObject({ exitCode: 0, stdout: '{"name":"a"}\n' });
+    const { exitCode, stdout } = await create(`[${a}]`, ...slowly);
+    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({ exitCode: 0, lines: [{}] });
+  });
+
+  it("delays no Ctrl-C: what was read is sent, and it goes on behind that", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "-", ...slowly], withServer({ stdin }));
+    stdin.write(`${a}\n${b}\n{"id":3,"name":"c"}\n`);
+    await run.saw('"line":1');
+    run.signal("SIGINT");
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({
+      exitCode: 130,
+      lines: [{ line: 1 }, { line: 2 }],
+    });
+    expect(stderr).toContain("go on with --from-line 3,");
+  });
+});
+
 describe("a single plant", () => {
   it.each([`${a}\n`, `\n  {"id":1,\n"name":"a"}`])("%j prints just the Plant", async (input) => {
     expect(await create(input)).toMatchObject({ exitCode: 0, stdout: '{"name":"a"}\n' });
