@@ -93,12 +93,12 @@ class Run<Record extends InputRecord> {
   readonly #cutOff = new AbortController();
   #stopCause: StopCause | undefined;
   #failure: { readonly error: unknown } | undefined;
+  readonly #onAbort = (): void => this.#fail(this.#options.signal?.reason);
 
   constructor(options: CreatePlantsOptions) {
     const { baseUrl, timeoutMs, concurrency, concernsAll, lastCall, signal } = options;
     this.#options = options;
     this.#judge = new StopJudge(concernsAll, lastCall);
-    signal?.addEventListener("abort", () => this.#fail(signal.reason), { once: true });
     this.#connections = openConnections(new URL(baseUrl).origin, concurrency, timeoutMs);
     this.#createOptions = {
       ...options,
@@ -112,6 +112,8 @@ class Run<Record extends InputRecord> {
       maxHeld: heldPerUnsettled * concurrency,
       maxHeldSize: maxHeldBytes,
     });
+    signal?.addEventListener("abort", this.#onAbort);
+    if (signal?.aborted) this.#onAbort();
   }
 
   async createAll(pieces: AsyncIterable<Iterable<Record>>): Promise<void> {
@@ -141,6 +143,7 @@ class Run<Record extends InputRecord> {
   }
 
   async cutOff(): Promise<void> {
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#cutOff.abort();
     this.results.cut();
     await this.#connections.close();

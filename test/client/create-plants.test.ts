@@ -440,6 +440,14 @@ describe("it ends early", () => {
 });
 
 describe("the signal", () => {
+  it("that was given before is not missed: nothing is sent", async () => {
+    await using server = await startServer();
+    const reason = new Error("enough");
+    const told = await tell(countedRecords(20), server.url, { signal: AbortSignal.abort(reason) });
+    expect(told.error).toBe(reason);
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
   it("cuts it off, also while a request is under way or tried again", async () => {
     const stop = new AbortController();
     const url = await openSlowServer(({ plant, response }) => {
