@@ -88,7 +88,7 @@ export async function create(
     const records = await readFirst(run);
     const refusal = findRefusal(records.first);
     if (refusal !== undefined && (await records.isAlone)) {
-      await reject(records.first, options);
+      await reject(records.first, run);
       return await printLone(refusal, toLoneContext(run, ""), io, run.reporter);
     }
     const found = await readToken(run);
@@ -171,8 +171,11 @@ function findRefusal(first: InputRecord | undefined): Refusal | undefined {
   }
 }
 
-async function reject(record: PlacedRecord | undefined, options: CreateOptions): Promise<void> {
-  const rejects = await openRejectsFile(options);
+async function reject(
+  record: PlacedRecord | undefined,
+  { options, reporter }: CreateRun,
+): Promise<void> {
+  const rejects = await openRejectsFile(options, reporter);
   if (record !== undefined) await rejects?.add([record]);
   await rejects?.close();
 }

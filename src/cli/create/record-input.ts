@@ -155,9 +155,9 @@ class FileInput implements RecordInput {
   *#place(records: Iterable<InputRecord>, fromLine: number): Iterable<PlacedRecord> {
     const path = this.#path;
     try {
-      for (const { line, bytes, parse } of records) {
-        this.bytesRead += bytes.length + 1;
-        if (line >= fromLine) yield { line, bytes, parse, path, header: this.#framing.header };
+      for (const record of records) {
+        this.bytesRead += record.bytes.length + 1;
+        if (record.line >= fromLine) yield { ...record, path, header: this.#framing.header };
         if (this.isStopped) return;
       }
     } catch (error) {

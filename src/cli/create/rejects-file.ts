@@ -3,6 +3,7 @@ import { type FileHandle, open, realpath } from "node:fs/promises";
 import type { Header } from "../../client/records/input-record.ts";
 import { CommandError } from "../command-error.ts";
 import { toInputName } from "../input.ts";
+import type { Reporter } from "../output/reporter.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { CreateOptions } from "./run.ts";
 import { toSystemReason } from "../system-error.ts";
@@ -11,6 +12,7 @@ import { toSystemReason } from "../system-error.ts";
 export interface RejectsFile {
   /** @throws RejectsError */
   add(records: readonly PlacedRecord[]): Promise<void>;
+  /** Closes it, and names the records that it lacks because they were too long to be kept. */
   close(): Promise<void>;
 }
 
@@ -30,10 +32,10 @@ export class RejectsError extends CommandError {
  *
  * @throws CommandError
  */
-export async function openRejectsFile({
-  source,
-  many,
-}: CreateOptions): Promise<RejectsFile | undefined> {
+export async function openRejectsFile(
+  { source, many }: CreateOptions,
+  reporter: Reporter,
+): Promise<RejectsFile | undefined> {
   const path = many.rejectsPath;
   if (path === undefined || source.from !== "inputs") return undefined;
   if (await isOneOf(path, source.paths)) {
@@ -41,6 +43,7 @@ export async function openRejectsFile({
   }
   const { file, isEmpty } = await openFile(path, many.fromLine !== undefined);
   const toBytes = createLayout(isEmpty);
+  const lacking: PlacedRecord[] = [];
   let header: Header | undefined;
   return {
     async add(records) {
@@ -55,12 +58,20 @@ export async function openRejectsFile({
           throw new RejectsError(describeFailure(path, error), first, { cause: error });
         });
       }
+      lacking.push(...fitting.filter(({ isTooLong }) => isTooLong));
       if (misfit === undefined) return;
       const name = toInputName(misfit.path);
       const message = `${path} takes rows of tables with the same columns, and ${name} has others: name another file with --rejects`;
       throw new RejectsError(message, misfit);
     },
-    close: () => file.close(),
+    async close() {
+      await file.close();
+      for (const record of lacking) {
+        const name = toInputName(record.path);
+        const message = `${path} lacks the record at line ${record.line} of ${name}: it is too long to be kept`;
+        await reporter.warning(message);
+      }
+    },
   };
 }
 

@@ -42,8 +42,8 @@ export async function sendRecords(
   tally: Tally,
   run: CreateRun,
 ): Promise<SendEnd> {
-  const { options, io, colorChoice, input, lastCall } = run;
-  const rejects = await openRejectsFile(options);
+  const { options, io, colorChoice, reporter, input, lastCall } = run;
+  const rejects = await openRejectsFile(options, reporter);
   const isShown = !options.many.isQuiet;
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for what was sent; Ctrl-C again stops at once";

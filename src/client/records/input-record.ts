@@ -8,6 +8,8 @@ export interface InputRecord {
   readonly line: number;
   /** As it stands there, without what separates it from its neighbours; empty when it was too long to be kept. */
   readonly bytes: Uint8Array;
+  /** Whether it was. */
+  readonly isTooLong?: boolean;
   /**
    * The plant.
    *

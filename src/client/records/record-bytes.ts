@@ -39,6 +39,7 @@ export class RecordBytes {
     const [only = new Uint8Array()] = pieces;
     if (!isTooLarge) return create(line, pieces.length > 1 ? Buffer.concat(pieces) : only);
     const message = `the body has more than ${this.#maxBytes} bytes, the most that a plant may have`;
-    return createRefusedRecord(line, only, new Refusal("bodyTooLarge", message));
+    const refusal = new Refusal("bodyTooLarge", message);
+    return { ...createRefusedRecord(line, only, refusal), isTooLong: true };
   }
 }

@@ -330,6 +330,22 @@ describe("--rejects", () => {
     expect(await readFile(rejects, "utf8")).toBe('{}\n{"id":2}\n');
   });
 
+  it.each<[what: string, others: string, exit: number]>([
+    ["alone", "", 3],
+    ["among others", `\n${a}\n{}`, 8],
+  ])("lacks a record that is too long to be kept, %s, and says so", async (_what, others, exit) => {
+    const path = join(directory, "rejects");
+    const tooLong = Buffer.alloc(64 * 1024 * 1024 + 1, "x");
+    const input = Buffer.concat([tooLong, Buffer.from(others)]);
+    const { exitCode, stdout, stderr } = await create(input, "--rejects", path);
+    expect(exitCode).toBe(exit);
+    expect(stdout).toContain('"error":41300');
+    expect(stderr).toContain(
+      `warning: ${path} lacks the record at line 1 of standard input: it is too long to be kept\n`,
+    );
+    expect(await readFile(path, "utf8")).toBe(others === "" ? "" : "{}\n");
+  });
+
   it("is no input", async () => {
     const path = await writeInput("plants", `${a}\n{}\n`);
     const result = await runCli(["create", path, "--rejects", path], withServer());
