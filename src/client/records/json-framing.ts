@@ -18,16 +18,27 @@ type JsonLayout = "lines" | "values" | "sequence";
 
 const framings = { lines: LineFraming, values: ValueFraming, sequence: SequenceFraming };
 
+/** What the detector has found, and after how many of the bytes that it was given. */
+interface Finding {
+  /** `empty`: a line with an empty object, which looks the same in every layout. */
+  readonly layout: JsonLayout | "empty";
+  readonly length: number;
+}
+
 /**
  * - A record separator comes first: a sequence.
  * - `[` comes first: an array, whose elements are the records.
  * - The first line is complete, and nothing of another record stands in it; or it is broken: each line is a record.
  * - Otherwise: records one after the other, each from bracket to bracket.
+ *
+ * Lines that hold an empty object and come first tell nothing of what follows.
  */
 export class JsonFraming implements Framing {
   readonly #maxRecordBytes: number;
-  readonly #detector = new LayoutDetector();
+  #detector = new LayoutDetector();
   #framing: Framing | undefined;
+  /** That of the first byte which is held, or else of the next one. */
+  #firstLine = 1;
   #held: Uint8Array[] = [];
   #heldLength = 0;
 
@@ -36,7 +47,7 @@ export class JsonFraming implements Framing {
   }
 
   get line(): number {
-    return this.#framing?.line ?? 1;
+    return this.#framing?.line ?? this.#firstLine;
   }
 
   get isCollection(): boolean {
@@ -44,15 +55,17 @@ export class JsonFraming implements Framing {
   }
 
   *push(bytes: Uint8Array): Iterable<InputRecord> {
-    if (this.#framing !== undefined) {
-      yield* this.#framing.push(bytes);
-      return;
+    let rest = bytes;
+    while (this.#framing === undefined && rest.length > 0) {
+      const { layout, length } = this.#detector.detect(rest) ?? { length: rest.length };
+      this.#held.push(rest.subarray(0, length));
+      this.#heldLength += length;
+      rest = rest.subarray(length);
+      if (layout === "empty") yield* this.#passLine();
+      else if (layout !== undefined) yield* this.#choose(layout);
+      else if (this.#heldLength > this.#maxRecordBytes) yield* this.#choose(this.#detector.guess());
     }
-    this.#held.push(bytes);
-    this.#heldLength += bytes.length;
-    const layout = this.#detector.detect(bytes);
-    if (layout !== undefined) yield* this.#choose(layout);
-    else if (this.#heldLength > this.#maxRecordBytes) yield* this.#choose(this.#detector.guess());
+    if (this.#framing !== undefined) yield* this.#framing.push(rest);
   }
 
   *end(): Iterable<InputRecord> {
@@ -61,10 +74,24 @@ export class JsonFraming implements Framing {
   }
 
   *#choose(layout: JsonLayout): Iterable<InputRecord> {
+    this.#framing = new framings[layout](this.#maxRecordBytes, this.#firstLine);
+    yield* this.#pushHeld(this.#framing);
+  }
+
+  /** What is held is a line, whatever comes behind it. */
+  *#passLine(): Iterable<InputRecord> {
+    const lines = new LineFraming(this.#maxRecordBytes, this.#firstLine);
+    const records = [...this.#pushHeld(lines)];
+    this.#firstLine = lines.line;
+    this.#detector = new LayoutDetector();
+    yield* records;
+  }
+
+  *#pushHeld(framing: Framing): Iterable<InputRecord> {
     const held = this.#held;
     this.#held = [];
-    this.#framing = new framings[layout](this.#maxRecordBytes);
-    for (const bytes of held) yield* this.#framing.push(bytes);
+    this.#heldLength = 0;
+    for (const bytes of held) yield* framing.push(bytes);
   }
 }
 
@@ -77,12 +104,14 @@ class LayoutDetector {
   #isLineBlank = true;
   /** Whether the first record is complete; it is in one line then. */
   #isComplete = false;
+  /** Whether nothing but blanks has come in the first record. */
+  #isEmpty = true;
 
   /** @returns undefined: it has not shown yet */
-  detect(bytes: Uint8Array): JsonLayout | undefined {
-    for (const byte of bytes) {
+  detect(bytes: Uint8Array): Finding | undefined {
+    for (const [index, byte] of bytes.entries()) {
       const layout = this.#see(byte);
-      if (layout !== undefined) return layout;
+      if (layout !== undefined) return { layout, length: index + 1 };
     }
     return undefined;
   }
@@ -93,9 +122,9 @@ class LayoutDetector {
     return this.#isComplete || isInFirstLine || this.#doLinesOpen ? "lines" : "values";
   }
 
-  #see(byte: number): JsonLayout | undefined {
+  #see(byte: number): Finding["layout"] | undefined {
     if (this.#isComplete) {
-      if (byte === lineFeed) return "lines";
+      if (byte === lineFeed) return this.#isEmpty ? "empty" : "lines";
       if (isBlank(byte)) return undefined;
       return byte === leftBrace || byte === leftBracket ? "values" : "lines";
     }
@@ -110,6 +139,7 @@ class LayoutDetector {
     }
     const line = this.#scanner.line;
     const role = this.#scanner.scan(byte);
+    if (role === "inside" && !isBlank(byte)) this.#isEmpty = false;
     if (role === "last") {
       if (line > (this.#firstLine ?? line)) return "values";
       this.#isComplete = true;

@@ -6,11 +6,13 @@ import { RecordBytes } from "./record-bytes.ts";
 /** A line is a record, whatever stands in it: a broken one costs no other. */
 export class LineFraming implements Framing {
   readonly isCollection = false;
-  line = 1;
+  line: number;
   readonly #bytes: RecordBytes;
 
-  constructor(maxRecordBytes: number) {
+  /** @param line that of the first byte */
+  constructor(maxRecordBytes: number, line: number) {
     this.#bytes = new RecordBytes(maxRecordBytes);
+    this.line = line;
   }
 
   *push(bytes: Uint8Array): Iterable<InputRecord> {

@@ -12,13 +12,15 @@ export class SequenceFraming implements Framing {
   readonly isCollection = true;
   readonly #bytes: RecordBytes;
   #scanner = new ValueScanner();
-  #currentLine = 1;
+  #currentLine: number;
   #recordLine: number | undefined;
   /** Whether the record's last bracket has come, and nothing but blanks since. */
   #isClosed = false;
 
-  constructor(maxRecordBytes: number) {
+  /** @param line that of the first byte */
+  constructor(maxRecordBytes: number, line: number) {
     this.#bytes = new RecordBytes(maxRecordBytes);
+    this.#currentLine = line;
   }
 
   get line(): number {

@@ -12,12 +12,15 @@ import { ValueScanner } from "./value-scanner.ts";
 
 /** A record is complete with its last bracket. {@link ValueScanner} says what a broken one costs. */
 export class ValueFraming implements Framing {
-  readonly #scanner = new ValueScanner();
+  readonly #scanner: ValueScanner;
   readonly #bytes: RecordBytes;
-  #recordLine = 1;
+  #recordLine: number;
 
-  constructor(maxRecordBytes: number) {
+  /** @param line that of the first byte */
+  constructor(maxRecordBytes: number, line: number) {
     this.#bytes = new RecordBytes(maxRecordBytes);
+    this.#scanner = new ValueScanner(line);
+    this.#recordLine = line;
   }
 
   get line(): number {

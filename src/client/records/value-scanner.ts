@@ -32,7 +32,7 @@ export type ByteRole = "between" | "first" | "inside" | "last" | "past" | "next"
 /** Scans byte by byte. */
 export class ValueScanner {
   /** That of the byte to come, counted from 1. */
-  line = 1;
+  line: number;
   /** Whether an array is open whose elements are the records. */
   isInArray = false;
   /** Whether there was such an array. */
@@ -53,6 +53,10 @@ export class ValueScanner {
   #indentation: number | undefined = 0;
   /** Those of the last record that began a line. */
   #recordIndentation: number | undefined;
+
+  constructor(line = 1) {
+    this.line = line;
+  }
 
   /** Whether a record has begun and not ended. */
   get isInRecord(): boolean {

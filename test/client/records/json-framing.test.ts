@@ -119,6 +119,44 @@ describe("the records of", () => {
         [3, b],
       ],
     ],
+    [
+      "objects on lines after empty ones",
+      `${byteOrderMark}{}\n\n{ }\r\n${prettyA}\n{}\n${prettyC}\n`,
+      [
+        [1, `${byteOrderMark}{}`],
+        [3, "{ }\r"],
+        [4, prettyA],
+        [8, "{}"],
+        [9, prettyC],
+      ],
+    ],
+    [
+      "lines after an empty one",
+      `{}\n{"id":1\n${b}\n`,
+      [
+        [1, "{}"],
+        [2, '{"id":1'],
+        [3, b],
+      ],
+    ],
+    [
+      "an array after an empty object",
+      `{}\n[\n${a},\n${b}]`,
+      [
+        [1, "{}"],
+        [3, a],
+        [4, b],
+      ],
+    ],
+    [
+      "a sequence after an empty object",
+      `{}\n${rs}${prettyA}\n${rs}${b}\n`,
+      [
+        [1, "{}"],
+        [2, prettyA],
+        [6, b],
+      ],
+    ],
     ["an array after a byte order mark", `${byteOrderMark}[${a}]`, [[1, a]]],
     ["an empty array", "[ ]", []],
     [
@@ -422,6 +460,7 @@ describe("an input", () => {
     ["objects on lines", `${prettyA}\n${prettyC}\n`, [4, 12]],
     ["an array", `[\n${a},\n${b}]\n`, [2, 3]],
     ["a sequence", `${rs}${a}\n${rs}${b}\n`, [2, 3]],
+    ["objects on lines after an empty one", `{}\n${prettyA}\n`, [2, 5]],
   ])("%s: knows where the part begins that was not taken", (_what, input, lines) => {
     const framing = new JsonFraming(maxRecordBytes);
     const seen = [];
