@@ -1,15 +1,24 @@
 /** A client of plant stores for other programs. */
 import type { CreateAnswer } from "./client/answer.ts";
+import { InvalidUrl, parseBaseUrl } from "./core/base-url.ts";
+import { patienceRanges } from "./core/patience.ts";
 import { type NewPlant, toNewPlantJson } from "./core/plant.ts";
+import { checkNumber, checkToken, wrong } from "./option-checks.ts";
 
 /** Which plant store a client talks to, and how patiently. */
 export interface PlantClientOptions {
-  /** The plant store, with its base path if it has one. */
+  /** The plant store, with its base path if it has one: `http:` or `https:`, without a user, a query or a fragment. */
   readonly url: string;
   readonly token: string;
-  /** For each attempt, from the look-up of the name to the last byte of the answer; by default 10,000. */
+  /**
+   * For each attempt, from the look-up of the name to the last byte of the answer: 1 … 86400000 (a day); by default
+   * 10,000.
+   */
   readonly timeoutMs?: number;
-  /** Attempts after the first, while the store is unavailable; by default 2. They are safe: a create can be repeated. */
+  /**
+   * Attempts after the first, while the store is unavailable: 0 … 100; by default 2. They are safe: a create can be
+   * repeated.
+   */
   readonly retries?: number;
 }
 
@@ -30,12 +39,13 @@ export interface PlantClient {
 /**
  * A client of one plant store; it holds nothing open between two creates.
  *
- * @throws TypeError when the URL is none
+ * @throws TypeError when an option is not what it must be; RangeError when a number is too small or too large, or not whole
  */
 export function createClient(options: PlantClientOptions): PlantClient {
-  const { origin, pathname } = new URL(options.url);
-  const { token, timeoutMs = 10_000, retries = 2 } = options;
-  const baseUrl = origin + pathname.replace(/\/+$/, "");
+  const baseUrl = checkUrl(options.url);
+  const token = checkToken(options.token);
+  const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 10_000, patienceRanges.timeoutMs);
+  const retries = checkNumber("retries", options.retries ?? 2, patienceRanges.retries);
   return {
     async create(plant, { signal } = {}) {
       // In JavaScript it could be a number, and have lost digits already.
@@ -52,4 +62,13 @@ export function createClient(options: PlantClientOptions): PlantClient {
       return answer;
     },
   };
+}
+
+function checkUrl(url: unknown): string {
+  if (typeof url !== "string") throw wrong("url", url, "the URL of a plant store");
+  try {
+    return parseBaseUrl(url);
+  } catch (error) {
+    throw error instanceof InvalidUrl ? new TypeError(`url ${error.message}`) : error;
+  }
 }

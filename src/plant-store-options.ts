@@ -1,9 +1,8 @@
 /** The options of a plant store in another program: what they are when they are left out, and what they may be. */
-import { findTokenProblem } from "./auth/token-text.ts";
 import { mintToken } from "./auth/token.ts";
-import { quoteInput } from "./core/quote.ts";
 import { conflictPolicies, type ConflictPolicy } from "./core/store.ts";
 import { defaultLimits } from "./server/limits.ts";
+import { checkNumber, checkText, checkToken, wrong } from "./option-checks.ts";
 import { basePathRule, hostRule, optionRanges, toBasePath, toHost } from "./server/option-rules.ts";
 
 /** How a plant store is started; each of them may be left out. */
@@ -29,7 +28,7 @@ export interface PlantStoreOptions {
 }
 
 /**
- * All options, by the rules of the command line. In JavaScript they may be anything.
+ * All options, by the rules of the command line.
  *
  * @throws TypeError when one is not what it must be; RangeError when a number is too small or too large, or not whole
  */
@@ -52,43 +51,12 @@ export function completeOptions({
   return {
     store,
     host: checkText("host", host, toHost, hostRule),
-    port: checkNumber("port", port),
+    port: checkNumber("port", port, optionRanges.port),
     basePath: checkText("basePath", basePath, toBasePath, basePathRule),
-    maxBodyBytes: checkNumber("maxBodyBytes", maxBodyBytes),
-    maxInflight: checkNumber("maxInflight", maxInflight),
+    maxBodyBytes: checkNumber("maxBodyBytes", maxBodyBytes, optionRanges.maxBodyBytes),
+    maxInflight: checkNumber("maxInflight", maxInflight, optionRanges.maxInflight),
     onConflict,
     token: checkToken(token),
     onError,
   };
-}
-
-function checkText(
-  name: string,
-  value: unknown,
-  parse: (text: string) => string | undefined,
-  rule: string,
-): string {
-  const parsed = typeof value === "string" ? parse(value) : undefined;
-  if (parsed === undefined) throw wrong(name, value, rule);
-  return parsed;
-}
-
-function checkNumber(name: keyof typeof optionRanges, value: unknown): number {
-  const { min, max } = optionRanges[name];
-  const rule = `a whole number from ${min} to ${max}`;
-  if (typeof value !== "number") throw wrong(name, value, rule);
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new RangeError(`${name} is ${value}: it must be ${rule}`);
-}
-
-function checkToken(token: unknown): string {
-  if (typeof token !== "string") throw new TypeError("token must be a string");
-  const problem = findTokenProblem(token);
-  if (problem !== undefined) throw new TypeError(`token ${problem}`);
-  return token;
-}
-
-function wrong(name: string, value: unknown, rule: string): TypeError {
-  const shown = typeof value === "string" ? `"${quoteInput(value)}"` : `of type ${typeof value}`;
-  return new TypeError(`${name} is ${shown}: it must be ${rule}`);
 }

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { PlantStore } from "../src/core/store.ts";
 import {
   createClient,
+  type PlantClientOptions,
   createPlantStore,
   NotAPlantStoreError,
   StoreError,
@@ -159,8 +160,57 @@ describe("createClient", () => {
     expect(await client.create(fern)).toMatchObject({ ok: true });
   });
 
-  it("refuses a URL that is none, and an id that is a number", async () => {
-    expect(() => createClient({ url: "nowhere", token: "a" })).toThrow(TypeError);
+  it.each<[options: Partial<PlantClientOptions>, error: Error]>([
+    [
+      { url: "nowhere" },
+      new TypeError('url is "nowhere": it must be a URL such as http://127.0.0.1:7526'),
+    ],
+    [
+      { url: "file:///plants" },
+      new TypeError('url is "file:///plants": it must be a URL such as http://127.0.0.1:7526'),
+    ],
+    [
+      { url: "http://a/?b=c" },
+      new TypeError('url is "http://a/?b=c": it must be a URL that ends before any ? or #'),
+    ],
+    [
+      { url: "http://a/#b" },
+      new TypeError('url is "http://a/#b": it must be a URL that ends before any ? or #'),
+    ],
+    [
+      { url: "http://ada:pw@a" },
+      new TypeError(
+        "url holds a user name or a password: leave them out, a plant store wants a token",
+      ),
+    ],
+    [
+      { token: "a\r\nb" },
+      new TypeError(
+        "token holds a character that no token has, such as a space or a line break: copy it again",
+      ),
+    ],
+    [{ token: "" }, new TypeError("token is empty")],
+    [
+      { timeoutMs: 0 },
+      new RangeError("timeoutMs is 0: it must be a whole number from 1 to 86400000"),
+    ],
+    [
+      { timeoutMs: Number.NaN },
+      new RangeError("timeoutMs is NaN: it must be a whole number from 1 to 86400000"),
+    ],
+    [
+      { timeoutMs: 2 ** 31 },
+      new RangeError("timeoutMs is 2147483648: it must be a whole number from 1 to 86400000"),
+    ],
+    [{ retries: -1 }, new RangeError("retries is -1: it must be a whole number from 0 to 100")],
+    [{ retries: 0.5 }, new RangeError("retries is 0.5: it must be a whole number from 0 to 100")],
+  ])("refuses %j", (options, error) => {
+    expect(() => createClient({ url: "http://127.0.0.1:1", token: "a", ...options })).toThrow(
+      expect.objectContaining({ name: error.name, message: error.message }) as Error,
+    );
+  });
+
+  it("refuses an id that is a number", async () => {
     const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
     const plant = { id: 1, name: "fern" } as unknown as typeof fern;
     await expect(client.create(plant)).rejects.toThrow("id must be a bigint");

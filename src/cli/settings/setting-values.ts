@@ -1,5 +1,7 @@
 /** Reads the values of settings; what is wrong with one is said in words that follow the name of its source. */
+import { InvalidUrl, parseBaseUrl as parseUrlOfStore, parseUrl } from "../../core/base-url.ts";
 import { int64Max, int64Min, toInteger } from "../../core/int64.ts";
+import { patienceRanges } from "../../core/patience.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 import {
@@ -44,7 +46,7 @@ export function parsePort(text: string): number {
 
 /** How often something is done again: 0 … 100. */
 export function parseCount(text: string): number {
-  return parseInteger(text, { min: 0, max: 100 });
+  return parseInteger(text, patienceRanges.retries);
 }
 
 /** How much may be under way at a time: 1 … 1,000,000. */
@@ -164,7 +166,7 @@ export function parseLimit(text: string): number {
 /** Seconds as milliseconds: 1 ms … 1 day. */
 export function parseSeconds(text: string): number {
   const timeMs = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Math.round(Number(text) * 1000) : 0;
-  if (timeMs < 1 || timeMs > 86_400_000) {
+  if (timeMs < 1 || timeMs > patienceRanges.timeoutMs.max) {
     throw invalid(text, "a number of seconds such as 10 or 0.5, and at most 86400");
   }
   return timeMs;
@@ -172,14 +174,7 @@ export function parseSeconds(text: string): number {
 
 /** The URL that a plant store is at, without a slash at its end. */
 export function parseBaseUrl(text: string): string {
-  const url = parseUrl(text);
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw invalid(text, "a URL such as http://127.0.0.1:7526");
-  }
-  if (url.search !== "" || url.hash !== "") {
-    throw invalid(text, "a URL that ends before any ? or #");
-  }
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return explaining(() => parseUrlOfStore(text));
 }
 
 /** Origins as a browser writes them, or `*`, out of a list with commas or spaces; for none the empty string. */
@@ -189,7 +184,7 @@ export function parseOrigins(text: string): readonly string[] {
 
 function parseOrigin(text: string): string {
   if (text === "*") return text;
-  const url = parseUrl(text);
+  const url = explaining(() => parseUrl(text));
   const isOrigin =
     url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   // A star is legal in a URL, but is no pattern there.
@@ -199,15 +194,13 @@ function parseOrigin(text: string): string {
   );
 }
 
-/** @throws InvalidValue, in which it is not quoted, when it holds a secret */
-function parseUrl(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.username || url?.password) {
-    throw new InvalidValue(
-      "holds a user name or a password: leave them out, a plant store wants a token",
-    );
+function explaining<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof InvalidUrl)) throw error;
+    throw new InvalidValue(error.message, { cause: error });
   }
-  return url;
 }
 
 function parseBytes(text: string, max: number, shownMax: string): number {
