@@ -84,7 +84,8 @@ async function findSize(path: string): Promise<number | undefined> {
   }
 }
 
-async function loadFraming(format: InputFormat): Promise<() => Framing> {
+/** What finds the records of an input of this format. */
+export async function loadFraming(format: InputFormat): Promise<() => Framing> {
   if (format === "json") return () => new JsonFraming(maxPlantBytes);
   const { CsvFraming } = await import("../../client/records/csv-framing.ts");
   return () => new CsvFraming(format === "csv" ? "," : "\t", maxPlantBytes);

@@ -1,10 +1,12 @@
 /** The file of records that were not created: as they stood in the input, so that they can be mended and sent again. */
+import { createReadStream } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import type { Header } from "../../client/records/input-record.ts";
+import { type Header, HeaderError } from "../../client/records/input-record.ts";
 import { CommandError } from "../command-error.ts";
-import { toInputName } from "../input.ts";
+import { toInputError, toInputName } from "../input.ts";
 import type { Reporter } from "../output/reporter.ts";
-import type { PlacedRecord } from "./record-input.ts";
+import type { InputFormat } from "../settings/create-settings.ts";
+import { loadFraming, type PlacedRecord } from "./record-input.ts";
 import type { CreateOptions } from "./run.ts";
 import { toSystemReason } from "../system-error.ts";
 
@@ -45,6 +47,12 @@ export async function openRejectsFile(
   const toBytes = createLayout(isEmpty);
   const lacking: PlacedRecord[] = [];
   let header: Header | undefined;
+  try {
+    if (!isEmpty) header = await readHeader(path, many.format);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return {
     async add(records) {
       const misfit = records.find((record) => {
@@ -85,6 +93,23 @@ async function openFile(
     return { file, isEmpty: size === 0 };
   } catch (error) {
     throw new CommandError("usage", describeFailure(path, error), { cause: error });
+  }
+}
+
+/** The header of a table that is continued; undefined when it is none. */
+async function readHeader(path: string, format: InputFormat): Promise<Header | undefined> {
+  if (format === "json") return undefined;
+  const framing = (await loadFraming(format))();
+  try {
+    for await (const bytes of createReadStream(path) as AsyncIterable<Uint8Array>) {
+      framing.push(bytes)[Symbol.iterator]().next();
+      if (framing.header !== undefined) break;
+    }
+    framing.end()[Symbol.iterator]().next();
+    return framing.header;
+  } catch (error) {
+    if (!(error instanceof HeaderError)) throw toInputError(path, error);
+    throw new CommandError("usage", `${path} ${error.message}`, { cause: error });
   }
 }
 

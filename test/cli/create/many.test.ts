@@ -304,6 +304,24 @@ describe("--rejects", () => {
       ),
     ).toBe(true);
     expect(await readFile(path, "utf8")).toBe("id,name\nx,b\n");
+    // Nor can the run that goes on put them there.
+    const next = await runCli(
+      ["create", "--csv", "--rejects", path, "--from-line", "3", second],
+      withServer(),
+    );
+    expect(next).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(await readFile(path, "utf8")).toBe("id,name\nx,b\n");
+  });
+
+  it("of a table is no other file that goes on", async () => {
+    const path = await writeInput("rejects", "{}\n");
+    const table = ["--csv", "--rejects", path, "--from-line", "1"];
+    const { exitCode, stderr } = await create("id,name\nx,b\n1,a\n", ...table);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      `error: ${path} must begin with a row that names its columns: id, name and, if there are any, tag\n`,
+    );
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
   it("goes on in its file with --from-line, and else begins anew", async () => {
