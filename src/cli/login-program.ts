@@ -22,7 +22,7 @@ export function addLoginCommands(program: Command, io: Io, invocation: Invocatio
     });
 
   const logout = setHelp(program.command("logout"), help.logout).action(
-    async (flags: LoginFlags) => {
+    async (flags: Pick<LoginFlags, "url">) => {
       const module = await import("./commands/logout.ts");
       invocation.exitCode = await module.logout(flags, io);
     },

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
@@ -77,6 +77,7 @@ describe("nothing that is said holds a token", () => {
     ["a file for rejects", ["create", "--rejects", `/nonexistent/${token}`], { stdin: "[1]" }],
     ["a URL that nothing answers at", [...fern, "--url", address]],
     ["a URL to log in to", ["login", "--url", address], { stdin: "of-their-own" }],
+    ["a URL in a prompt", ["login", "--url", address], { terminals: allTerminals, stdin: "x\n" }],
     ["a URL to log out of", ["logout", "--url", address]],
     ["a store to read", ["list", "--store", `sqlite:/nonexistent/${token}`]],
     ["a store to serve", ["serve", "--store", `sqlite:/dev/null/${token}`]],

@@ -22,6 +22,15 @@ const record: ExchangeRecord = {
 };
 const refused = { ...record, status: 400, error: 40900 };
 
+it.each<LogFormat>(["text", "json"])(
+  "a message in %s holds no token, whatever it quotes",
+  (format) => {
+    const { lines, log } = createTested(format);
+    log.message("info", `Plants are kept in sqlite:/plants/pst_${"a1B2c3D".repeat(7)}.db`);
+    expect(lines.join("")).toContain("sqlite:/plants/pst_….db");
+  },
+);
+
 describe("a request is a line", () => {
   it.each<[what: string, record: ExchangeRecord, line: string]>([
     ["that was answered", record, "POST /plants 200 1.235 ms 15 bytes id a-1"],

@@ -13,7 +13,7 @@ import { type LoginFlags, resolveUrl } from "../settings/client-settings.ts";
  * @returns the exit code
  * @throws CommandError when that is not possible; when the settings can't be read, the token is still there
  */
-export async function logout(flags: LoginFlags, io: Io): Promise<number> {
+export async function logout(flags: Pick<LoginFlags, "url">, io: Io): Promise<number> {
   const { origin } = new URL(resolveUrl(flags, io).baseUrl);
   const directory = findConfigDirectory(io);
   // Before anything is removed: what is wrong there must not leave it half done.

@@ -41,7 +41,7 @@ export const clientSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** The flags of `login`, and of `logout`, which needs no time. */
+/** The flags of `login`; of them `logout` has `--url` alone. */
 export type LoginFlags = Flags<Pick<typeof clientSettings, "url" | "timeout">>;
 
 /** The flags of `status`. */
