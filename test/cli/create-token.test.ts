@@ -152,6 +152,16 @@ describe("a token that can't be one", () => {
   });
 });
 
+it("of many plant stores that have a token only a few are named", async () => {
+  for (const port of [1, 2, 3, 4, 5]) {
+    await saveToken(directory, `http://127.0.0.1:${port}`, "a");
+  }
+  const { stderr } = await create([]);
+  expect(stderr).toContain(
+    " (there is one for http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3 and 2 more): ",
+  );
+});
+
 describe("a token that can't be read", () => {
   it.each([
     [["--token-file", "/nonexistent/token"], {}, ""],

@@ -14,6 +14,8 @@ export interface FoundToken {
   readonly source: string;
 }
 
+/** Of the origins that have a token; all of them are shown by `status`. */
+const maxShown = 3;
 /** Far more than any header may have. */
 const maxTokenBytes = 64 * 1024;
 
@@ -100,9 +102,16 @@ function toToken(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
 }
 
+/** Each server on a free port has left one behind. */
+function toShortList(origins: readonly string[]): string {
+  const shown = origins.slice(0, maxShown);
+  const others = origins.length - shown.length;
+  return shown.join(", ") + (others === 0 ? "" : ` and ${others} more`);
+}
+
 async function missing(baseUrl: string, io: Io): Promise<CommandError> {
   const origins = await listSavedOrigins(findConfigDirectory(io));
-  const known = origins.length === 0 ? "" : ` (there is one for ${origins.join(", ")})`;
+  const known = origins.length === 0 ? "" : ` (there is one for ${toShortList(origins)})`;
   return new CommandError(
     "tokenRefused",
     `no token for ${baseUrl}${known}: "plantstore login" saves one, as "plantstore serve" does for this machine; or set PLANTSTORE_TOKEN, or give --token-file`,
