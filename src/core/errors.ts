@@ -1,4 +1,4 @@
-/** The one table of error numbers, and the exception that carries them (CONTRACT "Status and error numbers"). */
+/** The one table of error numbers, and what is thrown with one of them (CONTRACT "Status and error numbers"). */
 
 interface ErrorRow {
   /** The number in an Error body: the HTTP status the failure would have elsewhere × 100 + a detail. Never reused. */
@@ -60,9 +60,13 @@ export interface Problem {
 /** The `message` of an Error is at most this long, in bytes of UTF-8. */
 export const maxMessageBytes = 1000;
 
-/** A request, or an input, that breaks at least one rule. It is a client's mistake or a state, never a bug. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+/**
+ * A request, or an input, that breaks at least one rule. It is a client's mistake or a state, never a bug, and therefore
+ * no Error: nobody would read its stack, which a flood of refused requests would pay for.
+ */
+export class Refusal {
+  readonly name = "Refusal";
+  readonly message: string;
   /** The row of the table. */
   readonly kind: ErrorKind;
   /** The number for an Error body. */
@@ -70,7 +74,7 @@ export class Refusal extends Error {
 
   /** @param message as {@link Problem.message}; longer than {@link maxMessageBytes} it is cut */
   constructor(kind: ErrorKind, message: string) {
-    super(cutMessage(message));
+    this.message = cutMessage(message);
     this.kind = kind;
     this.error = errorTable[kind].error;
   }
@@ -83,7 +87,11 @@ export class Refusal extends Error {
   }
 }
 
+/** A UTF-16 code unit has at most so many bytes in UTF-8. */
+const maxUnitBytes = 3;
+
 function cutMessage(message: string): string {
+  if (message.length * maxUnitBytes <= maxMessageBytes) return message;
   const encoder = new TextEncoder();
   if (encoder.encode(message).length <= maxMessageBytes) return message;
   const ellipsis = "…";

@@ -48,6 +48,7 @@ export function readBody(
       isRefused = true;
       chunks.length = 0;
       memory.free(exchange);
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a Refusal needs no stack
       reject(refusal);
     };
     request.on("data", (chunk: Buffer) => {

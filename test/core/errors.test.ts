@@ -75,6 +75,10 @@ describe("a refusal", () => {
     });
   });
 
+  it("is no Error: a flood of refused requests pays for no stack", () => {
+    expect(new Refusal("unknownToken", "the token is unknown")).not.toBeInstanceOf(Error);
+  });
+
   it("names all problems, in their order; the first one gives the number", () => {
     const refusal = Refusal.naming([
       { kind: "nameMissing", message: "/name is missing" },
