@@ -117,7 +117,8 @@ describe("names", () => {
       await writeFile(join(home, `${name}.json`), JSON.stringify({ id: 1, name }));
       const { code, stdout, stderr } = await runShell(
         `
-          coproc plantstore serve --port 0 --store "$STORE" 2>log
+          # Not the function, which would be a shell that leaves its server behind when it is killed.
+          coproc exec "$NODE" "$BINARY" serve --port 0 --store "$STORE" 2>log
           server=$COPROC_PID
           read -r url <&"\${COPROC[0]}"
           plantstore create --url "$url" -- "./$NAME.json" && plantstore get 1 --store "$STORE"
