@@ -2,64 +2,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Server as TlsServer } from "node:tls";
-import type { Authenticator } from "../auth/authenticator.ts";
-import { Refusal } from "../core/errors.ts";
-import { type ConflictPolicy, type PlantStore, StoreError } from "../core/store.ts";
+import { createAnswering } from "./answering.ts";
 import { answerAfterOthers, createBrokenConnectionListener } from "./broken-connections.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { closeConnections } from "./connection-closer.ts";
-import { createCorsPolicy } from "./cors.ts";
 import { stopReading } from "./parser-stop.ts";
 import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections.ts";
-import { type CreateContext, createPlant } from "./create-plant.ts";
+import type { CreateContext } from "./create-plant.ts";
 import { Exchange } from "./exchange.ts";
-import { type ExchangeRecord, toExchangeRecord, toUnreadRecord } from "./exchange-record.ts";
-import { listen, type ListenPlace } from "./listening.ts";
+import { toExchangeRecord, toUnreadRecord } from "./exchange-record.ts";
+import { listen } from "./listening.ts";
 import { makeRequestId } from "./request-id.ts";
 import { createHttpServer, type TlsCertificate } from "./http-listener.ts";
 import { Inflight } from "./inflight.ts";
-import type { ServerLimits, ServerLoad } from "./limits.ts";
-import type { Metrics } from "./metrics.ts";
-import { createReadinessCheck } from "./readiness.ts";
-import {
-  type Answer,
-  sendAnswer,
-  sendLastAnswer,
-  toErrorAnswer,
-  toOptionsAnswer,
-  toStatusAnswer,
-} from "./reply.ts";
-import { createRouter, MethodRefusal } from "./routes.ts";
-import { createSelfDescription } from "./self-description.ts";
-
-/** What a server is made of, and where it listens. */
-export interface PlantServerOptions extends ServerLimits, ListenPlace {
-  /** Makes it speak HTTPS. */
-  readonly certificate?: TlsCertificate | undefined;
-  readonly store: Pick<PlantStore, "create" | "checkWritable">;
-  readonly authenticator: Pick<Authenticator, "check">;
-  /** In front of `/plants`: empty, or with a slash at its beginning and none at its end. */
-  readonly basePath: string;
-  /** What happens to a create of an id that belongs to a different plant. */
-  readonly onConflict: ConflictPolicy;
-  /** Where clients reach it, with the base path, when that is not where it listens. */
-  readonly publicUrl?: string | undefined;
-  /** `false`: no page for people at `/` and `/docs`. */
-  readonly docs?: boolean;
-  /** Whose pages may use it from a browser: origins as a browser writes them, or `*` for any. */
-  readonly corsOrigins?: readonly string[];
-  /** Told of what is answered with 50000, or is the store's trouble; it must not throw. */
-  readonly onError: (error: unknown) => void;
-  /** Told of each request once its answer is known; it must not throw. */
-  readonly onExchange?: ((record: ExchangeRecord) => void) | undefined;
-  /** What `GET /metrics` gives to anybody who asks; without it there is no such path. */
-  readonly metrics?: Pick<Metrics, "contentType" | "render"> | undefined;
-  /**
-   * Done once the server listens, with its URL; requests that arrive before it has ended wait for it. Its failure is one
-   * of opening.
-   */
-  readonly prepare?: (url: string) => Promise<void>;
-}
+import type { ServerLoad } from "./limits.ts";
+import type { PlantServerOptions } from "./options.ts";
+import { sendAnswer, sendLastAnswer, toErrorAnswer } from "./reply.ts";
+import { MethodRefusal } from "./routes.ts";
 
 /** A server that listens. */
 export interface PlantServer {
@@ -92,13 +51,6 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const inflight = new Inflight(options.maxInflight);
   const memory = new BodyMemory(options.maxWaitingBytes, options.requestTimeoutMs / 12);
   const context: CreateContext = { ...options, inflight, memory, isStopping };
-  const addCors = createCorsPolicy(options.corsOrigins ?? []);
-  const findRoute = createRouter(options.basePath, {
-    hasPage: options.docs ?? true,
-    hasMetrics: options.metrics !== undefined,
-    hasOptions: addCors !== undefined,
-  });
-  const checkReadiness = createReadinessCheck(options.store, isStopping);
 
   const isEncrypted = options.certificate !== undefined;
   const server = createHttpServer(options, options.certificate);
@@ -111,39 +63,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   };
   const connections = new Connections(server, options.maxConnections, isEncrypted, answerAndClose);
 
-  async function answer(exchange: Exchange): Promise<Answer> {
-    const { head, request } = exchange;
-    if (head.refusal !== undefined) throw head.refusal;
-    if (exchange.isExcess) throw tooManyAtATime();
-    const { method = "", url: target = "", headers } = request;
-    const { operation, methods } = findRoute({ method, target, accept: headers.accept ?? "" });
-    exchange.operation = operation;
-    switch (operation) {
-      case "create":
-        return createPlant(exchange, context);
-      case "health":
-        return toStatusAnswer("ok");
-      case "readiness":
-        return checkReadiness().then(
-          () => toStatusAnswer("ready"),
-          (error: unknown) => toErrorAnswer(toRefusal(error, options.onError), 503),
-        );
-      case "metrics":
-        return toMetricsAnswer(options.metrics);
-      case "description":
-        return selfDescription.describe(headers.host);
-      case "page":
-        return selfDescription.show(headers.host);
-      case "options":
-        return toOptionsAnswer(methods);
-    }
-  }
   async function serve(exchange: Exchange): Promise<void> {
     if (preparing !== undefined) await preparing;
-    const bare = await answer(exchange).catch((error: unknown) =>
-      toErrorAnswer(toRefusal(error, options.onError)),
-    );
-    const given = addCors?.(bare, exchange.request.headers.origin) ?? bare;
+    const given = await answer(exchange);
     connections.answered(exchange);
     options.onExchange?.(toExchangeRecord(exchange, given));
     const { connection } = exchange;
@@ -186,7 +108,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const url = isOnNetwork ? origin + options.basePath : origin;
   // Whoever speaks HTTP on a Unix socket names some host all the same.
   const reachedUrl = isOnNetwork ? url : `http://localhost${options.basePath}`;
-  const selfDescription = createSelfDescription({ ...options, url: reachedUrl });
+  const answer = createAnswering({ ...options, url: reachedUrl }, context);
   const close = (timeoutMs: number): Promise<void> =>
     (closing ??= closeConnections(server, connections, timeoutMs));
   try {
@@ -206,25 +128,4 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     connections: connections.count,
   });
   return { url, close, setCertificate, readLoad };
-}
-
-async function toMetricsAnswer(metrics: PlantServerOptions["metrics"]): Promise<Answer> {
-  const body = (await metrics?.render()) ?? "";
-  return { status: 200, body, headers: { "Content-Type": metrics?.contentType ?? "text/plain" } };
-}
-
-/** What a client is told of a failure: of one that is not its own, nothing but what it can do. */
-function toRefusal(error: unknown, onError: (error: unknown) => void): Refusal {
-  if (error instanceof Refusal) return error;
-  onError(error);
-  switch (error instanceof StoreError ? error.reason : undefined) {
-    case "full":
-      return new Refusal("storageFull", "the storage is full or read-only: try again later");
-    case "busy":
-      return new Refusal("overloaded", "the storage is busy: try again");
-    case "closed":
-      return new Refusal("shuttingDown", "the server is stopping: try again");
-    default:
-      return new Refusal("unexpected", "the server failed unexpectedly: try again");
-  }
 }

@@ -2,11 +2,8 @@
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { mintToken } from "../../src/auth/token.ts";
 import type { PlantStore } from "../../src/core/store.ts";
-import {
-  openPlantServer,
-  type PlantServer,
-  type PlantServerOptions,
-} from "../../src/server/server.ts";
+import type { PlantServerOptions } from "../../src/server/options.ts";
+import { openPlantServer, type PlantServer } from "../../src/server/server.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
 /** The token that the server takes. */
