@@ -123,7 +123,7 @@ describe("names", () => {
           read -r url <&"\${COPROC[0]}"
           plantstore create --url "$url" -- "./$NAME.json" && plantstore get 1 --store "$STORE"
           code=$?
-          kill $server; wait $server
+          kill $server; wait $server 2>/dev/null
           exit $code
         `,
         env,
