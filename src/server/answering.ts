@@ -1,15 +1,15 @@
 /** What each request is answered with: what its operation has to say, or why it is refused. */
 import { Refusal } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
-import { tooManyAtATime } from "./connections.ts";
-import { createCorsPolicy } from "./cors.ts";
-import { type CreateContext, createPlant } from "./create-plant.ts";
-import type { Exchange } from "./exchange.ts";
+import { tooManyAtATime } from "./connections/connections.ts";
+import { createCorsPolicy } from "./exchange/cors.ts";
+import { type CreateContext, createPlant } from "./create/create-plant.ts";
+import type { Exchange } from "./exchange/exchange.ts";
 import type { PlantServerOptions } from "./options.ts";
-import { createReadinessCheck } from "./readiness.ts";
-import { type Answer, toErrorAnswer, toOptionsAnswer, toStatusAnswer } from "./reply.ts";
-import { createRouter } from "./routes.ts";
-import { createSelfDescription } from "./self-description.ts";
+import { createReadinessCheck } from "./observing/readiness.ts";
+import { type Answer, toErrorAnswer, toOptionsAnswer, toStatusAnswer } from "./exchange/reply.ts";
+import { createRouter } from "./exchange/routes.ts";
+import { createSelfDescription } from "./docs/self-description.ts";
 
 /** What a server is, as far as its answers show. */
 export type AnsweringServer = Omit<PlantServerOptions, "port" | "socketPath"> & {

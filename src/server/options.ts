@@ -1,11 +1,11 @@
 /** What a server is started with. */
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
-import type { ExchangeRecord } from "./exchange-record.ts";
-import type { TlsCertificate } from "./http-listener.ts";
+import type { ExchangeRecord } from "./observing/exchange-record.ts";
+import type { TlsCertificate } from "./connections/http-listener.ts";
 import type { ServerLimits } from "./limits.ts";
-import type { ListenPlace } from "./listening.ts";
-import type { Metrics } from "./metrics.ts";
+import type { ListenPlace } from "./connections/listening.ts";
+import type { Metrics } from "./observing/metrics.ts";
 
 /** What a server is made of, and where it listens. */
 export interface PlantServerOptions extends ServerLimits, ListenPlace {

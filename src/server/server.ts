@@ -3,22 +3,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Server as TlsServer } from "node:tls";
 import { createAnswering } from "./answering.ts";
-import { answerAfterOthers, createBrokenConnectionListener } from "./broken-connections.ts";
-import { BodyMemory } from "./body-memory.ts";
-import { closeConnections } from "./connection-closer.ts";
-import { stopReading } from "./parser-stop.ts";
-import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections.ts";
-import type { CreateContext } from "./create-plant.ts";
-import { Exchange } from "./exchange.ts";
-import { toExchangeRecord, toUnreadRecord } from "./exchange-record.ts";
-import { listen } from "./listening.ts";
-import { makeRequestId } from "./request-id.ts";
-import { createHttpServer, type TlsCertificate } from "./http-listener.ts";
-import { Inflight } from "./inflight.ts";
+import {
+  answerAfterOthers,
+  createBrokenConnectionListener,
+} from "./connections/broken-connections.ts";
+import { BodyMemory } from "./create/body-memory.ts";
+import { closeConnections } from "./connections/connection-closer.ts";
+import { stopReading } from "./connections/parser-stop.ts";
+import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections/connections.ts";
+import type { CreateContext } from "./create/create-plant.ts";
+import { Exchange } from "./exchange/exchange.ts";
+import { toExchangeRecord, toUnreadRecord } from "./observing/exchange-record.ts";
+import { listen } from "./connections/listening.ts";
+import { makeRequestId } from "./exchange/request-id.ts";
+import { createHttpServer, type TlsCertificate } from "./connections/http-listener.ts";
+import { Inflight } from "./create/inflight.ts";
 import type { ServerLoad } from "./limits.ts";
 import type { PlantServerOptions } from "./options.ts";
-import { sendAnswer, sendLastAnswer, toErrorAnswer } from "./reply.ts";
-import { MethodRefusal } from "./routes.ts";
+import { sendAnswer, sendLastAnswer, toErrorAnswer } from "./exchange/reply.ts";
+import { MethodRefusal } from "./exchange/routes.ts";
 
 /** A server that listens. */
 export interface PlantServer {

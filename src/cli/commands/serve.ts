@@ -1,11 +1,11 @@
 /** `plantstore serve`: the service in this process, from opening its store to closing it. */
 import { type Authenticator, createAuthenticator } from "../../auth/authenticator.ts";
 import type { PlantStore } from "../../core/store.ts";
-import type { TlsCertificate } from "../../server/http-listener.ts";
-import { createLog, type Log } from "../../server/log.ts";
+import type { TlsCertificate } from "../../server/connections/http-listener.ts";
+import { createLog, type Log } from "../../server/observing/log.ts";
 import type { ServerLoad } from "../../server/limits.ts";
-import type { Metrics } from "../../server/metrics.ts";
-import type { MetricsServer } from "../../server/metrics-server.ts";
+import type { Metrics } from "../../server/observing/metrics.ts";
+import type { MetricsServer } from "../../server/observing/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
 import { openStore } from "../../store/open-store.ts";
 import { CommandError } from "../command-error.ts";
@@ -165,7 +165,7 @@ async function loadMetrics(
   readLoad: () => ServerLoad | undefined,
 ): Promise<Metrics | undefined> {
   if (metricsPlace === undefined) return undefined;
-  const { createMetrics } = await import("../../server/metrics.ts");
+  const { createMetrics } = await import("../../server/observing/metrics.ts");
   return createMetrics(readLoad);
 }
 
@@ -176,7 +176,7 @@ async function openOwnMetrics(
   if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
     return undefined;
   }
-  const { openMetricsServer } = await import("../../server/metrics-server.ts");
+  const { openMetricsServer } = await import("../../server/observing/metrics-server.ts");
   try {
     const server = await openMetricsServer(metrics, metricsPlace);
     log.message("info", `Metrics are at ${server.url}`);

@@ -1,5 +1,5 @@
 /** Why a server can't listen where it is told to, and what to do. */
-import type { ListenPlace } from "../../server/listening.ts";
+import type { ListenPlace } from "../../server/connections/listening.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The flags that choose an address and a port. */

@@ -5,7 +5,7 @@ import { type ErrorKind, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.ts";
 import { toShellWord } from "../../core/shell-word.ts";
-import type { Answer } from "../reply.ts";
+import type { Answer } from "../exchange/reply.ts";
 import { toHtml, toMembersTable } from "./html.ts";
 import { script } from "./script.ts";
 import { style } from "./style.ts";

@@ -1,7 +1,7 @@
 /** What a server counts of itself, in the text format of Prometheus; the only file that knows prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ExchangeRecord } from "./exchange-record.ts";
-import type { ServerLoad } from "./limits.ts";
+import type { ServerLoad } from "../limits.ts";
 
 /** The numbers of one server. */
 export interface Metrics {

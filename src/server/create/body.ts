@@ -1,8 +1,8 @@
 /** The body of a create: what its headers must say, and its bytes (CONTRACT "Body"). */
 import type { IncomingHttpHeaders } from "node:http";
-import { type Problem, Refusal } from "../core/errors.ts";
+import { type Problem, Refusal } from "../../core/errors.ts";
 import type { BodyMemory } from "./body-memory.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 
 /**
  * Checks what a request says of its body, before any of it is read.

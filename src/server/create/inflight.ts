@@ -1,5 +1,5 @@
 /** Bounds the creates that wait for the store, and with them the memory that they hold. */
-import { Refusal } from "../core/errors.ts";
+import { Refusal } from "../../core/errors.ts";
 
 /** Counts what is under way. */
 export class Inflight {

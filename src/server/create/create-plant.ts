@@ -1,14 +1,14 @@
 /** The one operation, from a request to its answer (CONTRACT). */
-import type { Authenticator } from "../auth/authenticator.ts";
-import { parseCredential } from "../auth/credential.ts";
-import { Refusal } from "../core/errors.ts";
-import { type NewPlant, parseNewPlant } from "../core/plant.ts";
-import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import { parseCredential } from "../../auth/credential.ts";
+import { Refusal } from "../../core/errors.ts";
+import { type NewPlant, parseNewPlant } from "../../core/plant.ts";
+import type { ConflictPolicy, PlantStore } from "../../core/store.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { checkBodyHeaders, readBody } from "./body.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Inflight } from "./inflight.ts";
-import { type Answer, toPlantAnswer } from "./reply.ts";
+import { type Answer, toPlantAnswer } from "../exchange/reply.ts";
 
 /** What a create needs beside its request. */
 export interface CreateContext {

@@ -1,9 +1,9 @@
 /** What a server says while it runs, in both formats. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { StoreError } from "../../src/core/store.ts";
-import type { ExchangeRecord } from "../../src/server/exchange-record.ts";
-import { createLog, type LogFormat, type LogLevel } from "../../src/server/log.ts";
+import { StoreError } from "../../../src/core/store.ts";
+import type { ExchangeRecord } from "../../../src/server/observing/exchange-record.ts";
+import { createLog, type LogFormat, type LogLevel } from "../../../src/server/observing/log.ts";
 
 function createTested(format: LogFormat = "text", level: LogLevel = "info") {
   const lines: string[] = [];

@@ -1,9 +1,9 @@
 /** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { expect, it, onTestFinished } from "vitest";
-import { createHeldStore } from "../helpers/held-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { openRawConnection } from "../helpers/raw-http.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
 
 function create(id: number): string {
   const body = `{"id":${id},"name":"fern"}`;

@@ -1,8 +1,8 @@
 /** What the server says while it runs: a line for each request, and its own trouble. Never a header, a body or a token. */
-import { escapeUnprintable, quoteInput, redactTokens } from "../core/quote.ts";
-import { StoreError } from "../core/store.ts";
+import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
+import { StoreError } from "../../core/store.ts";
 import type { ExchangeRecord } from "./exchange-record.ts";
-import type { Operation } from "./routes.ts";
+import type { Operation } from "../exchange/routes.ts";
 
 /** How lines look: for a person, or one object of JSON each. */
 export const logFormats = ["text", "json"] as const;

@@ -1,6 +1,6 @@
 /** Whether requests should be sent here: storage is writable, and the server is not stopping (CONTRACT "HTTP"). */
-import { Refusal } from "../core/errors.ts";
-import type { PlantStore } from "../core/store.ts";
+import { Refusal } from "../../core/errors.ts";
+import type { PlantStore } from "../../core/store.ts";
 
 /** Anybody may ask, as often as they like; the store is asked at most this often. */
 const maxAgeMs = 1000;

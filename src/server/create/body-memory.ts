@@ -1,6 +1,6 @@
 /** Bounds the memory that bodies hold, from their first byte until their answer. */
-import { Refusal } from "../core/errors.ts";
-import type { Exchange } from "./exchange.ts";
+import { Refusal } from "../../core/errors.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 
 /** The bytes of all bodies that are arriving, or wait for the store. */
 export class BodyMemory {

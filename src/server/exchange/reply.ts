@@ -1,10 +1,10 @@
 /** Answers, and their only writer: every byte that the server sends is made here. */
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { CredentialRefusal } from "../auth/credential.ts";
-import type { ErrorKind, Refusal } from "../core/errors.ts";
-import { type Plant, toPlantJson } from "../core/plant.ts";
-import type { CreateResult } from "../core/store.ts";
+import { CredentialRefusal } from "../../auth/credential.ts";
+import type { ErrorKind, Refusal } from "../../core/errors.ts";
+import { type Plant, toPlantJson } from "../../core/plant.ts";
+import type { CreateResult } from "../../core/store.ts";
 import { drainRequest, endGently } from "./drain.ts";
 import type { Exchange } from "./exchange.ts";
 import { MethodRefusal } from "./routes.ts";

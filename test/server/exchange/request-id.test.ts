@@ -1,10 +1,10 @@
 /** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
 import { describe, expect, it } from "vitest";
-import type { ExchangeRecord } from "../../src/server/exchange-record.ts";
-import { createLog } from "../../src/server/log.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import type { ExchangeRecord } from "../../../src/server/observing/exchange-record.ts";
+import { createLog } from "../../../src/server/observing/log.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../../helpers/raw-http.ts";
 
 const token = `pst_${"A".repeat(49)}`;
 const made = /^[0-9a-f]{12}-[0-9a-z]+$/;

@@ -1,6 +1,6 @@
 /** The metrics on an address of their own, where those do not reach who create plants. */
 import { createServer } from "node:http";
-import { listen } from "./listening.ts";
+import { listen } from "../connections/listening.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A server of metrics. */

@@ -1,9 +1,9 @@
 /** What a server tells of itself, true to how it was started: to programs, and to people. */
-import { Refusal } from "../core/errors.ts";
-import { quoteInput } from "../core/quote.ts";
-import type { PageServer } from "./docs/page.ts";
+import { Refusal } from "../../core/errors.ts";
+import { quoteInput } from "../../core/quote.ts";
+import type { PageServer } from "./page.ts";
 import { findPublicUrl, type PublicUrlOptions } from "./public-url.ts";
-import type { Answer } from "./reply.ts";
+import type { Answer } from "../exchange/reply.ts";
 
 /** What a server tells of itself. */
 export interface SelfDescription {
@@ -31,7 +31,7 @@ export function createSelfDescription(server: PageServer & PublicUrlOptions): Se
   const pages = new Map<string, Answer>();
   return {
     async describe(hostHeader) {
-      const { createOpenApiDocument, toOpenApiJson } = await import("../core/openapi.ts");
+      const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
       const url = findPublicUrl(hostHeader, server) ?? server.publicUrl ?? server.url;
       return remember(descriptions, url, () => ({
         status: 200,
@@ -47,7 +47,7 @@ export function createSelfDescription(server: PageServer & PublicUrlOptions): Se
           `no page is shown under the name ${quoteInput(hostHeader ?? "", 80)}: use localhost or an address, or start the server with --public-url`,
         );
       }
-      const { toPageAnswer } = await import("./docs/page.ts");
+      const { toPageAnswer } = await import("./page.ts");
       return remember(pages, url, () => toPageAnswer({ ...server, url }));
     },
   };

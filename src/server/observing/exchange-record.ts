@@ -1,7 +1,7 @@
 /** What those who run the server are told of a request: nothing of its headers, its query or its body. */
-import type { Exchange } from "./exchange.ts";
-import type { Answer } from "./reply.ts";
-import { type Operation, toPath } from "./routes.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { Answer } from "../exchange/reply.ts";
+import { type Operation, toPath } from "../exchange/routes.ts";
 
 /** One request and what it was answered. */
 export interface ExchangeRecord {

@@ -1,11 +1,11 @@
 /** What a server counts of itself, as Prometheus reads it. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createMetrics, type Metrics } from "../../src/server/metrics.ts";
-import { openMetricsServer } from "../../src/server/metrics-server.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
-import { getText } from "../helpers/get-text.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw } from "../helpers/raw-http.ts";
+import { createMetrics, type Metrics } from "../../../src/server/observing/metrics.ts";
+import { openMetricsServer } from "../../../src/server/observing/metrics-server.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { getText } from "../../helpers/get-text.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { exchangeRaw } from "../../helpers/raw-http.ts";
 
 function create(id: number): string {
   const body = `{"id":${id},"name":"fern"}`;

@@ -1,8 +1,8 @@
 /** node:http as this server needs it: its limits, and nothing answered over our heads. */
 import { createServer, type Server, type ServerOptions } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { maxHeaderBytes, maxTargetBytes } from "./headers.ts";
-import type { ServerLimits } from "./limits.ts";
+import { maxHeaderBytes, maxTargetBytes } from "../exchange/headers.ts";
+import type { ServerLimits } from "../limits.ts";
 
 /** What a server shows for its name, in PEM. */
 export interface TlsCertificate {

@@ -1,10 +1,10 @@
 /** What holds for a connection: order, early refusals, slow and half-closed clients, and the server's stop. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { StoreError, type StoreErrorReason } from "../../src/core/store.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../../helpers/raw-http.ts";
 
 const head = `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
 

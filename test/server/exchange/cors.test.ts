@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findBrowser, openBrowser } from "../helpers/browser.ts";
-import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { findBrowser, openBrowser } from "../../helpers/browser.ts";
+import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 
 const page = "https://app.example.org";
 const exposed = "X-Plantstore-Result, X-Request-Id, Retry-After, WWW-Authenticate";

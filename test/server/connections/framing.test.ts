@@ -1,7 +1,7 @@
 /** Where one request ends and the next begins: what could be read in two ways is refused, and nothing behind it is read. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { openRawConnection } from "../helpers/raw-http.ts";
+import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
 
 let server: TestServer;
 beforeAll(async () => {

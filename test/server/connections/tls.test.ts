@@ -5,9 +5,9 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { createCertificate } from "../helpers/certificate.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
+import { createCertificate } from "../../helpers/certificate.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
 
 const certificate = createCertificate("localhost");
 

@@ -2,8 +2,8 @@
 import type { Server } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Refusal } from "../core/errors.ts";
-import { Connection, type Exchange } from "./exchange.ts";
+import { Refusal } from "../../core/errors.ts";
+import { Connection, type Exchange } from "../exchange/exchange.ts";
 
 /** Those that are refused linger for a moment; beyond so many of them, node:net drops the next without a word. */
 const refusalRoom = 100;

@@ -3,19 +3,19 @@ import { request } from "node:http";
 import fc from "fast-check";
 import { parse, stringify } from "lossless-json";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import * as openapi from "../../src/core/openapi.ts";
-import { findPublicUrl } from "../../src/server/public-url.ts";
-import { createSelfDescription } from "../../src/server/self-description.ts";
+import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import * as openapi from "../../../src/core/openapi.ts";
+import { findPublicUrl } from "../../../src/server/docs/public-url.ts";
+import { createSelfDescription } from "../../../src/server/docs/self-description.ts";
 import {
   compileSchema,
   createAnswerCheck,
   type Description,
   type Schema,
-} from "../helpers/interface-description.ts";
-import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+} from "../../helpers/interface-description.ts";
+import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 
-vi.mock("../../src/core/openapi.ts", { spy: true });
+vi.mock("../../../src/core/openapi.ts", { spy: true });
 const createOpenApiDocument = vi.mocked(openapi.createOpenApiDocument);
 
 let server: TestServer;

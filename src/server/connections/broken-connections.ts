@@ -1,10 +1,10 @@
 /** Answers what node:http could not read as a request: malformed, too large, or too slow. */
 import type { Duplex } from "node:stream";
-import { Refusal } from "../core/errors.ts";
+import { Refusal } from "../../core/errors.ts";
 import type { AnswerAndClose, Connections } from "./connections.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { stoppedCode } from "./parser-stop.ts";
-import { headersTooLarge, maxTargetBytes, targetTooLong } from "./headers.ts";
+import { headersTooLarge, maxTargetBytes, targetTooLong } from "../exchange/headers.ts";
 
 /** What node:http adds to an error of the connection or of its parser. */
 interface ConnectionError extends Error {

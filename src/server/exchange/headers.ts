@@ -1,6 +1,6 @@
 /** The checks of a request's head that node:http leaves to us (RFC 9112 section 3.2, CONTRACT "HTTP"). */
 import type { IncomingMessage } from "node:http";
-import { Refusal } from "../core/errors.ts";
+import { Refusal } from "../../core/errors.ts";
 import { isSaneRequestId } from "./request-id.ts";
 
 /** The longest request target, in bytes. */

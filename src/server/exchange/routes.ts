@@ -1,6 +1,6 @@
 /** Which requests mean what; those that mean nothing here are refused. */
-import { Refusal } from "../core/errors.ts";
-import { quoteInput } from "../core/quote.ts";
+import { Refusal } from "../../core/errors.ts";
+import { quoteInput } from "../../core/quote.ts";
 
 /** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
 export type Operation =

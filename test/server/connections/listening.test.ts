@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { startServer } from "../helpers/plant-server.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { startServer } from "../../helpers/plant-server.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 async function get(socketPath: string, path: string): Promise<string> {
   const sent = request({ socketPath, path, agent: false }).end();

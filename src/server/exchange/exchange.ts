@@ -1,7 +1,7 @@
 /** One request and its answer, and the connection on which they are exchanged. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Refusal } from "../core/errors.ts";
+import type { Refusal } from "../../core/errors.ts";
 import { readHead, type RequestHead } from "./headers.ts";
 import { makeRequestId } from "./request-id.ts";
 import type { Operation } from "./routes.ts";
