@@ -93,7 +93,9 @@ describe("only what it needs is loaded with", () => {
     "%s: no interface description and no page",
     (source) => {
       const sources = loadedWith(source).flatMap(({ inputs }) => Object.keys(inputs));
-      const isDescription = /^src\/(?:core\/openapi|core\/error-advice|server\/docs)/;
+      // Of docs only what decides whether the others are loaded.
+      const isDescription =
+        /^src\/(?:core\/openapi|core\/error-advice|server\/docs\/(?!self-description|public-url))/;
       expect(sources.filter((each) => isDescription.test(each))).toEqual([]);
     },
   );
