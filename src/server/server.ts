@@ -22,6 +22,7 @@ import type { ServerLoad } from "./limits.ts";
 import type { PlantServerOptions } from "./options.ts";
 import { sendAnswer, sendLastAnswer, toErrorAnswer } from "./exchange/reply.ts";
 import { MethodRefusal } from "./exchange/routes.ts";
+import { createTurnEnd } from "./exchange/turn.ts";
 
 /** A server that listens. */
 export interface PlantServer {
@@ -64,11 +65,13 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     options.onExchange?.(toUnreadRecord(last, requestId));
     sendLastAnswer(socket, last, requestId);
   };
+  const endOfTurn = createTurnEnd();
   const connections = new Connections(server, options.maxConnections, isEncrypted, answerAndClose);
 
   async function serve(exchange: Exchange): Promise<void> {
     if (preparing !== undefined) await preparing;
     const given = await answer(exchange);
+    await endOfTurn();
     connections.answered(exchange);
     options.onExchange?.(toExchangeRecord(exchange, given));
     const { connection } = exchange;

@@ -67,6 +67,18 @@ describe("a connection is kept", () => {
     connection.socket.destroy();
   });
 
+  it("after a body over the limit that had come in full before it was refused", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
+    const answers = await connection.answers(2);
+    expect(answers.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
+      [400, '{"error":41300'],
+      [200, '{"name":"fern"'],
+    ]);
+    connection.socket.destroy();
+  });
+
   it("and pipelined requests are answered in their order", async () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
@@ -131,7 +143,7 @@ describe("a connection is ended", () => {
   it("after a refused body that goes on beyond the limit, and the client can read the answer", async () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
     const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}`);
+    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(2500)}`);
     const [answer] = await connection.answers(1);
     expect(answer?.body).toContain("41300");
     await connection.ended();
