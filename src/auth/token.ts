@@ -1,5 +1,5 @@
 /** The tokens that plantstore issues: how one is made, and what is stored of it (CONTRACT "Credential"). */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { toToken } from "./token-format.ts";
 
 const secretBytes = 32;
@@ -11,5 +11,5 @@ export function mintToken(): string {
 
 /** What is stored of a token: its SHA-256, in lower-case hexadecimal. */
 export function digestToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return hash("sha256", token, "hex");
 }

@@ -67,12 +67,13 @@ export function parseJson(text: string): ParsedJson {
 }
 
 const byteOrderMark = "\uFEFF";
+const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Where the first sequence begins that is no character: a decoder that forgives writes U+FFFD, EF BF BD, for it. */
 function firstInvalidByte(bytes: Uint8Array): number {
   const forgivingDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const mended = new TextEncoder().encode(forgivingDecoder.decode(bytes));
+  const mended = encoder.encode(forgivingDecoder.decode(bytes));
   const firstDifference = mended.findIndex((byte, index) => byte !== bytes[index]);
   // The broken sequence may itself begin with EF, or with EF BF.
   return mended.lastIndexOf(0xef, firstDifference);
@@ -258,7 +259,7 @@ class JsonReader {
   }
 
   #byteAt(): number {
-    return new TextEncoder().encode(this.#text.slice(0, this.#at)).length;
+    return encoder.encode(this.#text.slice(0, this.#at)).length;
   }
 }
 

@@ -83,6 +83,8 @@ const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
 function findTypeProblems(contentTypes: readonly string[]): Problem[] {
   const [contentType, ...others] = contentTypes;
+  // Nearly always.
+  if (contentType === "application/json" && others.length === 0) return [];
   if (contentType === undefined) {
     return [{ kind: "notJsonType", message: `the content type is missing: ${advice}` }];
   }
