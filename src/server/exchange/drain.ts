@@ -1,4 +1,5 @@
 /** Takes the rest of a refused request off the connection, so that the client gets to read the answer. */
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Exchange } from "./exchange.ts";
 
@@ -36,4 +37,12 @@ export function endGently(socket: Duplex): void {
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Has node:http end a connection gently behind its last answer, after which it calls `destroySoon`: requests that are not
+ * read may be waiting on it.
+ */
+export function leaveGently(socket: Socket): void {
+  socket.destroySoon = () => endGently(socket);
 }

@@ -5,7 +5,7 @@ import { CredentialRefusal } from "../../auth/credential.ts";
 import type { ErrorKind, Refusal } from "../../core/errors.ts";
 import { type Plant, toPlantJson } from "../../core/plant.ts";
 import type { CreateResult } from "../../core/store.ts";
-import { drainRequest, endGently } from "./drain.ts";
+import { drainRequest, endGently, leaveGently } from "./drain.ts";
 import type { Exchange } from "./exchange.ts";
 import { MethodRefusal } from "./routes.ts";
 
@@ -59,6 +59,7 @@ export async function sendAnswer(
 ): Promise<void> {
   const { request, response, requestId } = exchange;
   if (response.destroyed) return;
+  if (exchange.connection.isEnding) leaveGently(request.socket);
   if (!exchange.isBodyComing || exchange.isBroken) {
     const headers = toHeaders(answer, requestId, isLast || exchange.isBroken);
     response.writeHead(answer.status, headers).end(answer.body);

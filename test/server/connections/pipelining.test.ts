@@ -1,12 +1,13 @@
 /** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
 
-function create(id: number): string {
-  const body = `{"id":${id},"name":"fern"}`;
+function create(id: number, name = "fern"): string {
+  const body = `{"id":${id},"name":"${name}"}`;
   return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 const creates = (count: number): string =>
@@ -60,6 +61,26 @@ it("what comes behind that one is not even read, however much it is", async () =
   await connection.ended();
   expect(statuses(connection.received())).toHaveLength(33);
   expect(count()).toBe(34);
+});
+
+it("and a client that goes on sending loses none of the answers", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.pause();
+  // Together they are more than the buffers between the two hold.
+  const name = "fern".repeat(60_000);
+  for (let id = 0; id < 33; id++) connection.socket.write(create(id, name));
+  await held.isWaiting(32);
+  held.release("created");
+  const sending = setInterval(() => void connection.socket.write(creates(10)), 1);
+  await sleep(50);
+  connection.socket.resume();
+  await connection.ended();
+  clearInterval(sending);
+  expect(connection.failure()).toBeUndefined();
+  expect(statuses(connection.received())).toEqual([...Array(32).fill(200), 400]);
+  connection.socket.destroy();
 });
 
 it.each([
