@@ -70,6 +70,39 @@ describe("parseNewPlant reads", () => {
     expect(parseNewPlant(bytesOf(body))).toEqual({ id: 1n, name: string, tag: string });
   });
 
+  it("what is written as usual as it reads it with white space in front, for every text", () => {
+    const outcomeOf = (text: string): unknown => {
+      try {
+        return parseNewPlant(bytesOf(text));
+      } catch (error) {
+        return error instanceof Refusal ? error.error : error;
+      }
+    };
+    const part = fc.oneof(
+      fc.constantFrom("{", "}", '"', ":", ",", " ", '"id"', '"name"', '"tag"', "\\", "-", "0", "1"),
+      fc.constantFrom('{"id":1,"name":"a', '","tag":"b', '"}', '{ "id": ', "9".repeat(18)),
+      fc.constantFrom("\u0000", "\u001f", "\u007f", "\u2028", "é", "🌿", "\uFEFF", "\n", "\r"),
+      fc.bigInt({ min: 2n * int64Min, max: 2n * int64Max }).map(String),
+    );
+    const plantLike = fc
+      .tuple(part, part, part, part)
+      .map(([id, name, tag, end]) => `{"id":${id},"name":"${name}","tag":"${tag}"}${end}`);
+    const texts = fc.oneof(
+      fc.array(part, { maxLength: 12 }).map((parts) => parts.join("")),
+      plantLike,
+      plantLike.map((text) => text.replaceAll(/[:,]/g, "$& ")),
+      anyPlant.map((plant) => toNewPlantJson(plant)),
+    );
+    // A byte order mark is passed over only where nothing is before it.
+    const isPlain = (text: string) => text !== "" && !text.startsWith("\uFEFF");
+    fc.assert(
+      fc.property(texts.filter(isPlain), (text) => {
+        expect(outcomeOf(text)).toEqual(outcomeOf(`\n${text}`));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
   it("what toNewPlantJson wrote, for every id and every string", () => {
     fc.assert(
       fc.property(anyPlant, (plant) => {
