@@ -19,12 +19,12 @@ export interface AuthenticatorOptions {
 /** Checks tokens. */
 export interface Authenticator {
   /**
-   * Returns when the token is good.
+   * Returns when the token is good: nothing when that is known at once, and otherwise a promise. In either way
    *
    * @throws CredentialRefusal `unknownToken`, `expiredToken`
    * @throws StoreError when the tokens could not be read: who can't be checked is not let in
    */
-  check(token: string): Promise<void>;
+  check(token: string): Promise<void> | undefined;
   /** Notes the uses of the last second, which it otherwise does by itself; to be called before the store is closed. */
   flushUses(): Promise<void>;
 }
@@ -70,41 +70,49 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return (reading ??= read().finally(() => (reading = undefined)));
   }
 
-  /** @param askedAtMs when the request came, in milliseconds of `performance.now()` */
-  async function find(digest: string, askedAtMs: number): Promise<TokenRecord | undefined> {
-    const isTooOld = (record: TokenRecord | undefined): boolean => {
-      const limitMs = record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs;
-      return askedAtMs - readAtMs > limitMs;
-    };
-    let record = known.get(digest);
-    // A read that is under way may have begun long before the request came; the one behind it has not.
-    while (isTooOld(record)) {
-      await refresh();
-      record = known.get(digest);
-    }
+  /**
+   * @param record what is known of a token
+   * @param askedAtMs when the request came, in milliseconds of `performance.now()`
+   */
+  function isTooOld(record: TokenRecord | undefined, askedAtMs: number): boolean {
+    const limitMs = record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs;
+    return askedAtMs - readAtMs > limitMs;
+  }
+
+  function checkRecord(digest: string, record: TokenRecord | undefined, askedAtMs: number): void {
     if (askedAtMs - readAtMs > refreshAgeMs) {
       // Should it fail, those are told who have to wait for the next one.
       refresh().catch(() => undefined);
     }
-    return record;
+    if (record === undefined || record.revokedAtMs !== undefined) {
+      throw new CredentialRefusal(
+        "unknownToken",
+        "the token is unknown or was revoked: use one that this server issued",
+        true,
+      );
+    }
+    if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
+      throw new CredentialRefusal("expiredToken", "the token has expired: use a new one", true);
+    }
+    uses.add(digest, record.lastUsedDay);
+  }
+
+  async function checkFresh(digest: string, askedAtMs: number): Promise<void> {
+    // A read that is under way may have begun long before the request came; the one behind it has not.
+    do await refresh();
+    while (isTooOld(known.get(digest), askedAtMs));
+    checkRecord(digest, known.get(digest), askedAtMs);
   }
 
   return {
-    async check(token) {
+    check(token) {
       const digest = digestToken(token);
-      if (digest === ownDigest) return;
-      const record = await find(digest, performance.now());
-      if (record === undefined || record.revokedAtMs !== undefined) {
-        throw new CredentialRefusal(
-          "unknownToken",
-          "the token is unknown or was revoked: use one that this server issued",
-          true,
-        );
-      }
-      if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
-        throw new CredentialRefusal("expiredToken", "the token has expired: use a new one", true);
-      }
-      uses.add(digest, record.lastUsedDay);
+      if (digest === ownDigest) return undefined;
+      const askedAtMs = performance.now();
+      const record = known.get(digest);
+      if (isTooOld(record, askedAtMs)) return checkFresh(digest, askedAtMs);
+      checkRecord(digest, record, askedAtMs);
+      return undefined;
     },
     flushUses: () => uses.flush(),
   };

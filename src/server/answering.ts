@@ -20,12 +20,12 @@ export type AnsweringServer = Omit<PlantServerOptions, "port" | "socketPath"> & 
 /**
  * The answers of a server.
  *
- * @returns a function that never rejects: whatever fails is an answer too
+ * @returns a function that never throws or rejects: whatever fails is an answer too. What is known at once it returns at once
  */
 export function createAnswering(
   server: AnsweringServer,
   context: CreateContext,
-): (exchange: Exchange) => Promise<Answer> {
+): (exchange: Exchange) => Answer | Promise<Answer> {
   const addCors = createCorsPolicy(server.corsOrigins ?? []);
   const findRoute = createRouter(server.basePath, {
     hasPage: server.docs ?? true,
@@ -35,12 +35,11 @@ export function createAnswering(
   const checkReadiness = createReadinessCheck(server.store, context.isStopping);
   const selfDescription = createSelfDescription(server);
 
-  async function perform(exchange: Exchange): Promise<Answer> {
+  function perform(exchange: Exchange): Answer | Promise<Answer> {
     const { head, request } = exchange;
     if (head.refusal !== undefined) throw head.refusal;
     if (exchange.isExcess) throw tooManyAtATime();
-    const { method = "", url: target = "", headers } = request;
-    const { operation, methods } = findRoute({ method, target, accept: headers.accept ?? "" });
+    const { operation, methods } = findRoute(request);
     exchange.operation = operation;
     switch (operation) {
       case "create":
@@ -55,25 +54,33 @@ export function createAnswering(
       case "metrics":
         return toMetricsAnswer(server.metrics);
       case "description":
-        return selfDescription.describe(headers.host);
+        return selfDescription.describe(request.headers.host);
       case "page":
-        return selfDescription.show(headers.host);
+        return selfDescription.show(request.headers.host);
       case "options":
         return toOptionsAnswer(methods);
     }
   }
 
-  return async (exchange) => {
-    const answer = await perform(exchange).catch((error: unknown) =>
-      toErrorAnswer(toRefusal(error, server.onError)),
-    );
-    return addCors?.(answer, exchange.request.headers.origin) ?? answer;
-  };
+  const refuse = (error: unknown): Answer => toErrorAnswer(toRefusal(error, server.onError));
+
+  function performSafely(exchange: Exchange): Answer | Promise<Answer> {
+    try {
+      const answer = perform(exchange);
+      return answer instanceof Promise ? answer.catch(refuse) : answer;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  if (addCors === undefined) return performSafely;
+  return async (exchange) =>
+    addCors(await performSafely(exchange), exchange.request.headers.origin);
 }
 
 async function toMetricsAnswer(metrics: PlantServerOptions["metrics"]): Promise<Answer> {
   const body = (await metrics?.render()) ?? "";
-  return { status: 200, body, headers: { "Content-Type": metrics?.contentType ?? "text/plain" } };
+  return { status: 200, body, contentType: metrics?.contentType ?? "text/plain", headers: {} };
 }
 
 /** What a client is told of a failure: of one that is not its own, nothing but what it can do. */

@@ -9,10 +9,13 @@ import {
 } from "./connections/broken-connections.ts";
 import { BodyMemory } from "./create/body-memory.ts";
 import { closeConnections } from "./connections/connection-closer.ts";
-import { stopReading } from "./connections/parser-stop.ts";
+import { stopReading } from "./connections/request-parser.ts";
+import { createWholeRequestFinder } from "./connections/whole-requests.ts";
 import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections/connections.ts";
 import type { CreateContext } from "./create/create-plant.ts";
-import { Exchange } from "./exchange/exchange.ts";
+import { type Connection, Exchange } from "./exchange/exchange.ts";
+import { createOutbox } from "./exchange/outbox.ts";
+import type { PlantRequest } from "./exchange/plant-request.ts";
 import { toExchangeRecord, toUnreadRecord } from "./observing/exchange-record.ts";
 import { listen } from "./connections/listening.ts";
 import { makeRequestId } from "./exchange/request-id.ts";
@@ -20,9 +23,8 @@ import { createHttpServer, type TlsCertificate } from "./connections/http-listen
 import { Inflight } from "./create/inflight.ts";
 import type { ServerLoad } from "./limits.ts";
 import type { PlantServerOptions } from "./options.ts";
-import { sendAnswer, sendLastAnswer, toErrorAnswer } from "./exchange/reply.ts";
+import { sendAnswer, sendLastAnswer, toErrorAnswer, writeAnswer } from "./exchange/reply.ts";
 import { MethodRefusal } from "./exchange/routes.ts";
-import { createTurnEnd } from "./exchange/turn.ts";
 
 /** A server that listens. */
 export interface PlantServer {
@@ -65,38 +67,61 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     options.onExchange?.(toUnreadRecord(last, requestId));
     sendLastAnswer(socket, last, requestId);
   };
-  const endOfTurn = createTurnEnd();
-  const connections = new Connections(server, options.maxConnections, isEncrypted, answerAndClose);
-
-  async function serve(exchange: Exchange): Promise<void> {
-    if (preparing !== undefined) await preparing;
-    const given = await answer(exchange);
-    await endOfTurn();
+  const keepAliveSeconds = Math.floor(options.idleTimeoutMs / 1000);
+  const sendAtEndOfTurn = createOutbox((exchange, given) => {
+    memory.free(exchange);
     connections.answered(exchange);
-    options.onExchange?.(toExchangeRecord(exchange, given));
+    const bytes = Buffer.byteLength(given.body);
+    options.onExchange?.(toExchangeRecord(exchange, given, bytes));
     const { connection } = exchange;
     // What was pipelined behind this request is under way as well, and is answered before the connection ends.
     const isLast =
       (connection.isEnding || isStopping()) && connection.exchanges.at(-1) === exchange;
-    await sendAnswer(exchange, given, { isLast, maxDrainBytes: options.maxBodyBytes });
-  }
-  function start(
-    request: IncomingMessage,
-    response: ServerResponse,
-    awaitsContinue: boolean,
-  ): void {
+    if (exchange.hasResponse || isLast) {
+      const { maxBodyBytes: maxDrainBytes } = options;
+      sendAnswer(exchange, given, { isLast, maxDrainBytes }).catch(options.onError);
+    } else {
+      writeAnswer(exchange, given, bytes, keepAliveSeconds);
+      connections.ended(exchange);
+    }
+  });
+  const serve = (exchange: Exchange): void => {
+    const given = preparing?.then(() => answer(exchange)) ?? answer(exchange);
+    if (given instanceof Promise) {
+      given.then((each) => sendAtEndOfTurn(exchange, each), options.onError);
+    } else {
+      sendAtEndOfTurn(exchange, given);
+    }
+  };
+  const begin = (connection: Connection, request: PlantRequest, awaitsContinue: boolean) => {
+    const exchange = new Exchange(connection, request, awaitsContinue);
+    connections.begin(exchange);
+    return exchange;
+  };
+  const findWholeRequests = createWholeRequestFinder(server, (connection, request) =>
+    serve(begin(connection, request, false)),
+  );
+  const connections = new Connections(server, options, isEncrypted, {
+    onOpen: findWholeRequests,
+    answerAndClose,
+  });
+
+  function start(request: PlantRequest, response: ServerResponse, awaitsContinue: boolean): void {
     const connection = connections.of(request.socket);
-    if (connection === undefined || connection.isEnding) {
+    const [first] = connection?.exchanges ?? [];
+    const isKnown = first?.request === request;
+    if (connection === undefined || (connection.isEnding && !isKnown)) {
       stopReading(request.socket);
       return;
     }
-    const exchange = new Exchange(connection, request, response, awaitsContinue);
-    connections.begin(exchange);
-    if (exchange.isExcess) exchange.break(tooManyAtATime());
+    const exchange = isKnown ? first : begin(connection, request, awaitsContinue);
+    exchange.response = response;
     response.once("close", () => connections.ended(exchange));
-    serve(exchange).catch(options.onError);
+    if (isKnown) return;
+    if (exchange.isExcess) exchange.break(tooManyAtATime());
+    serve(exchange);
   }
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+  const onRequest = (request: PlantRequest, response: ServerResponse): void =>
     start(request, response, false);
   server.on("request", onRequest);
   server.on("checkContinue", (request, response) => start(request, response, true));

@@ -1,7 +1,7 @@
 /** Who is let in, and how soon a change holds. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createAuthenticator } from "../../src/auth/authenticator.ts";
+import { type AuthenticatorOptions, createAuthenticator } from "../../src/auth/authenticator.ts";
 import * as tokenModule from "../../src/auth/token.ts";
 import type { TokenRecord } from "../../src/core/store.ts";
 
@@ -12,11 +12,17 @@ function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
 }
 
+/** An authenticator that says in a promise what it knows at once, too. */
+function createAsking(options: AuthenticatorOptions) {
+  const { check, flushUses } = createAuthenticator(options);
+  return { check: async (token: string) => check(token), flushUses };
+}
+
 /** An authenticator over tokens that a test may change, at the time 1000. */
 function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
   const noted: unknown[] = [];
-  const authenticator = createAuthenticator({
+  const authenticator = createAsking({
     listTokens: async () => {
       reads++;
       await sleep(1);
@@ -159,7 +165,7 @@ it("a flood of unknown tokens at the same time costs one read, and is not rememb
 it("a flood of unknown tokens leaves a store that reads slowly time for others", async () => {
   const advance = stopClock();
   let reads = 0;
-  const authenticator = createAuthenticator({
+  const authenticator = createAsking({
     listTokens: async () => {
       reads++;
       advance(50);
@@ -180,7 +186,7 @@ it("a flood of unknown tokens leaves a store that reads slowly time for others",
 it("while tokens are young enough, a request waits for no read of them", async () => {
   const advance = stopClock();
   let reads = 0;
-  const authenticator = createAuthenticator({
+  const authenticator = createAsking({
     listTokens: async () => {
       // The first read ends, and no other one.
       if (reads++ > 0) await new Promise(() => undefined);
@@ -243,7 +249,7 @@ describe("a change holds within a second", () => {
 
 it("while the tokens can't be read nobody is let in, and afterwards they are again", async () => {
   let isBroken = true;
-  const authenticator = createAuthenticator({
+  const authenticator = createAsking({
     listTokens: async () => {
       if (isBroken) throw new Error("disk I/O error");
       return [toRecord("a")];

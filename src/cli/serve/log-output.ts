@@ -12,7 +12,7 @@ export interface LogOutput {
 /** Lines wait for others no longer than this. */
 const gatherMs = 50;
 /** Nor for more than so many UTF-16 code units. */
-const gatherLength = 16 * 1024;
+const gatherLength = 64 * 1024;
 /** Bytes that a reader may lag behind; after that lines are lost rather than the service held up. */
 const maxLagBytes = 4 * 1024 * 1024;
 const closeMs = 1000;

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { Refusal } from "../../core/errors.ts";
 import type { AnswerAndClose, Connections } from "./connections.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { stoppedCode } from "./parser-stop.ts";
+import { stoppedCode } from "./request-parser.ts";
 import { headersTooLarge, maxTargetBytes, targetTooLong } from "../exchange/headers.ts";
 
 /** What node:http adds to an error of the connection or of its parser. */
@@ -30,7 +30,9 @@ export function createBrokenConnectionListener(
     if (seen.has(socket)) return;
     seen.add(socket);
 
-    const open = connections.of(socket)?.exchanges ?? [];
+    const connection = connections.of(socket);
+    connection?.release();
+    const open = connection?.exchanges ?? [];
     const last = open.at(-1);
     if (last !== undefined && !last.request.complete) last.break(refusal);
     else answerAfterOthers(open, () => answerAndClose(socket, refusal));

@@ -20,6 +20,7 @@ export async function closeConnections(
     TcpServer.prototype.close.call(server, () => resolve());
   });
   const sweep = (): void => {
+    connections.release();
     const sockets = [...connections.sockets];
     if (sockets.every((socket) => socket.writableLength === 0)) server.closeIdleConnections();
     // Node takes only those for idle that have had a request before.

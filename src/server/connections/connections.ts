@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Refusal } from "../../core/errors.ts";
 import { Connection, type Exchange } from "../exchange/exchange.ts";
+import type { ServerLimits } from "../limits.ts";
 
 /** Those that are refused linger for a moment; beyond so many of them, node:net drops the next without a word. */
 const refusalRoom = 100;
@@ -14,8 +15,18 @@ const refusalRoom = 100;
  */
 const maxPipelined = 32;
 
+/** How often idle connections are looked for. */
+const sweepMs = 1000;
+
 /** Sends the last answer on a connection, on which nothing else is under way. */
 export type AnswerAndClose = (socket: Duplex, refusal: Refusal) => void;
+
+/** Who deals with what happens to connections. */
+export interface ConnectionsListener {
+  /** One that was not refused; nothing has been read of it. */
+  readonly onOpen: (connection: Connection) => void;
+  readonly answerAndClose: AnswerAndClose;
+}
 
 /** Follows the connections of a server from its beginning on. */
 export class Connections {
@@ -23,6 +34,7 @@ export class Connections {
   readonly #open = new Map<Duplex, Connection>();
   /** Those to which no answer is owed; the first has been so for longest. */
   readonly #idle = new Set<Connection>();
+  readonly #onOpen: (connection: Connection) => void;
   /** Clients of TLS that have not said hello to the end, by their address and port. */
   readonly #greeting = new Map<string, Socket>();
   #count = 0;
@@ -32,9 +44,20 @@ export class Connections {
    * @param max at least 1. One more ends the one that has been idle for longest; when all of them wait for answers, it is
    * refused itself
    */
-  constructor(server: Server, max: number, isEncrypted: boolean, answerAndClose: AnswerAndClose) {
+  constructor(
+    server: Server,
+    { maxConnections: max, idleTimeoutMs }: Pick<ServerLimits, "maxConnections" | "idleTimeoutMs">,
+    isEncrypted: boolean,
+    { onOpen, answerAndClose }: ConnectionsListener,
+  ) {
     this.#max = max;
+    this.#onOpen = onOpen;
     server.maxConnections = max + refusalRoom;
+    server.once("listening", () => {
+      const sweep = (): void => this.#endIdleFor(idleTimeoutMs);
+      const sweeping = setInterval(sweep, Math.min(sweepMs, idleTimeoutMs)).unref();
+      server.once("close", () => clearInterval(sweeping));
+    });
     server.on("connection", (socket) => {
       this.#count++;
       socket.once("close", () => this.#count--);
@@ -91,9 +114,17 @@ export class Connections {
 
   /** Nothing more comes of an exchange. */
   ended(exchange: Exchange): void {
-    const { exchanges } = exchange.connection;
+    const { connection } = exchange;
+    const { exchanges, socket } = connection;
     const index = exchanges.indexOf(exchange);
     if (index >= 0) exchanges.splice(index, 1);
+    connection.idleSinceMs = performance.now();
+    connection.idleBytesRead = socket.bytesRead;
+  }
+
+  /** Lets node:http have all that it was spared, so that it can tell who is idle. */
+  release(): void {
+    for (const connection of this.#open.values()) connection.release();
   }
 
   #add(socket: Socket): void {
@@ -104,12 +135,24 @@ export class Connections {
       this.#open.delete(socket);
       this.#idle.delete(connection);
     });
+    this.#onOpen(connection);
   }
 
   #awaitHandshake(socket: Socket): void {
     const peer = toPeer(socket);
     this.#greeting.set(peer, socket);
     socket.once("close", () => this.#greeting.delete(peer));
+  }
+
+  /** Ends those on which nothing has come for so long, as node:http does behind an answer of its own. */
+  #endIdleFor(ms: number): void {
+    const since = performance.now() - ms;
+    for (const { socket, exchanges, idleSinceMs, idleBytesRead } of this.#idle) {
+      if (idleSinceMs > since) return;
+      // How long the head of a request may take to come, the first one included, is for node:http to see.
+      const isHeadAwaited = socket.bytesRead === 0 || socket.bytesRead > idleBytesRead;
+      if (exchanges.length === 0 && !isHeadAwaited) socket.destroy();
+    }
   }
 
   #endLongestIdle(): boolean {

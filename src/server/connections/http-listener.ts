@@ -1,7 +1,11 @@
 /** node:http as this server needs it: its limits, and nothing answered over our heads. */
 import { createServer, type Server, type ServerOptions } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import {
+  createServer as createTlsServer,
+  type ServerOptions as TlsServerOptions,
+} from "node:https";
 import { maxHeaderBytes, maxTargetBytes } from "../exchange/headers.ts";
+import { PlantRequest } from "../exchange/plant-request.ts";
 import type { ServerLimits } from "../limits.ts";
 
 /** What a server shows for its name, in PEM. */
@@ -19,9 +23,10 @@ export interface TlsCertificate {
 export function createHttpServer(
   { requestTimeoutMs, idleTimeoutMs }: ServerLimits,
   certificate: TlsCertificate | undefined,
-): Server {
+): Server<typeof PlantRequest> {
   const headersTimeout = requestTimeoutMs / 3;
-  const settings: ServerOptions = {
+  const settings: ServerOptions<typeof PlantRequest> = {
+    IncomingMessage: PlantRequest,
     // Far above what is allowed, so that mostly readHead tells which of the limits was passed.
     maxHeaderSize: 4 * (maxTargetBytes + maxHeaderBytes),
     requestTimeout: requestTimeoutMs,
@@ -31,7 +36,7 @@ export function createHttpServer(
     // node:http would answer without a body; ours has one.
     requireHostHeader: false,
   };
-  const server = certificate
+  const server: Server<typeof PlantRequest> = certificate
     ? toHttpServer({ ...settings, ...certificate, handshakeTimeout: headersTimeout })
     : createServer(settings);
   // A client that never reads its answers would keep its connection for ever.
@@ -43,7 +48,7 @@ export function createHttpServer(
 }
 
 /** A server of node:https has all that one of node:http has, though their types are not related. */
-function toHttpServer(options: Parameters<typeof createTlsServer>[0]): Server {
+function toHttpServer(options: TlsServerOptions<typeof PlantRequest>): Server<typeof PlantRequest> {
   const server: unknown = createTlsServer(options);
-  return server as Server;
+  return server as Server<typeof PlantRequest>;
 }

@@ -29,7 +29,7 @@ export class BodyMemory {
     while (this.#bytes + bytes > this.#maxBytes) {
       if (!this.#endSlowest(exchange)) return false;
     }
-    if (exchange.heldBytes === 0) this.#arriving.add(exchange);
+    if (exchange.heldBytes === 0 && !exchange.request.complete) this.#arriving.add(exchange);
     exchange.heldBytes += bytes;
     this.#bytes += bytes;
     return true;
@@ -42,7 +42,8 @@ export class BodyMemory {
 
   /** Gives back all that was taken for a body. */
   free(exchange: Exchange): void {
-    this.#arriving.delete(exchange);
+    if (exchange.heldBytes === 0) return;
+    if (this.#arriving.size > 0) this.#arriving.delete(exchange);
     this.#bytes -= exchange.heldBytes;
     exchange.heldBytes = 0;
   }

@@ -1,26 +1,33 @@
 /** The body of a create: what its headers must say, and its bytes (CONTRACT "Body"). */
-import type { IncomingHttpHeaders } from "node:http";
 import { type Problem, Refusal } from "../../core/errors.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import type { RequestHead } from "../exchange/headers.ts";
 
 /**
  * Checks what a request says of its body, before any of it is read.
  *
- * @param contentTypes the values of all Content-Type headers
  * @throws Refusal that names all of `notJsonType`, `notUtf8Charset`, `contentCoding`, `bodyTooLarge` that apply
  */
-export function checkBodyHeaders(
-  headers: IncomingHttpHeaders,
-  contentTypes: readonly string[],
-  maxBytes: number,
-): void {
+export function checkBodyHeaders(head: RequestHead, maxBytes: number): void {
+  const isTooLarge = (head.contentLength ?? 0) > maxBytes;
+  if (isUsualType(head.contentTypes) && !isCoded(head) && !isTooLarge) return;
   const problems = [
-    ...findTypeProblems(contentTypes),
-    ...findCodingProblems(headers),
-    ...(Number(headers["content-length"] ?? 0) > maxBytes ? [tooLarge(maxBytes)] : []),
+    ...findTypeProblems(head.contentTypes),
+    ...(isCoded(head) ? [coded] : []),
+    ...(isTooLarge ? [tooLarge(maxBytes)] : []),
   ];
   if (problems.length > 0) throw Refusal.naming(problems);
+}
+
+/**
+ * Takes the room for a body that came whole.
+ *
+ * @param memory whoever calls this frees it
+ * @throws Refusal `overloaded` when there is none
+ */
+export function takeBody(exchange: Exchange, body: Uint8Array, memory: BodyMemory): void {
+  if (!memory.take(exchange, body.length)) throw memory.refusal();
 }
 
 /**
@@ -81,10 +88,12 @@ const advice = 'send the header "Content-Type: application/json"';
 /** One parameter of a media type (RFC 9110 section 5.6.6), its value bare or quoted. */
 const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
+function isUsualType(contentTypes: readonly string[]): boolean {
+  return contentTypes.length === 1 && contentTypes[0] === "application/json";
+}
+
 function findTypeProblems(contentTypes: readonly string[]): Problem[] {
   const [contentType, ...others] = contentTypes;
-  // Nearly always.
-  if (contentType === "application/json" && others.length === 0) return [];
   if (contentType === undefined) {
     return [{ kind: "notJsonType", message: `the content type is missing: ${advice}` }];
   }
@@ -111,12 +120,20 @@ function isForm(mediaType: string): boolean {
   return mediaType.trim().toLowerCase() === "application/x-www-form-urlencoded";
 }
 
-function findCodingProblems(headers: IncomingHttpHeaders): Problem[] {
-  const contentCodings = (headers["content-encoding"] ?? "").split(",");
-  const transferCodings = (headers["transfer-encoding"] ?? "").split(",");
-  const isCoded =
-    contentCodings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase())) ||
-    transferCodings.some((coding) => !["", "chunked"].includes(coding.trim().toLowerCase()));
-  if (!isCoded) return [];
-  return [{ kind: "contentCoding", message: "the body has a content coding: send it as it is" }];
+const coded: Problem = {
+  kind: "contentCoding",
+  message: "the body has a content coding: send it as it is",
+};
+
+function isCoded({ contentEncodings, transferEncodings }: RequestHead): boolean {
+  return (
+    hasOther(contentEncodings, ["", "identity"]) || hasOther(transferEncodings, ["", "chunked"])
+  );
+}
+
+/** Whether lists name anything else than these. */
+function hasOther(lists: readonly string[], names: readonly string[]): boolean {
+  if (lists.length === 0) return false;
+  const codings = lists.flatMap((list) => list.split(","));
+  return codings.some((coding) => !names.includes(coding.trim().toLowerCase()));
 }

@@ -3,9 +3,9 @@ import type { Authenticator } from "../../auth/authenticator.ts";
 import { parseCredential } from "../../auth/credential.ts";
 import { Refusal } from "../../core/errors.ts";
 import { type NewPlant, parseNewPlant } from "../../core/plant.ts";
-import type { ConflictPolicy, PlantStore } from "../../core/store.ts";
+import type { ConflictPolicy, CreateResult, PlantStore } from "../../core/store.ts";
 import type { BodyMemory } from "./body-memory.ts";
-import { checkBodyHeaders, readBody } from "./body.ts";
+import { checkBodyHeaders, readBody, takeBody } from "./body.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Inflight } from "./inflight.ts";
 import { type Answer, toPlantAnswer } from "../exchange/reply.ts";
@@ -23,30 +23,52 @@ export interface CreateContext {
 }
 
 /**
- * Creates the plant that a request holds.
+ * Creates the plant that a request holds; what is held of it in memory stays so until the caller frees it.
  *
- * @throws Refusal for each of the contract's cases but those of path and method
- * @throws StoreError when it could not be stored
+ * @throws Refusal at once, or in the promise, for each of the contract's cases but those of path and method
+ * @throws StoreError in the promise, when it could not be stored
  */
-export async function createPlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
-  const { request, head } = exchange;
-  await context.authenticator.check(parseCredential(head.authorizations));
-  if (context.isStopping()) throw new Refusal("shuttingDown", "the server is stopping: try again");
-  checkExpectation(request.headers.expect);
-  checkBodyHeaders(request.headers, head.contentTypes, context.maxBodyBytes);
-
-  context.inflight.refuseIfFull();
-
-  try {
-    const plant = parseNewPlant(await readBody(exchange, context.maxBodyBytes, context.memory));
-    return await storePlant(plant, context);
-  } finally {
-    context.memory.free(exchange);
-  }
+export function createPlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
+  const checking = context.authenticator.check(parseCredential(exchange.head.authorizations));
+  if (checking === undefined) return takePlant(exchange, context);
+  return checking.then(() => takePlant(exchange, context));
 }
 
-async function storePlant(plant: NewPlant, context: CreateContext): Promise<Answer> {
-  const result = await context.inflight.run(() => context.store.create(plant, context.onConflict));
+/** Goes on when the client is known. */
+function takePlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
+  const { head, request } = exchange;
+  if (context.isStopping()) throw new Refusal("shuttingDown", "the server is stopping: try again");
+  checkExpectations(head.expectations);
+  checkBodyHeaders(head, context.maxBodyBytes);
+  context.inflight.refuseIfFull();
+
+  if (request.wholeBody !== undefined) {
+    takeBody(exchange, request.wholeBody, context.memory);
+    return storePlant(parseNewPlant(request.wholeBody), context);
+  }
+  return readBody(exchange, context.maxBodyBytes, context.memory).then((body) =>
+    storePlant(parseNewPlant(body), context),
+  );
+}
+
+function storePlant(
+  plant: NewPlant,
+  { inflight, onConflict, store }: CreateContext,
+): Promise<Answer> {
+  inflight.begin();
+  return store.create(plant, onConflict).then(
+    (result) => {
+      inflight.end();
+      return toAnswer(plant, result);
+    },
+    (error: unknown) => {
+      inflight.end();
+      throw error;
+    },
+  );
+}
+
+function toAnswer(plant: NewPlant, result: CreateResult): Answer {
   if (result === "conflict") {
     throw new Refusal(
       "idTaken",
@@ -57,7 +79,7 @@ async function storePlant(plant: NewPlant, context: CreateContext): Promise<Answ
 }
 
 /** RFC 9110 section 10.1.1 defines one expectation. */
-function checkExpectation(expectation: string | undefined): void {
-  if (expectation === undefined || expectation.toLowerCase() === "100-continue") return;
+function checkExpectations(expectations: readonly string[]): void {
+  if (expectations.every((each) => each.toLowerCase() === "100-continue")) return;
   throw new Refusal("expectation", 'the expectation is not supported: only "100-continue" is');
 }

@@ -23,17 +23,17 @@ export class Inflight {
   }
 
   /**
-   * Does work as one of those that are counted.
+   * One more is under way, until {@link Inflight.end} is called.
    *
-   * @throws Refusal `overloaded`, before the work is begun
+   * @throws Refusal `overloaded`
    */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  begin(): void {
     this.refuseIfFull();
     this.#count++;
-    try {
-      return await work();
-    } finally {
-      this.#count--;
-    }
+  }
+
+  /** One of them has ended. */
+  end(): void {
+    this.#count--;
   }
 }

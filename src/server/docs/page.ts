@@ -21,8 +21,8 @@ export function toPageAnswer(server: PageServer): Answer {
   return {
     status: 200,
     body: toPage(server),
+    contentType: "text/html; charset=utf-8",
     headers: {
-      "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": contentSecurityPolicy,
       "Cross-Origin-Resource-Policy": "same-origin",
       "Referrer-Policy": "no-referrer",

@@ -1,31 +1,50 @@
 /** One request and its answer, and the connection on which they are exchanged. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Refusal } from "../../core/errors.ts";
-import { readHead, type RequestHead } from "./headers.ts";
+import type { RequestHead } from "./headers.ts";
+import type { PlantRequest } from "./plant-request.ts";
 import { makeRequestId } from "./request-id.ts";
 import type { Operation } from "./routes.ts";
 
 /** A client's connection. */
 export class Connection {
-  readonly socket: Duplex;
+  readonly socket: Socket;
   /** What is under way, in the order of the requests: a client may pipeline. */
   readonly exchanges: Exchange[] = [];
   /** How many of them have no answer yet. */
   unanswered = 0;
   /** What comes behind the last of them is not read as a request any more. */
   isEnding = false;
+  /** A request whose rest is expected in this turn of the event loop; behind it, nothing else was read. */
+  held: PlantRequest | undefined;
+  /** Since when nothing was under way; milliseconds of `performance.now()`. */
+  idleSinceMs = performance.now();
+  /** How much had been read by then; what was read since is the beginning of a request. */
+  idleBytesRead = 0;
 
-  constructor(socket: Duplex) {
+  constructor(socket: Socket) {
     this.socket = socket;
+  }
+
+  /** Lets node:http have a request that has not become whole. */
+  releaseHeld(): void {
+    this.held?.release();
+    this.held = undefined;
+  }
+
+  /** Lets node:http have all of this connection that it was spared. */
+  release(): void {
+    this.releaseHeld();
+    // Behind the first there is another one only if node:http has both.
+    this.exchanges[0]?.request.release();
   }
 }
 
 /** One request and its answer. */
 export class Exchange {
   readonly connection: Connection;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: PlantRequest;
   readonly head: RequestHead;
   readonly requestId: string;
   /** When the head of the request had come; milliseconds of `performance.now()`. */
@@ -38,28 +57,39 @@ export class Exchange {
   isExcess = false;
   /** What is held in memory of the body. */
   heldBytes = 0;
+  #response: ServerResponse | undefined;
   #broken: Refusal | undefined;
   #onBroken: ((refusal: Refusal) => void) | undefined;
 
-  constructor(
-    connection: Connection,
-    request: IncomingMessage,
-    response: ServerResponse,
-    isContinueAwaited: boolean,
-  ) {
+  constructor(connection: Connection, request: PlantRequest, isContinueAwaited: boolean) {
     this.connection = connection;
     this.request = request;
-    this.response = response;
-    this.head = readHead(request);
+    this.head = request.head;
     this.requestId = this.head.requestId ?? makeRequestId();
     this.isContinueAwaited = isContinueAwaited;
   }
 
+  /** What node:http answers with; it makes one when it is asked for, and has not done so yet. */
+  get response(): ServerResponse {
+    if (this.#response === undefined) this.request.release();
+    if (this.#response === undefined) throw new Error("node:http announced no request");
+    return this.#response;
+  }
+
+  /** What node:http has made for this exchange. */
+  set response(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Whether node:http has made something to answer with. */
+  get hasResponse(): boolean {
+    return this.#response !== undefined;
+  }
+
   /** Whether more of this request was announced than has arrived. */
   get isBodyComing(): boolean {
-    const { complete, headers } = this.request;
-    if (complete) return false;
-    return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+    if (this.request.complete) return false;
+    return this.head.transferEncodings.length > 0 || (this.head.contentLength ?? 0) > 0;
   }
 
   /** Whether {@link Exchange.break} was called; the connection is of no more use then. */

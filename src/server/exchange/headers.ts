@@ -12,6 +12,12 @@ export const maxHeaderBytes = 16 * 1024;
 export interface RequestHead {
   readonly authorizations: readonly string[];
   readonly contentTypes: readonly string[];
+  readonly contentEncodings: readonly string[];
+  readonly transferEncodings: readonly string[];
+  /** How many bytes the body is announced to have: undefined when nothing is said of it, or it comes in chunks. */
+  readonly contentLength: number | undefined;
+  /** What the client expects of the server before it sends the body. */
+  readonly expectations: readonly string[];
   /** What the client calls this request. */
   readonly requestId: string | undefined;
   /** Why nothing more is to be read of the request: `targetTooLong`, `headersTooLarge`, `malformedHttp`. */
@@ -22,12 +28,15 @@ export interface RequestHead {
 
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Reads the head of a request in one pass. */
+/** Reads the head of a request in one pass, and without `headers` of node:http, which makes an object of all of them. */
 export function readHead(request: IncomingMessage): RequestHead {
   const authorizations: string[] = [];
   const contentTypes: string[] = [];
-  const hosts: string[] = [];
+  const contentEncodings: string[] = [];
   const transferEncodings: string[] = [];
+  const expectations: string[] = [];
+  const hosts: string[] = [];
+  let contentLength: number | undefined;
   let requestId: string | undefined;
   let isUpgrade = false;
   let bytes = 0;
@@ -43,11 +52,21 @@ export function readHead(request: IncomingMessage): RequestHead {
       case "content-type":
         contentTypes.push(value);
         break;
+      case "content-length":
+        // node:http takes no second one.
+        contentLength = Number(value);
+        break;
       case "authorization":
         authorizations.push(value);
         break;
+      case "content-encoding":
+        contentEncodings.push(value);
+        break;
       case "transfer-encoding":
         transferEncodings.push(value);
+        break;
+      case "expect":
+        expectations.push(value);
         break;
       case "x-request-id":
         if (isSaneRequestId(value)) requestId = value;
@@ -66,6 +85,10 @@ export function readHead(request: IncomingMessage): RequestHead {
   return {
     authorizations,
     contentTypes,
+    contentEncodings,
+    transferEncodings,
+    contentLength,
+    expectations,
     requestId,
     refusal: checkSizes(url.length, bytes) ?? malformation,
     isLast: isUpgrade || malformation !== undefined,

@@ -16,17 +16,23 @@ export interface Answer {
   readonly error?: number;
   /** What became of a plant. */
   readonly result?: string;
-  /** JSON, unless the headers name another content type. */
   readonly body: string;
+  /** Absent: JSON. */
+  readonly contentType?: string;
   /** Beside those that every answer has. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The answer to a create whose plant is stored (CONTRACT part 1, rule 3). */
 export function toPlantAnswer(plant: Plant, result: Exclude<CreateResult, "conflict">): Answer {
-  const headers = { "X-Plantstore-Result": result };
-  return { status: 200, result, body: toPlantJson(plant), headers };
+  return { status: 200, result, body: toPlantJson(plant), headers: resultHeaders[result] };
 }
+
+const resultHeaders = {
+  created: { "X-Plantstore-Result": "created" },
+  unchanged: { "X-Plantstore-Result": "unchanged" },
+  replaced: { "X-Plantstore-Result": "replaced" },
+} as const;
 
 /** The answer to those who run the server and find all well. */
 export function toStatusAnswer(status: "ok" | "ready"): Answer {
@@ -49,25 +55,49 @@ export function toErrorAnswer(refusal: Refusal, status = statuses[refusal.kind] 
 }
 
 /**
- * Sends an answer. While more of the request is on its way, that is drained between the answer and the end of the
- * exchange, `maxDrainBytes` at the most; a longer rest, and one that is not certain to come, costs the connection.
+ * Sends an answer past node:http, which knows nothing of the request, on a connection that stays open.
+ *
+ * @param bytes of its body
+ * @param keepAliveSeconds for how long it does
+ */
+export function writeAnswer(
+  { connection, request, requestId }: Exchange,
+  answer: Answer,
+  bytes: number,
+  keepAliveSeconds: number,
+): void {
+  const { socket } = connection;
+  if (socket.destroyed) return;
+  const body = request.method === "HEAD" ? "" : answer.body;
+  const text = `${toStatusLine(answer)}${toFields(answer, requestId, bytes)}Date: ${toDate()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n${body}`;
+  // What is ASCII is the same in both, and Latin-1 takes less time.
+  socket.write(text, bytes === answer.body.length ? "latin1" : "utf8");
+}
+
+/**
+ * Sends an answer through node:http. While more of the request is on its way, that is drained between the answer and the
+ * end of the exchange, `maxDrainBytes` at the most; a longer rest, and one that is not certain to come, costs the
+ * connection.
  */
 export async function sendAnswer(
   exchange: Exchange,
   answer: Answer,
   { isLast, maxDrainBytes }: { isLast: boolean; maxDrainBytes: number },
 ): Promise<void> {
-  const { request, response, requestId } = exchange;
+  const { connection, head, request, requestId } = exchange;
+  if (connection.socket.destroyed) return;
+  const { response } = exchange;
   if (response.destroyed) return;
-  if (exchange.connection.isEnding) leaveGently(request.socket);
+  if (connection.isEnding) leaveGently(request.socket);
+  const fields = toFields(answer, requestId);
   if (!exchange.isBodyComing || exchange.isBroken) {
-    const headers = toHeaders(answer, requestId, isLast || exchange.isBroken);
-    response.writeHead(answer.status, headers).end(answer.body);
+    const isOver = isLast || exchange.isBroken;
+    response.writeHead(answer.status, toList(fields, isOver)).end(answer.body);
     return;
   }
-  const length = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  const length = head.contentLength ?? Number.POSITIVE_INFINITY;
   const isRestBounded = length <= maxDrainBytes && !exchange.isContinueAwaited;
-  response.writeHead(answer.status, toHeaders(answer, requestId, isLast || !isRestBounded));
+  response.writeHead(answer.status, toList(fields, isLast || !isRestBounded));
   response.write(answer.body);
   // An answer without a body, as to HEAD, has only its head to send.
   response.flushHeaders();
@@ -82,17 +112,28 @@ export async function sendAnswer(
 
 /** Sends the last answer on a connection on which no request could be understood, and gives the client a moment to read it. */
 export function sendLastAnswer(socket: Duplex, answer: Answer, requestId: string): void {
+  const fields = `${toFields(answer, requestId)}Date: ${toDate()}\r\n${closing}`;
   socket.on("error", () => socket.destroy());
-  socket.write(toRawAnswer(answer, requestId));
+  socket.write(`${toStatusLine(answer)}${fields}\r\n${answer.body}`);
   endGently(socket);
 }
 
-function toRawAnswer(answer: Answer, requestId: string): string {
-  const headers = Object.entries(toHeaders(answer, requestId, true)).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
-  return [statusLine, ...headers, "", answer.body].join("\r\n");
+function toStatusLine({ status }: Answer): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+}
+
+let lastSecond = 0;
+let lastDate = "";
+
+/** Now, as headers have it (RFC 9110 section 5.6.7); many answers are written in the same second. */
+function toDate(): string {
+  const nowMs = Date.now();
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastDate = new Date(nowMs).toUTCString();
+  }
+  return lastDate;
 }
 
 const statuses: Partial<Record<ErrorKind, number>> = { noSuchPath: 404, noSuchMethod: 405 };
@@ -107,23 +148,31 @@ function toErrorHeaders(refusal: Refusal): Record<string, string> {
   return isPassing ? { "Retry-After": retryAfter } : {};
 }
 
-function toHeaders(
-  { status, body, headers }: Answer,
+/**
+ * The fields of an answer's head, a line for each. All of them are our own words, or were checked: nobody looks for line
+ * breaks in them.
+ */
+function toFields(
+  answer: Answer,
   requestId: string,
-  isLast: boolean,
-): Record<string, string> {
-  const all: Record<string, string> = {
-    "Content-Type": "application/json",
-    "Content-Length": String(Buffer.byteLength(body)),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "X-Request-Id": requestId,
-    ...headers,
-    ...(isLast ? { Connection: "close" } : {}),
-  };
-  if (status !== 204) return all;
-  // It has no content, not even an empty one (RFC 9110 section 8.6).
-  delete all["Content-Type"];
-  delete all["Content-Length"];
-  return all;
+  bytes = Buffer.byteLength(answer.body),
+): string {
+  const { status, contentType = "application/json", headers } = answer;
+  // 204 has no content, not even an empty one (RFC 9110 section 8.6).
+  const content =
+    status === 204 ? "" : `Content-Type: ${contentType}\r\nContent-Length: ${bytes}\r\n`;
+  let fields = `${content}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n`;
+  for (const name of Object.keys(headers)) fields += `${name}: ${headers[name] ?? ""}\r\n`;
+  return fields;
+}
+
+const closing = "Connection: close\r\n";
+
+/** Names and values by turns, as node:http takes them. */
+function toList(fields: string, isLast: boolean): string[] {
+  const lines = (isLast ? fields + closing : fields).trimEnd().split("\r\n");
+  return lines.flatMap((line) => {
+    const end = line.indexOf(": ");
+    return [line.slice(0, end), line.slice(end + 2)];
+  });
 }

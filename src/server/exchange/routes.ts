@@ -1,5 +1,6 @@
 /** Which requests mean what; those that mean nothing here are refused. */
 import { Refusal } from "../../core/errors.ts";
+import type { IncomingMessage } from "node:http";
 import { quoteInput } from "../../core/quote.ts";
 
 /** What a server can be asked to do: the contract's one operation, and what tells of the server (CONTRACT "HTTP"). */
@@ -31,13 +32,7 @@ export interface Route {
 }
 
 /** What a router reads of a request. */
-export interface RoutedRequest {
-  readonly method: string;
-  /** In origin-form or absolute-form (RFC 9112 section 3.2); a query has no meaning. */
-  readonly target: string;
-  /** The Accept header. */
-  readonly accept: string;
-}
+export type RoutedRequest = Pick<IncomingMessage, "method" | "url" | "headers">;
 
 /** What is there only where it is wanted. */
 export interface OptionalPaths {
@@ -72,12 +67,18 @@ export function createRouter(
   if (hasMetrics) routes.set("/metrics", toRoute("metrics", "GET", "HEAD"));
   const pageRoute = toRoute("page", "GET", "HEAD");
 
-  return ({ method, target, accept }) => {
-    const path = toPath(target);
+  const createRoute = routes.get(createPath);
+  return (request) => {
+    const { method = "", url = "" } = request;
+    // Nearly always.
+    if (createRoute !== undefined && method === "POST" && url === createPath) return createRoute;
+    const path = toPath(url);
     // A browser may begin at the root; for a program nothing is there.
     const isPage =
       path === "/docs" ||
-      (path === "/" && pageRoute.methods.includes(method) && accept.includes("text/html"));
+      (path === "/" &&
+        pageRoute.methods.includes(method) &&
+        (request.headers.accept ?? "").includes("text/html"));
     const route = hasPage && isPage ? pageRoute : routes.get(path);
     if (route === undefined) {
       const message = `no such path: "${quoteInput(path, 80)}"; plants are created with POST ${createPath}`;
@@ -96,6 +97,8 @@ export function createRouter(
 
 /** The path of a request's target, in origin-form or absolute-form, without its query. */
 export function toPath(target: string): string {
+  // Nearly always.
+  if (target.startsWith("/") && !target.includes("?")) return target;
   const [beforeQuery = ""] = target.split("?", 1);
   return beforeQuery.replace(/^https?:\/\/[^/]*/i, "");
 }

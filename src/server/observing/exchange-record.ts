@@ -25,8 +25,16 @@ export interface ExchangeRecord {
   readonly isAborted: boolean;
 }
 
-/** The record of a request that was understood. */
-export function toExchangeRecord(exchange: Exchange, answer: Answer): ExchangeRecord {
+/**
+ * The record of a request that was understood.
+ *
+ * @param bytes of the answer's body
+ */
+export function toExchangeRecord(
+  exchange: Exchange,
+  answer: Answer,
+  bytes: number,
+): ExchangeRecord {
   const { request, operation, requestId, startedAtMs } = exchange;
   return {
     method: request.method,
@@ -36,7 +44,7 @@ export function toExchangeRecord(exchange: Exchange, answer: Answer): ExchangeRe
     error: answer.error,
     result: answer.result,
     durationMs: performance.now() - startedAtMs,
-    bytes: request.method === "HEAD" ? 0 : Buffer.byteLength(answer.body),
+    bytes: request.method === "HEAD" ? 0 : bytes,
     requestId,
     isAborted: request.socket.destroyed,
   };

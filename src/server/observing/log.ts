@@ -73,7 +73,7 @@ const probes = new Set<Operation | undefined>(["health", "readiness", "metrics"]
 
 /** 5xx of our own making are worth a look, the passing ones among them a warning. */
 function toLevel({ operation, error = 0 }: ExchangeRecord): LogLevel {
-  if (probes.has(operation)) return "debug";
+  if (operation !== "create" && probes.has(operation)) return "debug";
   if (error < 50_000) return "info";
   return error >= 50_300 && error < 50_400 ? "warn" : "error";
 }
@@ -95,10 +95,17 @@ function toTextLine(_level: LogLevel, record: ExchangeRecord): string {
   return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${aborted}\n`;
 }
 
-/** Without a quotation mark or anything else that a line of either format would mistake. */
+let lastPath = "";
+let lastShownPath = "";
+
+/** Without a quotation mark or anything else that a line of either format would mistake; most lines have the same path. */
 function toShownPath(path: string): string {
-  if (plainPath.test(path)) return path;
-  return JSON.stringify(quoteInput(path, maxPath)).slice(1, -1);
+  if (path === lastPath) return lastShownPath;
+  lastPath = path;
+  lastShownPath = plainPath.test(path)
+    ? path
+    : JSON.stringify(quoteInput(path, maxPath)).slice(1, -1);
+  return lastShownPath;
 }
 
 function toMs(durationMs: number): number {

@@ -1,0 +1,31 @@
+/** Answers are sent together: all that become known in one turn of the event loop. */
+import type { Exchange } from "./exchange.ts";
+import type { Answer } from "./reply.ts";
+
+/**
+ * Makes the function that takes an answer, which is sent at the end of the turn, when what has arrived on all connections
+ * was read.
+ *
+ * Each write wakes the client that waits for it; written in a row, most of them find it awake. Measured with 64
+ * connections: twice as many refusals a second. Besides, the rest of a request that came in one piece has then been
+ * read, so that its answer is sent as a whole.
+ */
+export function createOutbox(
+  send: (exchange: Exchange, answer: Answer) => void,
+): (exchange: Exchange, answer: Answer) => void {
+  let exchanges: Exchange[] = [];
+  let answers: Answer[] = [];
+
+  function sendAll(): void {
+    const due = exchanges;
+    const dueAnswers = answers;
+    exchanges = [];
+    answers = [];
+    for (const [index, exchange] of due.entries()) send(exchange, dueAnswers[index] as Answer);
+  }
+
+  return (exchange, answer) => {
+    answers.push(answer);
+    if (exchanges.push(exchange) === 1) setImmediate(sendAll);
+  };
+}
