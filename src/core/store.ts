@@ -76,10 +76,12 @@ export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listToke
 }
 
 /**
- * What is different from one database to the next. Of `commit`, `addToken`, `revokeToken` and `close` one is under way at a time;
- * the others may run beside them.
+ * What is different from one database to the next. Of `commit`, `addToken`, `revokeToken` and `close` one is under way at a
+ * time, but for commits of an engine that takes several; the others may run beside them.
  */
 export interface StoreEngine extends StoreParts {
+  /** How many commits may be under way; they are carried out in their order. Absent: 1. */
+  readonly maxCommits?: number;
   /**
    * Carries out the creates in their order and flushes them together. Either all of them are durable when it resolves,
    * or it rejects and none is there.

@@ -7,6 +7,7 @@ export type CommitListener = (plants: number, durationMs: number) => void;
 /** The same engine, whose commits are told of. */
 export function observeCommits(engine: StoreEngine, onCommit: CommitListener): StoreEngine {
   return {
+    ...(engine.maxCommits === undefined ? {} : { maxCommits: engine.maxCommits }),
     get: (id) => engine.get(id),
     list: (query) => engine.list(query),
     checkWritable: () => engine.checkWritable(),

@@ -125,6 +125,70 @@ describe("a group commit", () => {
     expect(commits.map((commit) => commit.length)).toEqual(expected);
   });
 
+  describe("on an engine that takes two commits", () => {
+    function createGatedStore() {
+      const gates: ReturnType<typeof createGate>[] = [];
+      const { staged, commits } = createStagedEngine(() => {
+        const gate = createGate();
+        gates.push(gate);
+        return gate.opened;
+      });
+      const store = createGroupCommit({ ...staged, maxCommits: 2 });
+      const createMany = (from: number, count: number) =>
+        Array.from({ length: count }, (_, index) => create(store, BigInt(from + index)));
+      return { store, gates, createMany, sizes: () => commits.map(({ length }) => length) };
+    }
+
+    it("hands over the second one once it has 32 creates, and no third", async () => {
+      const { gates, createMany, sizes } = createGatedStore();
+      const all = createMany(0, 63);
+      expect(sizes()).toEqual([32]);
+      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      expect(sizes()).toEqual([32]);
+      all.push(...createMany(63, 1));
+      expect(sizes()).toEqual([32, 32]);
+      all.push(...createMany(64, 40));
+      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      expect(sizes()).toEqual([32, 32]);
+      // The third has 32 already: it takes the place of the first.
+      gates[0]?.open();
+      await all[0];
+      expect(sizes()).toEqual([32, 32, 40]);
+      for (const gate of gates) gate.open();
+      expect(new Set(await Promise.all(all))).toEqual(new Set(["created"]));
+    });
+
+    it("waits with fewer until both are done", async () => {
+      const { gates, createMany, sizes } = createGatedStore();
+      const all = createMany(0, 96 - 1);
+      gates[0]?.open();
+      await all[0];
+      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      expect(sizes()).toEqual([32, 32]);
+      gates[1]?.open();
+      await all[32];
+      expect(sizes()).toEqual([32, 32, 31]);
+      gates[2]?.open();
+      await Promise.all(all);
+    });
+
+    it("a change of tokens goes between them alone", async () => {
+      const { store, gates, createMany, sizes } = createGatedStore();
+      const all = createMany(0, 32);
+      let isAdded = false;
+      const added = store.addToken(token).then(() => (isAdded = true));
+      all.push(...createMany(32, 32));
+      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      expect([sizes(), isAdded]).toEqual([[32], false]);
+      gates[0]?.open();
+      await added;
+      await Promise.all(all.slice(0, 32));
+      expect(sizes()).toEqual([32, 32]);
+      gates[1]?.open();
+      await Promise.all(all);
+    });
+  });
+
   it("fills the commit that waits before it begins another", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);

@@ -56,7 +56,7 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
   });
   const commitDurations = new Histogram({
     name: "plantstore_commit_duration_seconds",
-    help: "From the beginning of a commit until it is flushed.",
+    help: "From the handing over of a commit to the store until it is flushed.",
     buckets: secondBuckets,
     registers,
   });

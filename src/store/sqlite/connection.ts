@@ -16,7 +16,7 @@ import { fromSqlText, toSqlText } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** An engine, and what SQLite would otherwise do in the middle of its commits. */
-export interface Connection extends StoreEngine {
+export interface Connection extends Omit<StoreEngine, "maxCommits"> {
   /**
    * Copies commits from the write-ahead log into the database file, up to what others read or write at the moment.
    *

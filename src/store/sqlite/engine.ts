@@ -21,6 +21,8 @@ export async function openSqliteEngine(path: string, mustExist = false): Promise
   await writer.open();
 
   return {
+    // While one is at work the next one waits on its thread, which need not wait for this one to send it.
+    maxCommits: 2,
     async commit(requests) {
       const results = await writer.commit(requests);
       checkpointer.noteCommit(requests);

@@ -52,7 +52,7 @@ describe("a thread that ends in the middle of a commit", () => {
     await expect(engine.checkWritable()).resolves.toBeUndefined();
   });
 
-  it("costs a store that commit alone", async () => {
+  it("costs a store the commits that the thread had, and the next one works", async () => {
     const { engine } = await open();
     const store = createGroupCommit(engine);
     const names = Array.from({ length: 100 }, (_, index) => (index === 50 ? "exit" : "fern"));
