@@ -20,12 +20,13 @@ export type AnsweringServer = Omit<PlantServerOptions, "port" | "socketPath"> & 
 /**
  * The answers of a server.
  *
- * @returns a function that never throws or rejects: whatever fails is an answer too. What is known at once it returns at once
+ * @returns a function that gives the answer to a request, at once when it is known at once; it never throws: whatever
+ * fails is an answer too
  */
 export function createAnswering(
   server: AnsweringServer,
   context: CreateContext,
-): (exchange: Exchange) => Answer | Promise<Answer> {
+): (exchange: Exchange, give: (answer: Answer) => void) => void {
   const addCors = createCorsPolicy(server.corsOrigins ?? []);
   const findRoute = createRouter(server.basePath, {
     hasPage: server.docs ?? true,
@@ -62,20 +63,19 @@ export function createAnswering(
     }
   }
 
-  const refuse = (error: unknown): Answer => toErrorAnswer(toRefusal(error, server.onError));
-
-  function performSafely(exchange: Exchange): Answer | Promise<Answer> {
+  return (exchange, give) => {
+    const { origin } = addCors === undefined ? {} : exchange.request.headers;
+    const giveAnswer = (answer: Answer): void => give(addCors?.(answer, origin) ?? answer);
+    const refuse = (error: unknown): void =>
+      giveAnswer(toErrorAnswer(toRefusal(error, server.onError)));
     try {
       const answer = perform(exchange);
-      return answer instanceof Promise ? answer.catch(refuse) : answer;
+      if (answer instanceof Promise) answer.then(giveAnswer, refuse);
+      else giveAnswer(answer);
     } catch (error) {
-      return refuse(error);
+      refuse(error);
     }
-  }
-
-  if (addCors === undefined) return performSafely;
-  return async (exchange) =>
-    addCors(await performSafely(exchange), exchange.request.headers.origin);
+  };
 }
 
 async function toMetricsAnswer(metrics: PlantServerOptions["metrics"]): Promise<Answer> {

@@ -23,7 +23,13 @@ import { createHttpServer, type TlsCertificate } from "./connections/http-listen
 import { Inflight } from "./create/inflight.ts";
 import type { ServerLoad } from "./limits.ts";
 import type { PlantServerOptions } from "./options.ts";
-import { sendAnswer, sendLastAnswer, toErrorAnswer, writeAnswer } from "./exchange/reply.ts";
+import {
+  type Answer,
+  sendAnswer,
+  sendLastAnswer,
+  toErrorAnswer,
+  writeAnswer,
+} from "./exchange/reply.ts";
 import { MethodRefusal } from "./exchange/routes.ts";
 
 /** A server that listens. */
@@ -86,12 +92,9 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     }
   });
   const serve = (exchange: Exchange): void => {
-    const given = preparing?.then(() => answer(exchange)) ?? answer(exchange);
-    if (given instanceof Promise) {
-      given.then((each) => sendAtEndOfTurn(exchange, each), options.onError);
-    } else {
-      sendAtEndOfTurn(exchange, given);
-    }
+    const send = (given: Answer): void => sendAtEndOfTurn(exchange, given);
+    if (preparing === undefined) answer(exchange, send);
+    else preparing.then(() => answer(exchange, send), options.onError);
   };
   const begin = (connection: Connection, request: PlantRequest, awaitsContinue: boolean) => {
     const exchange = new Exchange(connection, request, awaitsContinue);
