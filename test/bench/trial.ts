@@ -23,7 +23,11 @@ export interface TrialResult {
   readonly memory: number;
 }
 
-const warmUpSeconds = 1;
+/**
+ * In its first seconds a server is slower than ever after: its code is not optimised yet, and the log of SQLite, which is
+ * written from its beginning again and again, is still becoming longer.
+ */
+const warmUpSeconds = 4;
 
 /** @throws Error when a request failed, or the store does not hold what was acknowledged */
 export async function runTrial(
