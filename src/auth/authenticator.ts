@@ -19,10 +19,11 @@ export interface AuthenticatorOptions {
 /** Checks tokens. */
 export interface Authenticator {
   /**
-   * Returns when the token is good: nothing when that is known at once, and otherwise a promise. In either way
+   * Returns when the token is good: nothing when that is known at once, and otherwise a promise.
    *
    * @throws CredentialRefusal `unknownToken`, `expiredToken`
-   * @throws StoreError when the tokens could not be read: who can't be checked is not let in
+   * @throws StoreError when the tokens could not be read: who can't be checked is not let in. Either is thrown
+   * at once, or rejects the promise
    */
   check(token: string): Promise<void> | undefined;
   /** Notes the uses of the last second, which it otherwise does by itself; to be called before the store is closed. */

@@ -9,7 +9,7 @@ import {
 } from "./connections/broken-connections.ts";
 import { BodyMemory } from "./create/body-memory.ts";
 import { closeConnections } from "./connections/connection-closer.ts";
-import { stopReading } from "./connections/request-parser.ts";
+import { forgetRequest, stopReading } from "./connections/request-parser.ts";
 import { createWholeRequestFinder } from "./connections/whole-requests.ts";
 import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections/connections.ts";
 import type { CreateContext } from "./create/create-plant.ts";
@@ -74,6 +74,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     sendLastAnswer(socket, last, requestId);
   };
   const keepAliveSeconds = Math.floor(options.idleTimeoutMs / 1000);
+  const endBroken = (exchange: Exchange, error: unknown): void => {
+    options.onError(error);
+    exchange.connection.socket.destroy();
+  };
   const sendAtEndOfTurn = createOutbox((exchange, given) => {
     memory.free(exchange);
     connections.answered(exchange);
@@ -88,9 +92,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       sendAnswer(exchange, given, { isLast, maxDrainBytes }).catch(options.onError);
     } else {
       writeAnswer(exchange, given, bytes, keepAliveSeconds);
+      forgetRequest(connection.socket, exchange.request);
       connections.ended(exchange);
     }
-  });
+  }, endBroken);
   const serve = (exchange: Exchange): void => {
     const send = (given: Answer): void => sendAtEndOfTurn(exchange, given);
     if (preparing === undefined) answer(exchange, send);
@@ -111,6 +116,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
 
   function start(request: PlantRequest, response: ServerResponse, awaitsContinue: boolean): void {
     const connection = connections.of(request.socket);
+    // One that is announced late: until then node:http could know of no other on its connection.
     const [first] = connection?.exchanges ?? [];
     const isKnown = first?.request === request;
     if (connection === undefined || (connection.isEnding && !isKnown)) {
@@ -118,7 +124,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       return;
     }
     const exchange = isKnown ? first : begin(connection, request, awaitsContinue);
-    exchange.response = response;
+    exchange.setResponse(response);
     response.once("close", () => connections.ended(exchange));
     if (isKnown) return;
     if (exchange.isExcess) exchange.break(tooManyAtATime());

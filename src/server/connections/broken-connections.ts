@@ -43,7 +43,7 @@ export function createBrokenConnectionListener(
 export function answerAfterOthers(open: readonly Exchange[], give: () => void): void {
   const last = open.at(-1);
   if (last === undefined) give();
-  else last.response.once("close", give);
+  else last.requireResponse().once("close", give);
 }
 
 /** @returns undefined when nobody is left who could be answered */

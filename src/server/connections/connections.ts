@@ -17,9 +17,17 @@ const maxPipelined = 32;
 
 /** How often idle connections are looked for. */
 const sweepMs = 1000;
+/** How much longer they are kept than clients are told, who may be about to send something: as long as by node:http. */
+const graceMs = 1000;
 
 /** Sends the last answer on a connection, on which nothing else is under way. */
 export type AnswerAndClose = (socket: Duplex, refusal: Refusal) => void;
+
+/** Those of a server's limits that are connections' own. */
+export type ConnectionLimits = Pick<
+  ServerLimits,
+  "maxConnections" | "idleTimeoutMs" | "requestTimeoutMs"
+>;
 
 /** Who deals with what happens to connections. */
 export interface ConnectionsListener {
@@ -46,7 +54,7 @@ export class Connections {
    */
   constructor(
     server: Server,
-    { maxConnections: max, idleTimeoutMs }: Pick<ServerLimits, "maxConnections" | "idleTimeoutMs">,
+    { maxConnections: max, idleTimeoutMs, requestTimeoutMs }: ConnectionLimits,
     isEncrypted: boolean,
     { onOpen, answerAndClose }: ConnectionsListener,
   ) {
@@ -54,8 +62,9 @@ export class Connections {
     this.#onOpen = onOpen;
     server.maxConnections = max + refusalRoom;
     server.once("listening", () => {
-      const sweep = (): void => this.#endIdleFor(idleTimeoutMs);
-      const sweeping = setInterval(sweep, Math.min(sweepMs, idleTimeoutMs)).unref();
+      const sweep = (): void => this.#endIdle(idleTimeoutMs, requestTimeoutMs);
+      // Timers come before what has arrived is read: after a standstill that could be a request on an idle connection.
+      const sweeping = setInterval(() => setImmediate(sweep), sweepMs).unref();
       server.once("close", () => clearInterval(sweeping));
     });
     server.on("connection", (socket) => {
@@ -102,7 +111,7 @@ export class Connections {
     connection.exchanges.push(exchange);
     if (connection.unanswered++ === 0) this.#idle.delete(connection);
     exchange.isExcess = connection.unanswered > maxPipelined;
-    connection.isEnding = exchange.head.isLast || exchange.isExcess;
+    connection.isEnding ||= exchange.head.isLast || exchange.isExcess;
   }
 
   /** The answer of an exchange is given, even if not all of the request has come. */
@@ -144,14 +153,19 @@ export class Connections {
     socket.once("close", () => this.#greeting.delete(peer));
   }
 
-  /** Ends those on which nothing has come for so long, as node:http does behind an answer of its own. */
-  #endIdleFor(ms: number): void {
-    const since = performance.now() - ms;
-    for (const { socket, exchanges, idleSinceMs, idleBytesRead } of this.#idle) {
-      if (idleSinceMs > since) return;
-      // How long the head of a request may take to come, the first one included, is for node:http to see.
+  /** Ends those that are idle for long. Behind an answer of its own node:http does so too, but of others it knows nothing. */
+  #endIdle(idleTimeoutMs: number, requestTimeoutMs: number): void {
+    const nowMs = performance.now();
+    for (const connection of this.#idle) {
+      const { socket, exchanges, idleBytesRead } = connection;
+      // The answer is not sent yet, or the rest of its request not read.
+      if (exchanges.length > 0 || socket.writableLength > 0) connection.idleSinceMs = nowMs;
+      const idleMs = nowMs - connection.idleSinceMs;
+      // How long the head of a request may take to come, the first one included, node:http sees; but not that what has
+      // come may be no more than a line break.
       const isHeadAwaited = socket.bytesRead === 0 || socket.bytesRead > idleBytesRead;
-      if (exchanges.length === 0 && !isHeadAwaited) socket.destroy();
+      const patienceMs = isHeadAwaited ? idleTimeoutMs + requestTimeoutMs : idleTimeoutMs;
+      if (idleMs > patienceMs + graceMs) socket.destroy();
     }
   }
 

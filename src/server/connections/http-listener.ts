@@ -24,7 +24,7 @@ export function createHttpServer(
   { requestTimeoutMs, idleTimeoutMs }: ServerLimits,
   certificate: TlsCertificate | undefined,
 ): Server<typeof PlantRequest> {
-  const headersTimeout = requestTimeoutMs / 3;
+  const headersTimeout = Math.ceil(requestTimeoutMs / 3);
   const settings: ServerOptions<typeof PlantRequest> = {
     IncomingMessage: PlantRequest,
     // Far above what is allowed, so that mostly readHead tells which of the limits was passed.

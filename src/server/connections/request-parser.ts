@@ -9,6 +9,8 @@ interface ParsedSocket {
   readonly parser?: {
     /** Called with each request once its head is there. */
     onIncoming?: Announce | undefined;
+    /** The request that came last. */
+    incoming?: IncomingMessage | null;
   } | null;
 }
 
@@ -20,6 +22,15 @@ export function wrapAnnouncing(socket: Socket, wrap: (announce: Announce) => Ann
   const { parser } = socket as ParsedSocket;
   const announce = parser?.onIncoming;
   if (parser && typeof announce === "function") parser.onIncoming = wrap(announce);
+}
+
+/**
+ * Lets go of a request that was answered past node:http, which does so itself behind its own answers: as long as its
+ * connection is idle, its head and its body would be kept.
+ */
+export function forgetRequest(socket: Socket, request: IncomingMessage): void {
+  const { parser } = socket as ParsedSocket;
+  if (parser?.incoming === request) parser.incoming = null;
 }
 
 /** The code of the `clientError` that follows {@link stopReading}. */

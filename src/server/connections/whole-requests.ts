@@ -43,6 +43,8 @@ export function createWholeRequestFinder(
     wrapAnnouncing(socket, (announce) => {
       const announceKept = (request: PlantRequest): void => void announce(request, true);
       return (request, keepsAlive) => {
+        // What is behind the last request is not taken; whoever is told of it sees to that.
+        if (connection.isEnding) return announce(request, keepsAlive);
         const isBusy = connection.exchanges.length > 0 || socket.writableLength > 0;
         if (!keepsAlive || isBusy || !(request instanceof PlantRequest) || !mayBeHeld(request)) {
           connection.release();

@@ -24,12 +24,16 @@ export class BodyMemory {
     return this.#bytes;
   }
 
-  /** Takes room for a piece of a body. When there is none, a client that has been sending for long loses what it has. */
-  take(exchange: Exchange, bytes: number): boolean {
+  /**
+   * Takes room for a piece of a body. When there is none, a client that has been sending for long loses what it has.
+   *
+   * @param isMoreToCome until {@link BodyMemory.arrived} is called
+   */
+  take(exchange: Exchange, bytes: number, isMoreToCome = true): boolean {
     while (this.#bytes + bytes > this.#maxBytes) {
       if (!this.#endSlowest(exchange)) return false;
     }
-    if (exchange.heldBytes === 0 && !exchange.request.complete) this.#arriving.add(exchange);
+    if (isMoreToCome && exchange.heldBytes === 0) this.#arriving.add(exchange);
     exchange.heldBytes += bytes;
     this.#bytes += bytes;
     return true;

@@ -27,7 +27,7 @@ export function checkBodyHeaders(head: RequestHead, maxBytes: number): void {
  * @throws Refusal `overloaded` when there is none
  */
 export function takeBody(exchange: Exchange, body: Uint8Array, memory: BodyMemory): void {
-  if (!memory.take(exchange, body.length)) throw memory.refusal();
+  if (!memory.take(exchange, body.length, false)) throw memory.refusal();
 }
 
 /**
@@ -42,9 +42,9 @@ export function readBody(
   maxBytes: number,
   memory: BodyMemory,
 ): Promise<Uint8Array> {
-  const { request, response } = exchange;
+  const { request } = exchange;
   if (exchange.isContinueAwaited) {
-    response.writeContinue();
+    exchange.requireResponse().writeContinue();
     exchange.isContinueAwaited = false;
   }
   return new Promise((resolve, reject) => {

@@ -69,21 +69,21 @@ export class Exchange {
     this.isContinueAwaited = isContinueAwaited;
   }
 
-  /** What node:http answers with; it makes one when it is asked for, and has not done so yet. */
-  get response(): ServerResponse {
-    if (this.#response === undefined) this.request.release();
-    if (this.#response === undefined) throw new Error("node:http announced no request");
-    return this.#response;
-  }
-
-  /** What node:http has made for this exchange. */
-  set response(response: ServerResponse) {
+  /** Takes what node:http has made to answer with. */
+  setResponse(response: ServerResponse): void {
     this.#response = response;
   }
 
   /** Whether node:http has made something to answer with. */
   get hasResponse(): boolean {
     return this.#response !== undefined;
+  }
+
+  /** What node:http answers with. If the request was kept from it, it is told of it now, and makes one. */
+  requireResponse(): ServerResponse {
+    if (this.#response === undefined) this.request.release();
+    if (this.#response === undefined) throw new Error("node:http announced no request");
+    return this.#response;
   }
 
   /** Whether more of this request was announced than has arrived. */

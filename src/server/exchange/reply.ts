@@ -70,7 +70,7 @@ export function writeAnswer(
   keepAliveSeconds: number,
 ): void {
   const { socket } = connection;
-  if (socket.destroyed) return;
+  if (!socket.writable) return;
   const body = request.method === "HEAD" ? "" : answer.body;
   const text = `HTTP/1.1 ${toStatusText(answer)}\r\n${toFields(answer, requestId, bytes)}Date: ${toDate()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n${body}`;
   // What is ASCII is the same in both, and Latin-1 takes less time.
@@ -89,7 +89,7 @@ export async function sendAnswer(
 ): Promise<void> {
   const { connection, head, request, requestId } = exchange;
   if (connection.socket.destroyed) return;
-  const { response } = exchange;
+  const response = exchange.requireResponse();
   if (response.destroyed) return;
   if (connection.isEnding) leaveGently(request.socket);
   const fields = toFields(answer, requestId);

@@ -396,6 +396,12 @@ it("--base-path puts the operation under a prefix, and nowhere else", async () =
   expect((await exchangeRaw(server.port, under)).status).toBe(200);
 });
 
+it("a time for requests need not be divisible by three", async () => {
+  await using server = await startServer({ requestTimeoutMs: 20_000 });
+  const answer = await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(answer.status).toBe(200);
+});
+
 it("a busy port is an error of opening", async () => {
   await using server = await startServer();
   await expect(startServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
