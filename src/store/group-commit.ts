@@ -34,11 +34,11 @@ interface Batch {
 /**
  * A store on an engine. Commits and changes of tokens go to the engine one at a time; the creates that arrive meanwhile
  * form the next commit, which begins as soon as that one has ended, or, when it has become large and the engine takes
- * several, beside it. A lone create waits for nothing but the end of the event loop's turn, in which others may join it. A
- * commit that fails rejects all of its creates, for what
- * ails a commit is never one plant, and no others. A read sees every create that was accepted before it, and holds up
- * none that comes after it. Whether it can be written, and by whom, is asked beside all that: who has to know must not
- * wait for a database that is down once more for each commit. Nor does a commit wait for a note of who wrote.
+ * several, beside it. A lone create waits for nothing but the end of the event loop's turn, in which others may join it.
+ * A commit that fails rejects all of its creates, for what ails a commit is never one plant, and no others. A read sees
+ * every create that was accepted before it, and holds up none that comes after it. Whether it can be written, and by
+ * whom, is asked beside all that: who has to know must not wait for a database that is down once more for each commit.
+ * Nor does a commit wait for a note of who wrote.
  */
 export function createGroupCommit(engine: StoreEngine): PlantStore {
   const queue = createCallQueue(engine.maxCommits ?? 1);
