@@ -9,28 +9,20 @@ import {
 } from "./connections/broken-connections.ts";
 import { BodyMemory } from "./create/body-memory.ts";
 import { closeConnections } from "./connections/connection-closer.ts";
-import { forgetRequest, stopReading } from "./connections/request-parser.ts";
 import { createWholeRequestFinder } from "./connections/whole-requests.ts";
-import { type AnswerAndClose, Connections, tooManyAtATime } from "./connections/connections.ts";
+import { type AnswerAndClose, Connections } from "./connections/connections.ts";
 import type { CreateContext } from "./create/create-plant.ts";
-import { type Connection, Exchange } from "./exchange/exchange.ts";
-import { createOutbox } from "./exchange/outbox.ts";
 import type { PlantRequest } from "./exchange/plant-request.ts";
-import { toExchangeRecord, toUnreadRecord } from "./observing/exchange-record.ts";
+import { toUnreadRecord } from "./observing/exchange-record.ts";
 import { listen } from "./connections/listening.ts";
 import { makeRequestId } from "./exchange/request-id.ts";
 import { createHttpServer, type TlsCertificate } from "./connections/http-listener.ts";
 import { Inflight } from "./create/inflight.ts";
 import type { ServerLoad } from "./limits.ts";
 import type { PlantServerOptions } from "./options.ts";
-import {
-  type Answer,
-  sendAnswer,
-  sendLastAnswer,
-  toErrorAnswer,
-  writeAnswer,
-} from "./exchange/reply.ts";
+import { sendLastAnswer, toErrorAnswer } from "./exchange/reply.ts";
 import { MethodRefusal } from "./exchange/routes.ts";
+import { createServing } from "./serving.ts";
 
 /** A server that listens. */
 export interface PlantServer {
@@ -73,67 +65,26 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     options.onExchange?.(toUnreadRecord(last, requestId));
     sendLastAnswer(socket, last, requestId);
   };
-  const keepAliveSeconds = Math.floor(options.idleTimeoutMs / 1000);
-  const endBroken = (exchange: Exchange, error: unknown): void => {
-    options.onError(error);
-    exchange.connection.socket.destroy();
-  };
-  const sendAtEndOfTurn = createOutbox((exchange, given) => {
-    memory.free(exchange);
-    connections.answered(exchange);
-    const bytes = Buffer.byteLength(given.body);
-    options.onExchange?.(toExchangeRecord(exchange, given, bytes));
-    const { connection } = exchange;
-    // What was pipelined behind this request is under way as well, and is answered before the connection ends.
-    const isLast =
-      (connection.isEnding || isStopping()) && connection.exchanges.at(-1) === exchange;
-    if (exchange.hasResponse || isLast) {
-      const { maxBodyBytes: maxDrainBytes } = options;
-      sendAnswer(exchange, given, { isLast, maxDrainBytes }).catch(options.onError);
-    } else {
-      writeAnswer(exchange, given, bytes, keepAliveSeconds);
-      forgetRequest(connection.socket, exchange.request);
-      connections.ended(exchange);
-    }
-  }, endBroken);
-  const serve = (exchange: Exchange): void => {
-    const send = (given: Answer): void => sendAtEndOfTurn(exchange, given);
-    if (preparing === undefined) answer(exchange, send);
-    else preparing.then(() => answer(exchange, send), options.onError);
-  };
-  const begin = (connection: Connection, request: PlantRequest, awaitsContinue: boolean) => {
-    const exchange = new Exchange(connection, request, awaitsContinue);
-    connections.begin(exchange);
-    return exchange;
-  };
-  const findWholeRequests = createWholeRequestFinder(server, (connection, request) =>
-    serve(begin(connection, request, false)),
-  );
   const connections = new Connections(server, options, isEncrypted, {
-    onOpen: findWholeRequests,
+    onOpen: createWholeRequestFinder(server, (connection, request) =>
+      serving.takeWhole(connection, request),
+    ),
     answerAndClose,
   });
+  const serving = createServing(connections, {
+    ...options,
+    memory,
+    isStopping,
+    answer(exchange, give) {
+      if (preparing === undefined) answer(exchange, give);
+      else preparing.then(() => answer(exchange, give), options.onError);
+    },
+  });
 
-  function start(request: PlantRequest, response: ServerResponse, awaitsContinue: boolean): void {
-    const connection = connections.of(request.socket);
-    // One that is announced late: until then node:http could know of no other on its connection.
-    const [first] = connection?.exchanges ?? [];
-    const isKnown = first?.request === request;
-    if (connection === undefined || (connection.isEnding && !isKnown)) {
-      stopReading(request.socket);
-      return;
-    }
-    const exchange = isKnown ? first : begin(connection, request, awaitsContinue);
-    exchange.setResponse(response);
-    response.once("close", () => connections.ended(exchange));
-    if (isKnown) return;
-    if (exchange.isExcess) exchange.break(tooManyAtATime());
-    serve(exchange);
-  }
   const onRequest = (request: PlantRequest, response: ServerResponse): void =>
-    start(request, response, false);
+    serving.takeAnnounced(request, response, false);
   server.on("request", onRequest);
-  server.on("checkContinue", (request, response) => start(request, response, true));
+  server.on("checkContinue", (request, response) => serving.takeAnnounced(request, response, true));
   server.on("checkExpectation", onRequest);
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
     const refusal = new MethodRefusal("no such method: CONNECT opens no tunnel here", "POST");

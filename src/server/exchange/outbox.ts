@@ -16,17 +16,14 @@ export function createOutbox(
   send: (exchange: Exchange, answer: Answer) => void,
   onFailure: (exchange: Exchange, error: unknown) => void,
 ): (exchange: Exchange, answer: Answer) => void {
-  let exchanges: Exchange[] = [];
-  let answers: Answer[] = [];
+  let waiting: [Exchange, Answer][] = [];
 
   function sendAll(): void {
-    const due = exchanges;
-    const dueAnswers = answers;
-    exchanges = [];
-    answers = [];
-    for (const [index, exchange] of due.entries()) {
+    const due = waiting;
+    waiting = [];
+    for (const [exchange, answer] of due) {
       try {
-        send(exchange, dueAnswers[index] as Answer);
+        send(exchange, answer);
       } catch (error) {
         onFailure(exchange, error);
       }
@@ -34,7 +31,6 @@ export function createOutbox(
   }
 
   return (exchange, answer) => {
-    answers.push(answer);
-    if (exchanges.push(exchange) === 1) setImmediate(sendAll);
+    if (waiting.push([exchange, answer]) === 1) setImmediate(sendAll);
   };
 }

@@ -1,7 +1,7 @@
 /** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
@@ -41,17 +41,8 @@ it("one more is refused with 50301 after the answers to the others, and ends the
   expect(server.errors).toEqual([]);
 });
 
-/** Counts the requests that node:http has made objects of until the test ends. */
-function countRequests(): () => number {
-  let count = 0;
-  const onRequest = (): void => void count++;
-  subscribe("http.server.request.start", onRequest);
-  onTestFinished(() => void unsubscribe("http.server.request.start", onRequest));
-  return () => count;
-}
-
 it("what comes behind that one is not even read, however much it is", async () => {
-  const count = countRequests();
+  const count = countAnnouncedRequests();
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);
@@ -87,7 +78,7 @@ it.each([
   ["a request that is the last one", "GET /healthz HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n\r\n"],
   ["one that is malformed", "GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"],
 ])("nor what comes behind %s", async (_what, first) => {
-  const count = countRequests();
+  const count = countAnnouncedRequests();
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(first + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1000));

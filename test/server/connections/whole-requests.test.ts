@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ExchangeRecord } from "../../../src/server/observing/exchange-record.ts";
+import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
@@ -16,15 +17,6 @@ function post(body: string, fields = authorization + json): string {
 const get = (target: string, method = "GET"): string =>
   `${method} ${target} HTTP/1.1\r\nHost: a\r\nX-Request-Id: given\r\n\r\n`;
 const fern = post('{"id":1,"name":"fern"}');
-
-/** Counts the requests that node:http knows of until the test ends. */
-function countKnown(): () => number {
-  let count = 0;
-  const onRequest = (): void => void count++;
-  subscribe("http.server.request.start", onRequest);
-  onTestFinished(() => void unsubscribe("http.server.request.start", onRequest));
-  return () => count;
-}
 
 const statuses = (text: string): number[] =>
   Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
@@ -50,7 +42,7 @@ describe("byte by byte the same answer as from node:http has", () => {
     ["another path", get("/nowhere")],
     ["OPTIONS", get("/plants", "OPTIONS")],
   ])("%s", async (_what, request) => {
-    const count = countKnown();
+    const count = countAnnouncedRequests();
     await using server = await startServer({ corsOrigins: ["*"] });
     await server.store.create({ id: 3n, name: "rose" }, "reject");
     const receive = async (pieces: readonly string[]): Promise<string> => {
@@ -91,7 +83,7 @@ describe("node:http is left", () => {
     ["the last request of a connection", [fern.replace("Host", "Connection: close\r\nHost")]],
     ["a request of HTTP/1.0", [fern.replace("HTTP/1.1", "HTTP/1.0")]],
   ])("%s", async (_what, pieces) => {
-    const count = countKnown();
+    const count = countAnnouncedRequests();
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     for (const piece of pieces) {
@@ -125,7 +117,7 @@ describe("while a whole request waits for the store,", () => {
     await connection.answers(3);
     expect(statuses(connection.received())).toEqual([200, 200, 404]);
     // And so is the next one, past node:http again.
-    const count = countKnown();
+    const count = countAnnouncedRequests();
     connection.socket.write(fern);
     await held.isWaiting(1);
     held.release("unchanged");
