@@ -33,6 +33,8 @@ export interface Io {
   readonly architecture: string;
   /** As `20.20.2`. */
   readonly nodeVersion: string;
+  /** Milliseconds of a clock that only goes forward; loads nothing, as `performance` does. */
+  readonly nowMs: () => number;
   /** undefined: this user has none. */
   readonly homeDirectory: string | undefined;
   /**
@@ -101,6 +103,7 @@ export function createProcessIo(): Io {
     platform: process.platform,
     architecture: process.arch,
     nodeVersion: process.versions.node,
+    nowMs: () => Number(process.hrtime.bigint()) / 1e6,
     homeDirectory: findHomeDirectory(),
     readCommandLine: () =>
       process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,

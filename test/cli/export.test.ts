@@ -46,6 +46,7 @@ async function exportTo(
       },
     }),
     env: {},
+    nowMs: () => 0,
     readCommandLine: () => undefined,
     onSignal: () => () => undefined,
   };

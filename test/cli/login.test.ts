@@ -39,7 +39,7 @@ function login(url: string, token: string, options?: CliOptions) {
 }
 
 async function expectNothingSaved(url: string): Promise<void> {
-  expect(await readSavedToken(directory, new URL(url).origin)).toBeUndefined();
+  expect(readSavedToken(directory, new URL(url).origin)).toBeUndefined();
   expect(readSavedSettings(directory)).toEqual({});
 }
 
@@ -91,7 +91,7 @@ describe("login", () => {
     await terminal.saw(`Token for ${server.url} (it is not shown): `);
     stdin.write(`${testToken}\n`);
     expect((await terminal.finished).exitCode).toBe(0);
-    expect(await readSavedToken(directory, server.url)).toBe(testToken);
+    expect(readSavedToken(directory, server.url)).toBe(testToken);
   });
 
   it("asks on the stream that is a terminal", async () => {
@@ -111,7 +111,7 @@ describe("login", () => {
       });
       expect(exitCode).toBe(0);
       expect(stderr).toContain(`warning: ${variable} is set here, and wins over what was saved\n`);
-      expect(await readSavedToken(directory, server.url)).toBe(testToken);
+      expect(readSavedToken(directory, server.url)).toBe(testToken);
     },
   );
 
@@ -256,7 +256,7 @@ describe("logout", () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
     expect(stderr).toContain("removed the token for https://plants.example from this machine; ");
     await expectNothingSaved("https://plants.example");
-    expect(await readSavedToken(directory, "https://other.example")).toBe(testToken);
+    expect(readSavedToken(directory, "https://other.example")).toBe(testToken);
   });
 
   it("of another plant store leaves the one that is meant", async () => {
@@ -290,7 +290,7 @@ describe("logout", () => {
     const { exitCode, stderr } = await run(["logout", "--url", url]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: \S+settings\.json is broken: /);
-    expect(await readSavedToken(directory, url)).toBe(testToken);
+    expect(readSavedToken(directory, url)).toBe(testToken);
     await rm(toSettingsFile(directory));
     expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
   });

@@ -35,7 +35,7 @@ describe("on a terminal", () => {
     const home = await createTemporaryDirectory();
     const { url, stop } = await startServe(home, [], { terminals: allTerminals });
     const { exitCode, stdout, stderr } = await stop();
-    const token = await readSavedToken(configDirectory(home), url);
+    const token = readSavedToken(configDirectory(home), url);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${url}\n` });
     expect(stderr.split(token ?? "none").length).toBe(2);
     expect(stderr).toContain(`plantstore create --url ${url} --id 1 --name fern`);
@@ -74,7 +74,7 @@ describe("in a log", () => {
     const home = await createTemporaryDirectory();
     const { url, stop } = await startServe(home);
     const { stdout, stderr } = await stop();
-    const token = await readSavedToken(configDirectory(home), url);
+    const token = readSavedToken(configDirectory(home), url);
     expect(token).toMatch(/^pst_/);
     expect(stdout + stderr).not.toContain("pst_");
     const messages = stderr.split("\n").map((line) => line && (JSON.parse(line) as object));
@@ -117,7 +117,7 @@ describe("a new store", () => {
     const token = mintToken();
     await saveToken(configDirectory(home), first.url, token);
     await saveToken(configDirectory(home), "https://plants.example.org", mintToken());
-    const other = await readSavedToken(configDirectory(home), "https://plants.example.org");
+    const other = readSavedToken(configDirectory(home), "https://plants.example.org");
 
     const { port } = new URL(first.url);
     const run = startCli(["serve", "--port", port, "--store", "memory:"], { home });
@@ -125,8 +125,8 @@ describe("a new store", () => {
     expect(await create(home, first.url)).toMatchObject({ exitCode: 0 });
     run.signal("SIGINT");
     await run.finished;
-    expect(await readSavedToken(configDirectory(home), first.url)).toBe(token);
-    expect(await readSavedToken(configDirectory(home), "https://plants.example.org")).toBe(other);
+    expect(readSavedToken(configDirectory(home), first.url)).toBe(token);
+    expect(readSavedToken(configDirectory(home), "https://plants.example.org")).toBe(other);
   });
 
   it("can't be started when its token can't be saved, and then has none", async () => {
@@ -166,7 +166,7 @@ describe("a store that has tokens", () => {
     await run.saw(first.url);
     run.signal("SIGTERM");
     expect((await run.finished).stderr).toMatch(/No token of this store is saved/);
-    expect(await readSavedToken(configDirectory(home), first.url)).toBe(foreign);
+    expect(readSavedToken(configDirectory(home), first.url)).toBe(foreign);
   });
 
   it("passes over a saved token of another address that can't be read", async () => {

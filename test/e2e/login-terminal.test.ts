@@ -47,7 +47,7 @@ describe("a token that is typed", () => {
     for (let end = 4; end <= testToken.length; end++) {
       expect(login.screen()).not.toContain(testToken.slice(end - 4, end));
     }
-    expect(await readSavedToken(login.configDirectory, server.url)).toBe(testToken);
+    expect(readSavedToken(login.configDirectory, server.url)).toBe(testToken);
   });
 
   it("can be corrected", async () => {
@@ -55,7 +55,7 @@ describe("a token that is typed", () => {
     const login = await startLogin(server.url);
     login.type(`nonsense\u0015${testToken}x\u007F\r`);
     expect(await login.exitCode()).toBe(0);
-    expect(await readSavedToken(login.configDirectory, server.url)).toBe(testToken);
+    expect(readSavedToken(login.configDirectory, server.url)).toBe(testToken);
   });
 
   it("is neither shown nor saved when it is refused", async () => {
@@ -66,7 +66,7 @@ describe("a token that is typed", () => {
     expect(await login.exitCode()).toBe(4);
     expect(login.screen()).toContain("error 40102: ");
     expect(login.screen()).not.toContain(token.slice(4, 12));
-    expect(await readSavedToken(login.configDirectory, server.url)).toBeUndefined();
+    expect(readSavedToken(login.configDirectory, server.url)).toBeUndefined();
   });
 });
 

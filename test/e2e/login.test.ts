@@ -17,7 +17,7 @@ it("each token is saved, and one of the plant stores is meant from then on", asy
   const codes = (await Promise.all(logins)).map(({ code }) => code);
   expect(codes).toEqual([0, 0, 0]);
   const directory = join(home, ".config/plantstore");
-  const tokens = await Promise.all(urls.map((url) => readSavedToken(directory, url)));
+  const tokens = urls.map((url) => readSavedToken(directory, url));
   expect(tokens).toEqual([testToken, testToken, testToken]);
   expect(urls).toContain(readSavedSettings(directory).url);
 });

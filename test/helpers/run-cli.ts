@@ -75,6 +75,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     architecture: "x64",
     nodeVersion: "20.20.2",
     homeDirectory: options.home ?? "/nonexistent/home",
+    nowMs: () => performance.now(),
     readCommandLine: () => options.commandLine,
     onSignal(handler) {
       handlers.add(handler);

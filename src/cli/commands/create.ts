@@ -109,12 +109,12 @@ async function send(
   toStopSignal: () => StopSignal | undefined,
 ): Promise<number> {
   const { options, io, reporter, input } = run;
-  const tally = new Tally(performance.now());
+  const tally = new Tally(io.nowMs());
   const end = await sendRecords(records, token, tally, run);
   const context = toLoneContext(run, tokenSource);
   if ("alone" in end) return printLone(end.alone, context, io, reporter);
 
-  if (isWatched(run)) await reporter.note(tally.describeEnd(performance.now()));
+  if (isWatched(run)) await reporter.note(tally.describeEnd(io.nowMs()));
   const place = end.stopped?.firstUntold ?? input.place;
   // It would begin the file of rejects again as well, and end in the same way.
   const canRepeat = !(end.stopped?.cause instanceof RejectsError);
@@ -130,11 +130,11 @@ async function send(
 
 async function openInput(
   { source, many: { format, fromLine = 1 } }: CreateOptions,
-  { stdin }: Io,
+  io: Io,
   signal: AbortSignal,
 ): Promise<RecordInput> {
   if (source.from === "flags") return createFlagInput(source.flags);
-  return openFileInput({ paths: source.paths, format, fromLine, signal }, stdin);
+  return openFileInput({ paths: source.paths, format, fromLine, signal }, io.stdin);
 }
 
 /** Nobody waits for input without knowing of it. */
@@ -148,7 +148,7 @@ async function readFirst({
   const { source, many } = options;
   const isMany = many.isMany || (source.from === "inputs" && source.paths.length > 1);
   const read = () => readFirstRecords(input, isMany);
-  if (io.stdin.isTTY && readsStdin(source)) {
+  if (readsStdin(source) && io.stdin.isTTY) {
     await reporter.note("reading a plant as JSON from the terminal: end it with Ctrl-D");
     return read();
   }
@@ -189,7 +189,7 @@ async function readToken({
 }: CreateRun): Promise<FoundToken> {
   const { tokenFile, baseUrl } = options;
   const read = () => findToken(tokenFile, baseUrl, io, cutOff);
-  if (io.stdin.isTTY && tokenFile === "-") {
+  if (tokenFile === "-" && io.stdin.isTTY) {
     await reporter.note("reading the token from the terminal: end it with Ctrl-D");
     return read();
   }

@@ -64,7 +64,7 @@ async function saveIfAccepted(
   const directory = findConfigDirectory(io);
   const reporter = createReporter(io, colorChoice);
   // What would be in the way of saving is better known before anybody types a token.
-  await readSavedToken(directory, origin);
+  readSavedToken(directory, origin);
   const settings = readSavedSettings(directory);
   await warnOfEavesdroppers(baseUrl, reporter);
   const token = await readToken(options, io, reporter, signal);

@@ -1,5 +1,5 @@
 /** The records of files and of the standard input, one input after the other, and how far they have been read. */
-import { access, constants, stat } from "node:fs/promises";
+import { constants, promises } from "node:fs";
 import {
   type Framing,
   type Header,
@@ -76,8 +76,8 @@ export async function openFileInput(
 /** @returns undefined for what is no regular file */
 async function findSize(path: string): Promise<number | undefined> {
   try {
-    await access(path, constants.R_OK);
-    const stats = await stat(path);
+    await promises.access(path, constants.R_OK);
+    const stats = await promises.stat(path);
     return stats.isFile() ? stats.size : undefined;
   } catch (error) {
     throw toInputError(toInputName(path), error);

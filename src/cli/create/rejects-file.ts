@@ -1,6 +1,6 @@
 /** The file of records that were not created: as they stood in the input, so that they can be mended and sent again. */
-import { createReadStream } from "node:fs";
-import { type FileHandle, open, realpath } from "node:fs/promises";
+import { createReadStream, promises } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { type Header, HeaderError } from "../../client/records/input-record.ts";
 import { CommandError } from "../command-error.ts";
 import { toInputError, toInputName } from "../input.ts";
@@ -88,7 +88,7 @@ async function openFile(
   isContinued: boolean,
 ): Promise<{ readonly file: FileHandle; readonly isEmpty: boolean }> {
   try {
-    const file = await open(path, isContinued ? "a" : "w");
+    const file = await promises.open(path, isContinued ? "a" : "w");
     const { size } = await file.stat();
     return { file, isEmpty: size === 0 };
   } catch (error) {
@@ -118,9 +118,11 @@ function describeFailure(path: string, cause: unknown): string {
 }
 
 async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean> {
-  const target = await realpath(path).catch(() => undefined);
+  const target = await promises.realpath(path).catch(() => undefined);
   if (target === undefined) return false;
-  const targets = await Promise.all(inputs.map((input) => realpath(input).catch(() => undefined)));
+  const targets = await Promise.all(
+    inputs.map((input) => promises.realpath(input).catch(() => undefined)),
+  );
   return targets.includes(target);
 }
 

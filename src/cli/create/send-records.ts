@@ -48,7 +48,7 @@ export async function sendRecords(
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for what was sent; Ctrl-C again stops at once";
     return records.isKnownAlone() === false
-      ? tally.describeProgress(input, performance.now())
+      ? tally.describeProgress(input, io.nowMs())
       : `waiting for ${options.baseUrl}`;
   };
   const work = () => sendAndTell(records, token, tally, rejects, run);

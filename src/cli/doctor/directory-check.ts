@@ -27,7 +27,7 @@ export async function checkConfigDirectory(io: Io): Promise<Finding> {
       if (found.state === "none") return found;
       readSavedSettings(path);
       const origins = await listSavedOrigins(path);
-      for (const origin of origins) await readSavedToken(path, origin);
+      for (const origin of origins) readSavedToken(path, origin);
       const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
       return found.state === "ok" ? { ...found, message: `${found.message}: ${saved}` } : found;
     },

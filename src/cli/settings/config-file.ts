@@ -1,6 +1,5 @@
 /** Small JSON files in the configuration directory, which nobody but their owner can read. */
-import { existsSync } from "node:fs";
-import { access, constants, mkdir } from "node:fs/promises";
+import { constants, existsSync, promises } from "node:fs";
 import { dirname, join } from "node:path";
 
 const ownerOnlyFile = 0o600;
@@ -27,7 +26,7 @@ export async function writeConfigFile(
 ): Promise<void> {
   // conf would make the directory open to others, and try again and again for a second where it may not write.
   await createFolder(folder);
-  await access(folder, constants.W_OK);
+  await promises.access(folder, constants.W_OK);
   const { default: Conf } = await import("conf");
   const file = new Conf<typeof content>({
     cwd: folder,
@@ -43,7 +42,7 @@ export async function writeConfigFile(
 async function createFolder(path: string): Promise<void> {
   if (existsSync(path)) return;
   await createFolder(dirname(path));
-  await mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
+  await promises.mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
     if (!existsSync(path)) throw error;
   });
 }

@@ -1,5 +1,5 @@
 /** The tokens that were saved, each for one origin, in a file of its own: who saves for one can't spoil another. */
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { promises, readFileSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
@@ -38,11 +38,8 @@ export function toCredentialFile(configDirectory: string, origin: string): strin
  *
  * @throws CommandError when its file can't be read, is broken, or is open to others
  */
-export async function readSavedToken(
-  configDirectory: string,
-  origin: string,
-): Promise<string | undefined> {
-  const saved = await readCredentialFile(toCredentialFile(configDirectory, origin));
+export function readSavedToken(configDirectory: string, origin: string): string | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
   return saved?.origin === origin ? saved.token : undefined;
 }
 
@@ -53,7 +50,7 @@ export async function readSavedToken(
  */
 export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
   const folder = toFolder(configDirectory);
-  const names = await readdir(folder).catch((error: unknown) => {
+  const names = await promises.readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw unreadable(folder, error);
   });
@@ -74,7 +71,7 @@ export async function saveToken(
   origin: string,
   token: string,
 ): Promise<void> {
-  await readSavedToken(configDirectory, origin);
+  readSavedToken(configDirectory, origin);
   const folder = toFolder(configDirectory);
   try {
     await writeConfigFile(folder, encodeURIComponent(origin), { origin, token });
@@ -96,7 +93,7 @@ export async function saveToken(
 export async function removeToken(configDirectory: string, origin: string): Promise<boolean> {
   const file = toCredentialFile(configDirectory, origin);
   try {
-    await rm(file);
+    await promises.rm(file);
     return true;
   } catch (error) {
     if (isMissing(error)) return false;
@@ -119,24 +116,24 @@ export async function findCredentialFile(
   origin: string,
 ): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
   const path = toCredentialFile(configDirectory, origin);
-  const stats = await stat(path).catch(() => undefined);
+  const stats = await promises.stat(path).catch(() => undefined);
   if (stats === undefined) return undefined;
   if (platform() === "win32") return { path, readers: undefined };
   if ((stats.mode & everybodysBits) !== 0) return { path, readers: "everybody" };
   return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
 }
 
-async function readCredentialFile(path: string): Promise<SavedToken | undefined> {
+function readCredentialFile(path: string): SavedToken | undefined {
   let text: string;
   try {
-    const { mode } = await stat(path);
+    const { mode } = statSync(path);
     if (isOpenToOthers(mode)) {
       throw new CommandError(
         "usage",
         `others can read the token in ${path}: run "chmod 600 ${path}", and think about a new token`,
       );
     }
-    text = await readFile(path, "utf8");
+    text = readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof CommandError) throw error;
     if (isMissing(error)) return undefined;

@@ -27,7 +27,7 @@ export async function provideFirstToken(
   origin: string,
   configDirectory: string,
 ): Promise<FirstToken> {
-  const savedHere = await readSavedToken(configDirectory, origin);
+  const savedHere = readSavedToken(configDirectory, origin);
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
   if (issued.size === 0) {
@@ -56,9 +56,17 @@ async function findSavedToken(
   isWanted: (token: string) => boolean,
 ): Promise<string | undefined> {
   for (const origin of await listSavedOrigins(configDirectory)) {
-    // A file that is broken concerns those who create at its origin.
-    const token = await readSavedToken(configDirectory, origin).catch(() => undefined);
+    const token = readGoodToken(configDirectory, origin);
     if (token !== undefined && isWanted(token)) return token;
   }
   return undefined;
+}
+
+/** A file that is broken concerns those who create at its origin. */
+function readGoodToken(configDirectory: string, origin: string): string | undefined {
+  try {
+    return readSavedToken(configDirectory, origin);
+  } catch {
+    return undefined;
+  }
 }

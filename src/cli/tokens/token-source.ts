@@ -84,7 +84,7 @@ async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundT
 
 async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
   const directory = findConfigDirectory(io);
-  const token = await readSavedToken(directory, origin);
+  const token = readSavedToken(directory, origin);
   if (token === undefined) return undefined;
   return { token, source: toCredentialFile(directory, origin) };
 }

@@ -28,14 +28,14 @@ describe("a saved token", () => {
   it("is read back for its origin", async () => {
     const directory = await createTemporaryDirectory();
     await saveToken(directory, here, "first");
-    expect(await readSavedToken(directory, here)).toBe("first");
+    expect(readSavedToken(directory, here)).toBe("first");
   });
 
   it("is not given to any other origin", async () => {
     const directory = await createTemporaryDirectory();
     await saveToken(directory, here, "first");
-    expect(await readSavedToken(directory, "http://127.0.0.1:7527")).toBeUndefined();
-    expect(await readSavedToken(directory, "https://127.0.0.1:7526")).toBeUndefined();
+    expect(readSavedToken(directory, "http://127.0.0.1:7527")).toBeUndefined();
+    expect(readSavedToken(directory, "https://127.0.0.1:7526")).toBeUndefined();
   });
 
   it("is in a file of its origin alone, which others can't read", async () => {
@@ -53,8 +53,8 @@ describe("a saved token", () => {
     await saveToken(directory, here, "first");
     await saveToken(directory, there, "other");
     await saveToken(directory, here, "second");
-    expect(await readSavedToken(directory, here)).toBe("second");
-    expect(await readSavedToken(directory, there)).toBe("other");
+    expect(readSavedToken(directory, here)).toBe("second");
+    expect(readSavedToken(directory, there)).toBe("other");
     expect(await readdir(join(directory, "credentials"))).toHaveLength(2);
   });
 
@@ -62,12 +62,12 @@ describe("a saved token", () => {
     const directory = await createTemporaryDirectory();
     const origins = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:${8000 + index}`);
     await Promise.all(origins.map((origin) => saveToken(directory, origin, `of ${origin}`)));
-    const tokens = await Promise.all(origins.map((origin) => readSavedToken(directory, origin)));
+    const tokens = origins.map((origin) => readSavedToken(directory, origin));
     expect(tokens).toEqual(origins.map((origin) => `of ${origin}`));
   });
 
   it("is absent where nothing was ever saved", async () => {
-    expect(await readSavedToken(await createTemporaryDirectory(), here)).toBeUndefined();
+    expect(readSavedToken(await createTemporaryDirectory(), here)).toBeUndefined();
   });
 });
 
@@ -96,7 +96,7 @@ describe("a credential file", () => {
       const directory = await createTemporaryDirectory();
       const text = JSON.stringify({ origin: here, token: "first" });
       const file = await writeCredential(directory, text, mode);
-      await expect(readSavedToken(directory, here)).rejects.toThrow(`run "chmod 600 ${file}"`);
+      expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
     },
   );
 
@@ -109,7 +109,7 @@ describe("a credential file", () => {
   ])("that %s is named, and neither used nor overwritten", async (_what, text) => {
     const directory = await createTemporaryDirectory();
     const file = await writeCredential(directory, text);
-    await expect(readSavedToken(directory, here)).rejects.toThrow(`${file} is broken`);
+    expect(() => readSavedToken(directory, here)).toThrow(`${file} is broken`);
     await expect(saveToken(directory, here, "new")).rejects.toThrow(`${file} is broken`);
     expect(await readFile(file, "utf8")).toBe(text);
   });
@@ -117,14 +117,14 @@ describe("a credential file", () => {
   it("that was copied from another origin is not used", async () => {
     const directory = await createTemporaryDirectory();
     await writeCredential(directory, JSON.stringify({ origin: there, token: "first" }));
-    expect(await readSavedToken(directory, here)).toBeUndefined();
+    expect(readSavedToken(directory, here)).toBeUndefined();
   });
 
   it("that is a directory is named", async () => {
     const directory = await createTemporaryDirectory();
     const file = toCredentialFile(directory, here);
     await mkdir(file, { recursive: true, mode: 0o700 });
-    await expect(readSavedToken(directory, here)).rejects.toThrow(`${file} can't be read`);
+    expect(() => readSavedToken(directory, here)).toThrow(`${file} can't be read`);
   });
 });
 
