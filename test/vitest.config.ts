@@ -1,6 +1,6 @@
 /** How the tests run: every *.test.ts below test/, on real sockets, files and processes. */
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
 import { type Bundle, bundle, sqliteWorker } from "./store/sqlite/bundle.ts";
 
@@ -17,8 +17,8 @@ function builtSqliteWorker(): Plugin {
       if (id !== workerScriptSource) return undefined;
       building ??= bundle(sqliteWorker);
       const { directory } = await building;
-      const url = pathToFileURL(join(directory, "sqlite-worker.js"));
-      return `export const workerScript = new URL(${JSON.stringify(url)});`;
+      const path = join(directory, "sqlite-worker.js");
+      return `export const workerScript = ${JSON.stringify(path)};`;
     },
     async closeBundle() {
       await (await building)?.remove();

@@ -8,8 +8,6 @@ import { type Io, writeText } from "./io.ts";
 import { createProgram } from "./program.ts";
 import { createReporter } from "./output/reporter.ts";
 
-export { createProcessIo } from "./io.ts";
-
 /**
  * Runs the command.
  *

@@ -57,6 +57,7 @@ function packagesIn(files: readonly Output[]): Set<string> {
 
 describe("only what it needs is loaded with", () => {
   it.each([
+    ["src/cli/start.ts", []],
     ["src/cli/main.ts", []],
     ["src/cli/commands/serve.ts", ["zod"]],
     ["src/cli/commands/create.ts", ["undici", "zod"]],
@@ -128,7 +129,7 @@ describe("nothing has to be installed beside it", () => {
       await cp(join(root, name), join(directory, name), { recursive: true });
     }
     const files = (await readdir(join(directory, "dist"))).filter((name) => name.endsWith(".js"));
-    expect(files).toContain("cli.js");
+    expect(files).toContain("start.js");
     const urls = files.map((name) => pathToFileURL(join(directory, "dist", name)).href);
     const program = urls.map((url) => `await import(${JSON.stringify(url)});`).join("\n");
     for (const [args, stdout] of [

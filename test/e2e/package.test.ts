@@ -118,16 +118,19 @@ describe("the tarball", () => {
         "LICENSE",
         "README.md",
         "package.json",
+        "bin/package.json",
         "bin/plantstore.js",
         "dist/THIRD-PARTY-LICENSES.txt",
-        "dist/cli.js",
         "dist/index.d.ts",
         "dist/index.js",
+        "dist/overview.txt",
+        "dist/package.json",
         "dist/sqlite-worker.js",
+        "dist/start.js",
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.1))$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/(?:package\.json|plantstore\.js)|dist\/(?:[\w.-]+\.js|overview\.txt|package\.json|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.1))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
@@ -192,6 +195,19 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     const tsc = join(root, "node_modules/typescript/bin/tsc");
     await run(process.execPath, [tsc, ...flags.split(" "), "program.ts"], { cwd: project });
     const { stdout } = await run(process.execPath, ["program.js"], { cwd: project });
+    expect(stdout).toBe("fern\n");
+  });
+
+  it("is a library for CommonJS as well", async () => {
+    const program = `
+      const { createClient, createPlantStore } = require("plantstore");
+      createPlantStore().then(async (plants) => {
+        const answer = await createClient(plants).create({ id: 1n, name: "fern" });
+        console.log(answer.plant.name);
+        await plants.close();
+      });
+    `;
+    const { stdout } = await run(process.execPath, ["-e", program], { cwd: project });
     expect(stdout).toBe("fern\n");
   });
 });

@@ -10,7 +10,7 @@ import {
 } from "./messages.ts";
 
 // Without a port it was loaded by something else than a thread, which wants nothing done.
-if (parentPort !== null) await serve(parentPort, workerData as string);
+if (parentPort !== null) void serve(parentPort, workerData as string);
 
 async function serve(port: MessagePort, path: string): Promise<void> {
   let service: ReturnType<typeof toService>;

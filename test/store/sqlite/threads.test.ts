@@ -1,7 +1,6 @@
 /** The threads of the engine: what a thread's death costs, and that the two do not wait for each other. */
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
@@ -13,7 +12,7 @@ const { directory, remove } = await bundle({
 });
 afterAll(remove);
 vi.doMock("../../../src/store/sqlite/worker-script.ts", () => ({
-  workerScript: pathToFileURL(join(directory, "faulty-worker.js")),
+  workerScript: join(directory, "faulty-worker.js"),
 }));
 const { openSqliteEngine } = await import("../../../src/store/sqlite/engine.ts");
 
