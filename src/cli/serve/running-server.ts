@@ -1,0 +1,131 @@
+/** The server of one run, from its opening to its end: loaded while its store opens. */
+import { type Authenticator, createAuthenticator } from "../../auth/authenticator.ts";
+import type { PlantStore } from "../../core/store.ts";
+import type { TlsCertificate } from "../../server/connections/http-listener.ts";
+import type { Log } from "../../server/observing/log.ts";
+import type { Metrics } from "../../server/observing/metrics.ts";
+import type { MetricsServer } from "../../server/observing/metrics-server.ts";
+import { openPlantServer, type PlantServer } from "../../server/server.ts";
+import { CommandError } from "../command-error.ts";
+import { type Io, writeText } from "../io.ts";
+import { findConfigDirectory } from "../settings/directories.ts";
+import { type FirstToken, provideFirstToken } from "../tokens/first-token.ts";
+import { greet } from "./greeting.ts";
+import { explainListening } from "./listen-failure.ts";
+import type { ServeOptions } from "./options.ts";
+
+/** What the parts of one run share. */
+export interface Run {
+  readonly options: ServeOptions;
+  readonly io: Io;
+  readonly log: Log;
+}
+
+/** What a server is made of. */
+export interface Parts {
+  readonly store: PlantStore;
+  readonly certificate: TlsCertificate | undefined;
+  readonly metrics: Metrics | undefined;
+}
+
+/**
+ * Serves, and closes the store in the end.
+ *
+ * @param stopped resolves when it shall end
+ * @param onOpen is told of the server once it listens
+ * @throws CommandError, StoreError when it could not start
+ */
+export async function runServer(
+  parts: Parts,
+  stopped: Promise<void>,
+  run: Run,
+  onOpen: (server: PlantServer) => void,
+): Promise<void> {
+  const { store, metrics } = parts;
+  const { options, io, log } = run;
+  const authenticator = createAuthenticator({
+    listTokens: () => store.listTokens(),
+    noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
+    ownToken: options.environmentToken,
+  });
+  try {
+    let token: FirstToken = { kind: "none" };
+    const server = await openServer(run, parts, authenticator, async (url) => {
+      if (options.socketPath === undefined) token = await provideToken(options, url, store, io);
+    });
+    onOpen(server);
+    let metricsServer: MetricsServer | undefined;
+    try {
+      metricsServer = await openOwnMetrics(metrics, run);
+      await greet({ options, url: server.url, token }, log, io);
+      await writeText(io.stdout, `${server.url}\n`);
+      await stopped;
+      log.message("info", "Stopping: requests under way are answered");
+    } finally {
+      await server.close(options.shutdownTimeoutMs);
+      metricsServer?.close();
+    }
+  } finally {
+    await authenticator.flushUses();
+    await store.close();
+  }
+}
+
+async function provideToken(
+  options: ServeOptions,
+  url: string,
+  store: PlantStore,
+  io: Io,
+): Promise<FirstToken> {
+  try {
+    return await provideFirstToken(store, new URL(url).origin, findConfigDirectory(io));
+  } catch (error) {
+    // Whoever brought a token of their own can do without: the home of a container may be read-only.
+    if (!(error instanceof CommandError) || options.environmentToken === undefined) throw error;
+    return { kind: "none" };
+  }
+}
+
+/** @param prepare ends before the first request is answered */
+async function openServer(
+  { options, log }: Run,
+  { store, certificate, metrics }: Parts,
+  authenticator: Authenticator,
+  prepare: (url: string) => Promise<void>,
+): Promise<PlantServer> {
+  try {
+    return await openPlantServer({
+      ...options,
+      store,
+      authenticator,
+      certificate,
+      onError: (error) => log.trouble(error),
+      onExchange(record) {
+        log.request(record);
+        metrics?.addExchange(record);
+      },
+      metrics: options.metricsPlace === "main" ? metrics : undefined,
+      prepare,
+    });
+  } catch (error) {
+    throw explainListening(error, options) ?? error;
+  }
+}
+
+async function openOwnMetrics(
+  metrics: Metrics | undefined,
+  { options: { metricsPlace }, log }: Run,
+): Promise<MetricsServer | undefined> {
+  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
+    return undefined;
+  }
+  const { openMetricsServer } = await import("../../server/observing/metrics-server.ts");
+  try {
+    const server = await openMetricsServer(metrics, metricsPlace);
+    log.message("info", `Metrics are at ${server.url}`);
+    return server;
+  } catch (error) {
+    const flags = { host: "--metrics", port: "--metrics" };
+    throw explainListening(error, metricsPlace, flags) ?? error;
+  }
+}
