@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { type ErrorKind, type Problem, Refusal } from "./errors.ts";
 import { int64Max, int64Min, toInteger } from "./int64.ts";
-import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, parseJson } from "./json.ts";
+import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
 import { quoteInput } from "./quote.ts";
 
 /** The answer to a create. */
@@ -60,14 +60,25 @@ const toPointer: NamePlace = (member) => `/${member}`;
  * @throws Refusal that names every broken rule, with its place
  */
 export function parseNewPlant(body: Uint8Array): NewPlant {
+  const plant = readNewPlant(body);
+  if (plant instanceof Refusal) throw plant;
+  return plant;
+}
+
+/**
+ * The plant that a body holds, or else a Refusal that names every broken rule, with its place.
+ *
+ * @throws Refusal of a body that is no text
+ */
+export function readNewPlant(body: Uint8Array): NewPlant | Refusal {
   const text = decodeJsonText(body);
   const usual = usualPlant.exec(text);
   if (usual !== null) {
     const [, id = "", name = "", tag] = usual;
     return tag === undefined ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
   }
-  const { value, problems } = parseJson(text);
-  return checkNewPlant(value, problems);
+  const read = readJson(text);
+  return read instanceof Refusal ? read : judgeNewPlant(read.value, read.problems, toPointer);
 }
 
 /**
@@ -89,9 +100,19 @@ export function checkNewPlant(
   found: readonly Problem[] = [],
   namePlace: NamePlace = toPointer,
 ): NewPlant {
+  const plant = judgeNewPlant(value, found, namePlace);
+  if (plant instanceof Refusal) throw plant;
+  return plant;
+}
+
+function judgeNewPlant(
+  value: JsonValue,
+  found: readonly Problem[],
+  namePlace: NamePlace,
+): NewPlant | Refusal {
   if (!isObject(value)) {
     const message = `the body is ${describe(value)}: send one object such as {"id":1,"name":"fern"}`;
-    throw Refusal.naming([...found, { kind: "notObject", message }]);
+    return Refusal.naming([...found, { kind: "notObject", message }]);
   }
   const id = value.get("id");
   const result = newPlantSchema.safeParse({
@@ -105,7 +126,7 @@ export function checkNewPlant(
     const kind = toKind(member, value.has(member), code);
     return { kind, message: `${namePlace(member)} ${toComplaint(kind, value.get(member))}` };
   });
-  throw Refusal.naming([...found, ...broken]);
+  return Refusal.naming([...found, ...broken]);
 }
 
 /** The Plant in an answer of status 200; undefined when it holds none. Members beyond a Plant's are dropped. */
@@ -152,8 +173,8 @@ function isObject(value: JsonValue): value is JsonObject {
 /** A body of somebody else's: what is wrong with it is of no interest, only that it is. */
 function parseObject(body: Uint8Array): JsonObject | undefined {
   try {
-    const { value } = parseJson(decodeJsonText(body));
-    return isObject(value) ? value : undefined;
+    const read = readJson(decodeJsonText(body));
+    return !(read instanceof Refusal) && isObject(read.value) ? read.value : undefined;
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

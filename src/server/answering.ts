@@ -36,7 +36,7 @@ export function createAnswering(
   const checkReadiness = createReadinessCheck(server.store, context.isStopping);
   const selfDescription = createSelfDescription(server);
 
-  function perform(exchange: Exchange): Answer | Promise<Answer> {
+  function perform(exchange: Exchange): Answer | Refusal | Promise<Answer | Refusal> {
     const { head, request } = exchange;
     if (head.refusal !== undefined) throw head.refusal;
     if (exchange.isExcess) throw tooManyAtATime();
@@ -65,13 +65,15 @@ export function createAnswering(
 
   return (exchange, give) => {
     const { origin } = addCors === undefined ? {} : exchange.request.headers;
-    const giveAnswer = (answer: Answer): void => give(addCors?.(answer, origin) ?? answer);
-    const refuse = (error: unknown): void =>
-      giveAnswer(toErrorAnswer(toRefusal(error, server.onError)));
+    const giveAnswer = (result: Answer | Refusal): void => {
+      const answer = result instanceof Refusal ? toErrorAnswer(result) : result;
+      give(addCors?.(answer, origin) ?? answer);
+    };
+    const refuse = (error: unknown): void => giveAnswer(toRefusal(error, server.onError));
     try {
-      const answer = perform(exchange);
-      if (answer instanceof Promise) answer.then(giveAnswer, refuse);
-      else giveAnswer(answer);
+      const result = perform(exchange);
+      if (result instanceof Promise) result.then(giveAnswer, refuse);
+      else giveAnswer(result);
     } catch (error) {
       refuse(error);
     }

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../src/core/errors.ts";
-import { JsonNumber, type JsonObject, type JsonValue, parseJson } from "../../src/core/json.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../src/core/json.ts";
+import { parseJson } from "./parse-json.ts";
 
 type JsonData = null | boolean | number | string | JsonData[] | { [name: string]: JsonData };
 

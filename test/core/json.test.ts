@@ -3,13 +3,8 @@ import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maxMessageBytes, Refusal } from "../../src/core/errors.ts";
-import {
-  decodeJsonText,
-  JsonNumber,
-  type JsonValue,
-  maxNesting,
-  parseJson,
-} from "../../src/core/json.ts";
+import { decodeJsonText, JsonNumber, type JsonValue, maxNesting } from "../../src/core/json.ts";
+import { parseJson } from "./parse-json.ts";
 import { refusalOf } from "./refusal-of.ts";
 
 const number = (text: string) => new JsonNumber(text);
@@ -19,7 +14,7 @@ const nest = (depth: number, open: string, close: string) =>
 const twice = (pointer: string) => `${pointer} occurs twice: leave one of them out`;
 const lone = (place: string) => `${place} holds a lone surrogate: write the pair, or leave it out`;
 
-describe("parseJson reads", () => {
+describe("readJson reads", () => {
   it.each<[string, string, JsonValue]>([
     ["null", "null", null],
     ["true", "true", true],
@@ -83,7 +78,7 @@ describe("parseJson reads", () => {
   });
 });
 
-describe("parseJson refuses", () => {
+describe("readJson refuses", () => {
   const value = "a value";
   const end = "the end";
   const character = "a character of a string";
@@ -164,7 +159,7 @@ describe("parseJson refuses", () => {
   });
 });
 
-describe("parseJson and nesting", () => {
+describe("readJson and nesting", () => {
   it.each([
     ["arrays", nest(maxNesting, "[", "]")],
     ["objects", `${'{"a":'.repeat(maxNesting)}1${"}".repeat(maxNesting)}`],
@@ -190,7 +185,7 @@ describe("parseJson and nesting", () => {
   });
 });
 
-describe("parseJson notes, and reads on", () => {
+describe("readJson notes, and reads on", () => {
   it.each<[string, string, string[]]>([
     ["a name that occurs twice", '{"a":1,"a":1}', [twice("/a")]],
     ["each time that it occurs again", '{"a":1,"a":2,"a":3}', [twice("/a"), twice("/a")]],

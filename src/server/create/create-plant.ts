@@ -2,7 +2,7 @@
 import type { Authenticator } from "../../auth/authenticator.ts";
 import { parseCredential } from "../../auth/credential.ts";
 import { Refusal } from "../../core/errors.ts";
-import { type NewPlant, parseNewPlant } from "../../core/plant.ts";
+import { type NewPlant, parseNewPlant, readNewPlant } from "../../core/plant.ts";
 import type { ConflictPolicy, CreateResult, PlantStore } from "../../core/store.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { checkBodyHeaders, readBody, takeBody } from "./body.ts";
@@ -25,17 +25,21 @@ export interface CreateContext {
 /**
  * Creates the plant that a request holds; what is held of it in memory stays so until the caller frees it.
  *
- * @throws Refusal at once, or in the promise, for each of the contract's cases but those of path and method
+ * @returns a Refusal, not thrown, for what most clients that get one have sent: a body that is broken
+ * @throws Refusal at once, or in the promise, for each of the contract's other cases but those of path and method
  * @throws StoreError in the promise, when it could not be stored
  */
-export function createPlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
+export function createPlant(
+  exchange: Exchange,
+  context: CreateContext,
+): Promise<Answer | Refusal> | Refusal {
   const checking = context.authenticator.check(parseCredential(exchange.head.authorizations));
   if (checking === undefined) return takePlant(exchange, context);
-  return checking.then(() => takePlant(exchange, context));
+  return checking.then<Answer | Refusal>(() => takePlant(exchange, context));
 }
 
 /** Goes on when the client is known. */
-function takePlant(exchange: Exchange, context: CreateContext): Promise<Answer> {
+function takePlant(exchange: Exchange, context: CreateContext): Promise<Answer> | Refusal {
   const { head, request } = exchange;
   if (context.isStopping()) throw new Refusal("shuttingDown", "the server is stopping: try again");
   checkExpectations(head.expectations);
@@ -44,7 +48,8 @@ function takePlant(exchange: Exchange, context: CreateContext): Promise<Answer> 
 
   if (request.wholeBody !== undefined) {
     takeBody(exchange, request.wholeBody, context.memory);
-    return storePlant(parseNewPlant(request.wholeBody), context);
+    const plant = readNewPlant(request.wholeBody);
+    return plant instanceof Refusal ? plant : storePlant(plant, context);
   }
   return readBody(exchange, context.maxBodyBytes, context.memory).then((body) =>
     storePlant(parseNewPlant(body), context),

