@@ -1,5 +1,5 @@
 /**
- * Text on its way to SQLite and back as bytes, because as a string it is cut at the first NUL. The statement turns them
+ * Text on its way to SQLite, and back as bytes: a string is cut at its first NUL on either way. The statement turns bytes
  * around: `CAST(? AS TEXT)` in, `CAST(column AS BLOB)` out.
  */
 
@@ -7,9 +7,9 @@ const encoder = new TextEncoder();
 // Without ignoreBOM a U+FEFF at the beginning of a text would be dropped.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A text for `CAST(? AS TEXT)`. The empty one stays a string: Node 22 binds empty bytes as NULL. */
+/** A text for `CAST(? AS TEXT)`. Bytes only where they have to be: with them an insert takes half as long again. */
 export function toSqlText(text: string): Uint8Array | string {
-  return text === "" ? text : encoder.encode(text);
+  return text.includes("\0") ? encoder.encode(text) : text;
 }
 
 /** A text out of `CAST(column AS BLOB)`. */

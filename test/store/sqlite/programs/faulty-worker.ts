@@ -1,6 +1,6 @@
 /**
- * The script of the engine's threads, but some texts have an effect when they are turned into bytes for SQLite: in a
- * plant that is in the middle of its commit, in a query before it is run.
+ * The script of the engine's threads, but some texts have an effect when they are looked through for NULs on their way to
+ * SQLite: in a plant that is in the middle of its commit, in a query before it is run.
  */
 import { parentPort } from "node:worker_threads";
 
@@ -20,10 +20,11 @@ function throwLater(): void {
   });
 }
 
-const { encode } = TextEncoder.prototype;
-TextEncoder.prototype.encode = function encodeWithEffect(text = "") {
-  effects[text]?.();
-  return encode.call(this, text);
+const { includes } = String.prototype;
+// oxlint-disable-next-line no-extend-native -- only failure is faked
+String.prototype.includes = function includesWithEffect(part, position) {
+  if (part === "\0") effects[String(this)]?.();
+  return includes.call(this, part, position);
 };
 
 await import("../../../../src/store/sqlite/worker.ts");
