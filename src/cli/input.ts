@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { CommandError } from "./command-error.ts";
-import type { InputStream } from "./io.ts";
+import type { InputStream, Io } from "./io.ts";
 import { toSystemReason } from "./system-error.ts";
 
 /**
@@ -45,10 +45,10 @@ export function readInputBytes(
  */
 export function readChunks(
   path: string,
-  stdin: InputStream,
+  io: Pick<Io, "stdin">,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const stream = path === "-" ? stdin : createReadStream(path);
+  const stream = path === "-" ? io.stdin : createReadStream(path);
   return readStream(stream, toInputName(path), signal);
 }
 

@@ -33,7 +33,7 @@ export interface Io {
   readonly architecture: string;
   /** As `20.20.2`. */
   readonly nodeVersion: string;
-  /** Milliseconds of a clock that only goes forward; loads nothing, as `performance` does. */
+  /** Milliseconds of a clock that only goes forward; unlike `performance` it loads nothing. */
   readonly nowMs: () => number;
   /** undefined: this user has none. */
   readonly homeDirectory: string | undefined;

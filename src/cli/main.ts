@@ -1,4 +1,4 @@
-/** The command as a function of its arguments and its world. The only place where failures are caught. */
+/** The command as a function of its arguments and its world. The only place where failures are told. */
 import { CommandError } from "./command-error.ts";
 import { findInexactArgument } from "./exact-arguments.ts";
 import { toFailure } from "./failure.ts";

@@ -17,7 +17,7 @@ const overviewArguments = new Set([undefined, "--help", "-h", "help"]);
  * part in them, it would be twice.
  *
  * @param argv the arguments, without Node and the script
- * @returns the exit code; it never rejects
+ * @returns the exit code; it rejects only where a file of the package is missing
  */
 export async function start(argv: readonly string[], io: Io): Promise<number> {
   const text = toKnownText(argv, io);
@@ -52,5 +52,13 @@ function toKnownText(argv: readonly string[], io: Io): string | undefined {
   if (word !== undefined && versionArguments.has(word)) return `${toVersionLine(io)}\n`;
   if (!overviewArguments.has(word)) return undefined;
   const isNarrow = (io.stdout.columns || overviewColumns) < overviewColumns;
-  return isNarrow ? undefined : readFileSync(join(import.meta.dirname, "overview.txt"), "utf8");
+  return isNarrow ? undefined : readOverview();
+}
+
+function readOverview(): string | undefined {
+  try {
+    return readFileSync(join(import.meta.dirname, "overview.txt"), "utf8");
+  } catch {
+    return undefined;
+  }
 }

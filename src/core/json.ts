@@ -257,6 +257,8 @@ class JsonReader {
   }
 
   #fail(expected: string): void {
+    // To say where takes as long as the text is, and each of the containers around would say it again.
+    if (this.refusal !== undefined) return;
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
     this.#refuse(
@@ -265,9 +267,9 @@ class JsonReader {
     );
   }
 
-  /** The first one counts. Behind it stands nothing any more, so that all that is under way comes to its end. */
+  /** Behind it stands nothing any more, so that all that is under way comes to its end. */
   #refuse(kind: "notJson" | "tooDeep", message: string): void {
-    this.refusal ??= new Refusal(kind, message);
+    this.refusal = new Refusal(kind, message);
     this.#at = this.#text.length;
   }
 

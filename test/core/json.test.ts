@@ -1,9 +1,15 @@
 /** What the JSON reader accepts, keeps and refuses, and where it says something is wrong. */
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { maxMessageBytes, Refusal } from "../../src/core/errors.ts";
-import { decodeJsonText, JsonNumber, type JsonValue, maxNesting } from "../../src/core/json.ts";
+import {
+  decodeJsonText,
+  JsonNumber,
+  type JsonValue,
+  maxNesting,
+  readJson,
+} from "../../src/core/json.ts";
 import { parseJson } from "./parse-json.ts";
 import { refusalOf } from "./refusal-of.ts";
 
@@ -160,6 +166,13 @@ describe("readJson refuses", () => {
 });
 
 describe("readJson and nesting", () => {
+  it("looks for the place of what is wrong once, however many containers are around it", () => {
+    const encode = vi.spyOn(TextEncoder.prototype, "encode");
+    onTestFinished(() => encode.mockRestore());
+    expect(readJson(`${'["é",'.repeat(maxNesting)}x`)).toBeInstanceOf(Refusal);
+    expect(encode).toHaveBeenCalledTimes(1);
+  });
+
   it.each([
     ["arrays", nest(maxNesting, "[", "]")],
     ["objects", `${'{"a":'.repeat(maxNesting)}1${"}".repeat(maxNesting)}`],

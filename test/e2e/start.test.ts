@@ -1,10 +1,10 @@
 /** How the built command starts: what it tells without loading the rest, and what it loads for the rest. */
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
-import { runBinary } from "../helpers/run-binary.ts";
+import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -20,7 +20,9 @@ describe("what is known since the build", () => {
     const home = await createTemporaryDirectory();
     const { stdout: said } = await runCli(asked);
     // There the command tree has a world of its own.
-    const stdout = said.replace("20.20.2", process.versions.node);
+    const stdout = said
+      .replace("20.20.2", process.versions.node)
+      .replace("linux x64", `${process.platform} ${process.arch}`);
     expect(await runBinary(args, { home })).toEqual({ code: 0, stdout, stderr: "" });
   });
 
@@ -33,39 +35,78 @@ describe("what is known since the build", () => {
   });
 });
 
-/** Tells at the end of a process which modules of Node it has loaded. */
-const teller = `process.on("exit", () => process._rawDebug(process.moduleLoadList.join()));`;
+/** Tells at the end of a process which modules of Node and which files it has loaded, in this order. */
+const teller = `
+  process.on("exit", () => {
+    const files = Object.keys(require.cache).map((path) => require("node:path").basename(path));
+    process._rawDebug("loaded " + [...process.moduleLoadList, ...files].join());
+  });`;
 
-describe("of Node it loads only what it needs for", () => {
+/** What a run of the command has loaded. */
+async function listLoaded(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
+  const home = await createTemporaryDirectory();
+  const script = join(home, "teller.cjs");
+  await writeFile(script, teller);
+  const run = startBinary(args, { home, env: { NODE_OPTIONS: `--require ${script}`, ...env } });
+  await run.firstLine;
+  if (args[0] === "serve") run.child.kill("SIGTERM");
+  const { stderr } = await run.finished;
+  // A thread tells, too.
+  const [, list = ""] = /^loaded (.*,start\.js.*)$/m.exec(stderr) ?? [];
+  return list.split(",").map((name) => name.replace("NativeModule ", ""));
+}
+
+function find(loaded: readonly string[], file: RegExp): number {
+  return loaded.findIndex((name) => file.test(name));
+}
+
+describe("only what is needed is loaded for", () => {
+  const ofNode = [
+    "assert",
+    "child_process",
+    "crypto",
+    "fs/promises",
+    "http",
+    "http2",
+    "perf_hooks",
+    "tls",
+    "worker_threads",
+  ];
+
   it.each([
     ["--version", ["--version"]],
     ["the overview", []],
-    ["a create", ["create", "--id", "1", "--name", "fern"]],
-  ])("%s", async (_what, args) => {
-    const home = await createTemporaryDirectory();
-    const script = join(home, "teller.cjs");
-    await writeFile(script, teller);
-    await using server = await startServer();
-    const env = {
-      NODE_OPTIONS: `--require ${script}`,
-      PLANTSTORE_URL: server.url,
-      PLANTSTORE_TOKEN: testToken,
-    };
-    const { code, stderr } = await runBinary(args, { home, env });
-    expect(code).toBe(0);
-    const loaded = stderr.split(",").map((name) => name.replace("NativeModule ", ""));
-    expect(loaded).toContain("stream");
-    const unneeded = [
-      "assert",
-      "child_process",
-      "crypto",
-      "fs/promises",
-      "http",
-      "http2",
-      "perf_hooks",
-      "tls",
-      "worker_threads",
-    ];
-    expect(loaded.filter((name) => unneeded.includes(name))).toEqual([]);
+  ])("%s: nothing of the commands", async (_what, args) => {
+    const loaded = await listLoaded(args);
+    expect(loaded).toContain("start.js");
+    expect(find(loaded, /^main-/)).toBe(-1);
+    expect(loaded.filter((name) => ofNode.includes(name))).toEqual([]);
   });
+
+  it("a create: little of Node", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const loaded = await listLoaded(["create", "--id", "1", "--name", "fern"], env);
+    expect(find(loaded, /^create-/)).toBeGreaterThan(0);
+    expect(loaded.filter((name) => ofNode.includes(name))).toEqual([]);
+  });
+
+  it("serve: the engine of its store before its server, so that one opens while the other is loaded", async () => {
+    const loaded = await listLoaded(["serve", "--port", "0"]);
+    expect(find(loaded, /^engine-/)).toBeGreaterThan(0);
+    expect(find(loaded, /^running-server-/)).toBeGreaterThan(find(loaded, /^engine-/));
+  });
+});
+
+it("Node is told how to do with less: 20 not to optimise WebAssembly, later ones to keep what they compiled", async () => {
+  const home = await createTemporaryDirectory();
+  const loaded = await listLoaded(["explain"], { TMPDIR: home });
+  const kept = (await readdir(home)).filter((name) => name === "node-compile-cache");
+  const isNode20 = process.versions.node.startsWith("20.");
+  expect({ flags: loaded.includes("v8"), kept }).toEqual(
+    isNode20 ? { flags: true, kept: [] } : { flags: false, kept: ["node-compile-cache"] },
+  );
 });

@@ -134,7 +134,7 @@ async function openInput(
   signal: AbortSignal,
 ): Promise<RecordInput> {
   if (source.from === "flags") return createFlagInput(source.flags);
-  return openFileInput({ paths: source.paths, format, fromLine, signal }, io.stdin);
+  return openFileInput({ paths: source.paths, format, fromLine, signal }, io);
 }
 
 /** Nobody waits for input without knowing of it. */

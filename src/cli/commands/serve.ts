@@ -55,11 +55,18 @@ async function serveUntil(
   let server: PlantServer | undefined;
   const metrics = await loadMetrics(options, () => server?.readLoad());
   const opening = openStore(options.storeUrl, { onCommit: metrics?.addCommit });
-  const [store, { runServer }] = await Promise.all([opening, loadServer()]);
-  await runServer({ store, certificate, metrics }, stopped, run, (opened) => {
-    server = opened;
-    onOpen(opened);
-  });
+  const [opened, loaded] = await Promise.allSettled([opening, loadServer()]);
+  if (opened.status === "rejected") throw opened.reason;
+  const store = opened.value;
+  try {
+    if (loaded.status === "rejected") throw loaded.reason;
+    await loaded.value.runServer({ store, certificate, metrics }, stopped, run, (listening) => {
+      server = listening;
+      onOpen(listening);
+    });
+  } finally {
+    await store.close();
+  }
 }
 
 /** The thread of the store takes as long to start as all of this to load: first come, both at a time. */

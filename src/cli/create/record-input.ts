@@ -9,7 +9,7 @@ import {
 import { JsonFraming } from "../../client/records/json-framing.ts";
 import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
-import type { InputStream } from "../io.ts";
+import type { Io } from "../io.ts";
 import { maxPlantBytes } from "../settings/setting-values.ts";
 import type { InputFormat } from "../settings/create-settings.ts";
 
@@ -63,14 +63,14 @@ export interface FileInputOptions {
  */
 export async function openFileInput(
   options: FileInputOptions,
-  stdin: InputStream,
+  io: Pick<Io, "stdin">,
 ): Promise<RecordInput> {
   let totalBytes: number | undefined = 0;
   for (const path of options.paths) {
     const size = path === "-" ? undefined : await findSize(path);
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
-  return new FileInput(options, stdin, totalBytes, await loadFraming(options.format));
+  return new FileInput(options, io, totalBytes, await loadFraming(options.format));
 }
 
 /** @returns undefined for what is no regular file */
@@ -96,7 +96,7 @@ class FileInput implements RecordInput {
   readonly totalBytes: number | undefined;
   bytesRead = 0;
   readonly #options: FileInputOptions;
-  readonly #stdin: InputStream;
+  readonly #io: Pick<Io, "stdin">;
   readonly #createFraming: () => Framing;
   readonly #stop = new AbortController();
   #path: string;
@@ -104,13 +104,13 @@ class FileInput implements RecordInput {
 
   constructor(
     options: FileInputOptions,
-    stdin: InputStream,
+    io: Pick<Io, "stdin">,
     totalBytes: number | undefined,
     createFraming: () => Framing,
   ) {
     this.totalBytes = totalBytes;
     this.#options = options;
-    this.#stdin = stdin;
+    this.#io = io;
     this.#createFraming = createFraming;
     this.#path = options.paths[0] ?? "-";
     this.#framing = createFraming();
@@ -139,7 +139,7 @@ class FileInput implements RecordInput {
         const fromLine = index === 0 ? this.#options.fromLine : 1;
         this.#path = path;
         this.#framing = this.#createFraming();
-        for await (const bytes of readChunks(path, this.#stdin, signal)) {
+        for await (const bytes of readChunks(path, this.#io, signal)) {
           const bytesBefore = this.bytesRead;
           yield this.#place(this.#framing.push(bytes), fromLine);
           if (this.isStopped) return;

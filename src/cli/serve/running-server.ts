@@ -29,7 +29,7 @@ export interface Parts {
 }
 
 /**
- * Serves, and closes the store in the end.
+ * Serves. The store is the caller's to close.
  *
  * @param stopped resolves when it shall end
  * @param onOpen is told of the server once it listens
@@ -67,7 +67,6 @@ export async function runServer(
     }
   } finally {
     await authenticator.flushUses();
-    await store.close();
   }
 }
 
