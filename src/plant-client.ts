@@ -29,7 +29,7 @@ export interface PlantClient {
    *
    * @param options `signal` ends it early; it then rejects with the signal's reason, and the plant may or may not be there
    * @returns the Plant and what became of it, or the Error that the store answered with
-   * @throws TypeError when the id is no bigint
+   * @throws TypeError when the id is no bigint, or the name or the tag no string
    * @throws UnavailableError when the last attempt got no answer
    * @throws NotAPlantStoreError when something else answered
    */
@@ -48,8 +48,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
   const retries = checkNumber("retries", options.retries ?? 2, patienceRanges.retries);
   return {
     async create(plant, { signal } = {}) {
-      // In JavaScript it could be a number, and have lost digits already.
-      if (typeof (plant.id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
+      checkTypes(plant);
       // Whoever only wants the server needs no HTTP client.
       const { createPlant } = await import("./client/create-plant.ts");
       const { attempts: _, ...answer } = await createPlant(toNewPlantJson(plant), {
@@ -70,5 +69,14 @@ function checkUrl(url: unknown): string {
     return parseBaseUrl(url);
   } catch (error) {
     throw error instanceof InvalidUrl ? new TypeError(`url ${error.message}`) : error;
+  }
+}
+
+/** In JavaScript an id could be a number, and have lost digits already; and what is no text would be sent as one. */
+function checkTypes({ id, name, tag }: { readonly [Key in keyof NewPlant]?: unknown }): void {
+  if (typeof id !== "bigint") throw new TypeError("id must be a bigint");
+  if (typeof name !== "string") throw new TypeError("name must be a string");
+  if (tag !== undefined && typeof tag !== "string") {
+    throw new TypeError("tag must be a string, or be left out");
   }
 }

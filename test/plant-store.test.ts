@@ -210,10 +210,25 @@ describe("createClient", () => {
     );
   });
 
-  it("refuses an id that is a number", async () => {
+  it.each([
+    [{ id: 1, name: "fern" }, "id must be a bigint"],
+    [{ id: 1n }, "name must be a string"],
+    [{ id: 1n, name: null }, "name must be a string"],
+    [{ id: 1n, name: 5 }, "name must be a string"],
+    [{ id: 1n, name: ["a", "b"] }, "name must be a string"],
+    [{ id: 1n, name: "fern", tag: null }, "tag must be a string, or be left out"],
+    [{ id: 1n, name: "fern", tag: {} }, "tag must be a string, or be left out"],
+  ])("refuses %o of a program without types", async (plant, message) => {
     const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
-    const plant = { id: 1, name: "fern" } as unknown as typeof fern;
-    await expect(client.create(plant)).rejects.toThrow("id must be a bigint");
+    await expect(client.create(plant as unknown as typeof fern)).rejects.toThrow(
+      new TypeError(message),
+    );
+  });
+
+  it("returns a plant without a tag as one that has none", async () => {
+    await using plants = await createPlantStore();
+    const answer = await createClient(plants).create({ id: 1n, name: "fern" });
+    expect(answer).toStrictEqual({ ok: true, plant: { name: "fern" }, result: "created" });
   });
 
   it("throws when nothing answers, and when something else does", async () => {

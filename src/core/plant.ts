@@ -132,7 +132,8 @@ function judgeNewPlant(
 /** The Plant in an answer of status 200; undefined when it holds none. Members beyond a Plant's are dropped. */
 export function parsePlant(body: Uint8Array): Plant | undefined {
   const members = parseObject(body);
-  const candidate = { name: members?.get("name"), tag: members?.get("tag") };
+  const tag = members?.get("tag");
+  const candidate = { name: members?.get("name"), ...(tag !== undefined && { tag }) };
   return plantSchema.safeParse(candidate).data;
 }
 
