@@ -1,5 +1,5 @@
 /** Why a server can't listen where it is told to, and what to do. */
-import type { ListenPlace } from "../../server/connections/listening.ts";
+import { type ListenPlace, maxSocketPathBytes } from "../../server/connections/listening.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The flags that choose an address and a port. */
@@ -34,7 +34,7 @@ function toExplanation(
       return `something listens on ${socketPath} or is in its place: choose another with --socket`;
     }
     if (code === undefined || !/^E[A-Z]+$/.test(code)) return undefined;
-    return `${socketPath} can't be made (${code}): choose a path of at most 100 bytes where you may write`;
+    return `${socketPath} can't be made (${code}): choose a path of at most ${maxSocketPathBytes} bytes in a directory where you may write`;
   }
   switch (code) {
     case "EADDRINUSE":

@@ -13,11 +13,14 @@ export interface ListenPlace {
   readonly socketPath?: string | undefined;
 }
 
+/** What every system takes: macOS has room for so many, Linux for four more. */
+export const maxSocketPathBytes = 103;
+
 /**
  * Starts listening.
  *
  * @returns the origin under which the server is reached; of a Unix socket `unix:` and its path
- * @throws the error of node:net (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …)
+ * @throws the error of node:net (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …); `ENAMETOOLONG` for the path of a socket
  */
 export async function listen(
   server: Server,
@@ -27,6 +30,10 @@ export async function listen(
   if (socketPath === undefined) {
     await startListening(server, { host, port });
     return toOrigin(isEncrypted ? "https" : "http", host, server.address() as AddressInfo);
+  }
+  // Node 20 and 22 would listen at what is left of it.
+  if (Buffer.byteLength(socketPath) > maxSocketPathBytes) {
+    throw Object.assign(new Error("the path is too long"), { code: "ENAMETOOLONG" });
   }
   await startListening(server, { path: socketPath }).catch(async (error: unknown) => {
     if (!(await isLeftOver(socketPath))) throw error;

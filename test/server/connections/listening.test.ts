@@ -1,9 +1,9 @@
 /** A server on a Unix socket, in place of an address. */
 import { existsSync, renameSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
@@ -50,4 +50,15 @@ it("does not take the place of a server that lives, nor of a file", async () => 
   await expect(startServer({ socketPath: file })).rejects.toMatchObject({ code: "EADDRINUSE" });
   expect(existsSync(file)).toBe(true);
   expect(server.errors).toEqual([]);
+});
+
+it("refuses a path that is too long, in place of listening at what is left of it", async () => {
+  const directory = await createTemporaryDirectory();
+  const longest = join(directory, "s".repeat(103 - directory.length - 1));
+  await using server = await startServer({ socketPath: longest });
+  expect(server.url).toBe(`unix:${longest}`);
+  await expect(startServer({ socketPath: `${longest}s` })).rejects.toMatchObject({
+    code: "ENAMETOOLONG",
+  });
+  expect(await readdir(directory)).toEqual([basename(longest)]);
 });
