@@ -70,10 +70,18 @@ export function toFailure(error: unknown, command?: string): Failure {
       : failure("internal", error.message);
   }
   if (error instanceof StoreError) return failure("internal", error.message);
+  if (isOfWorkingDirectory(error)) {
+    return failure("usage", "the working directory is gone: change to another one");
+  }
   return {
     ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
     stack: (error instanceof Error && error.stack) || String(error),
   };
+}
+
+/** Whoever asks for it gets this once it was removed. */
+function isOfWorkingDirectory(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }
 
 function failure(exit: ExitCodeName, message: string): Failure {

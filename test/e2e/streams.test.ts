@@ -145,3 +145,13 @@ describe("a locale without UTF-8", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"id":1,"name":"ünï 🌱"}\n' });
   });
 });
+
+it("a working directory that is gone is no bug", async () => {
+  const { code, stderr } = await runShell(
+    "mkdir gone; cd gone; rmdir ../gone; plantstore list --store sqlite:plants.db",
+  );
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: "error: the working directory is gone: change to another one\n",
+  });
+});
