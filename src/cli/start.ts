@@ -21,30 +21,11 @@ const overviewArguments = new Set([undefined, "--help", "-h", "help"]);
  */
 export async function start(argv: readonly string[], io: Io): Promise<number> {
   const text = toKnownText(argv, io);
-  // Of what can't be written, main says why.
-  const isTold = text !== undefined && (await writeText(io.stdout, text).then(toTrue, toFalse));
-  if (isTold) return 0;
+  if (text !== undefined && (await isWritten(text, io))) return 0;
   await prepareNode(io);
   const { main } = await import("./main.ts");
   return main(argv, io);
 }
-
-async function prepareNode({ nodeVersion }: Io): Promise<void> {
-  if (Number.parseInt(nodeVersion, 10) < 22) {
-    // Node 20 optimises undici's WebAssembly in the background, and its exit waits for that: 90 of 190 ms of a create.
-    // From 22 on it does not. A pipe of many plants takes as long either way.
-    const { setFlagsFromString } = await import("node:v8");
-    setFlagsFromString("--liftoff-only");
-  } else {
-    const enableCompileCache = Reflect.get(await import("node:module"), "enableCompileCache") as
-      | (() => void)
-      | undefined;
-    enableCompileCache?.(); // From Node 22.1 on.
-  }
-}
-
-const toTrue = (): boolean => true;
-const toFalse = (): boolean => false;
 
 function toKnownText(argv: readonly string[], io: Io): string | undefined {
   const [word] = argv;
@@ -60,5 +41,29 @@ function readOverview(): string | undefined {
     return readFileSync(join(import.meta.dirname, "overview.txt"), "utf8");
   } catch {
     return undefined;
+  }
+}
+
+/** Of what can't be written, main says why. */
+async function isWritten(text: string, { stdout }: Io): Promise<boolean> {
+  try {
+    await writeText(stdout, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function prepareNode({ nodeVersion }: Io): Promise<void> {
+  if (Number.parseInt(nodeVersion, 10) < 22) {
+    // Node 20 optimises undici's WebAssembly in the background, and its exit waits for that: 90 of 190 ms of a create.
+    // From 22 on it does not. A pipe of many plants takes as long either way.
+    const { setFlagsFromString } = await import("node:v8");
+    setFlagsFromString("--liftoff-only");
+  } else {
+    const enableCompileCache = Reflect.get(await import("node:module"), "enableCompileCache") as
+      | (() => void)
+      | undefined;
+    enableCompileCache?.(); // From Node 22.1 on.
   }
 }

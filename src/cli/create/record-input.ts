@@ -1,4 +1,5 @@
 /** The records of files and of the standard input, one input after the other, and how far they have been read. */
+// Not node:fs/promises, which takes 3 ms to load: this is loaded where it is used.
 import { constants, promises } from "node:fs";
 import {
   type Framing,

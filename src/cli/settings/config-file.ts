@@ -1,4 +1,5 @@
 /** Small JSON files in the configuration directory, which nobody but their owner can read. */
+// Not node:fs/promises, which takes 3 ms to load: this is loaded where it is used.
 import { constants, existsSync, promises } from "node:fs";
 import { dirname, join } from "node:path";
 
