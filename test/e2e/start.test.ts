@@ -1,7 +1,10 @@
 /** How the built command starts: what it tells without loading the rest, and what it loads for the rest. */
+import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
@@ -109,4 +112,20 @@ it("Node is told how to do with less: 20 not to optimise WebAssembly, later ones
   expect({ flags: loaded.includes("v8"), kept }).toEqual(
     isNode20 ? { flags: true, kept: [] } : { flags: false, kept: ["node-compile-cache"] },
   );
+});
+
+it("the head of an answer may be as long as Node was told, though the part of Node that knows is not loaded", async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "Content-Type": "application/json", "X-Long": "a".repeat(20_000) });
+    response.end('{"name":"fern"}');
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}`, PLANTSTORE_TOKEN: testToken };
+  const home = await createTemporaryDirectory();
+  const args = ["create", "--id", "1", "--name", "fern"];
+  expect(await runBinary(args, { home, env })).toMatchObject({ code: 7 });
+  const options = { home, env: { ...env, NODE_OPTIONS: "--max-http-header-size=65536" } };
+  expect(await runBinary(args, options)).toMatchObject({ code: 0, stdout: '{"name":"fern"}\n' });
 });
