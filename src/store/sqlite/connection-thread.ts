@@ -1,9 +1,16 @@
 /** A connection on a thread of its own, so that a flush of the disk holds up nobody but those who wait for it. */
 import { Worker } from "node:worker_threads";
 import type { Connection } from "./connection.ts";
-import { prepareDatabaseFile } from "./database-file.ts";
 import { createStoreError, type Meaning } from "./failure.ts";
-import { type Call, fromFailure, type Method, packRequests, type Reply } from "./messages.ts";
+import type { DatabaseFile } from "./file-in-use.ts";
+import {
+  type Call,
+  type ConnectionPlace,
+  fromFailure,
+  type Method,
+  packRequests,
+  type Reply,
+} from "./messages.ts";
 import { workerScript } from "./worker-script.ts";
 
 /** A connection that is on another thread, which starts when it is needed, and again when it has died. */
@@ -13,18 +20,18 @@ export interface ConnectionThread extends Connection {
 }
 
 /**
- * A connection for the database of an absolute path; its thread is not started yet. What is asked of it is done in that
- * order. The thread keeps the process alive only while something is asked of it.
+ * A connection for a database; its thread is not started yet. What is asked of it is done in that order. The thread keeps
+ * the process alive only while something is asked of it.
  */
-export function createConnectionThread(path: string): ConnectionThread {
+export function createConnectionThread(file: DatabaseFile): ConnectionThread {
+  const { path } = file;
   let running: RunningThread | undefined;
   let closed: Promise<void> | undefined;
 
   function run(): RunningThread {
     if (closed !== undefined) throw createStoreError(isClosed, path);
     if (running !== undefined) return running;
-    prepareDatabaseFile(path);
-    running = startThread(path, () => (running = undefined));
+    running = startThread({ path, identity: file.prepare() }, () => (running = undefined));
     return running;
   }
 
@@ -70,10 +77,11 @@ const died: Meaning = {
   complaint: "lost its thread, and whether that stored what it was at is unknown: try again",
 };
 
-function startThread(path: string, onEnd: () => void): RunningThread {
+function startThread(place: ConnectionPlace, onEnd: () => void): RunningThread {
+  const { path } = place;
   // Of its own: those of the process may be such as no thread can have.
   const execArgv: string[] = [];
-  const worker = new Worker(workerScript, { workerData: path, execArgv });
+  const worker = new Worker(workerScript, { workerData: place, execArgv });
   const awaited: AwaitedReply[] = [];
   let failure: unknown;
 

@@ -4,6 +4,7 @@ import type { NewPlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
 import { openDatabase } from "./database.ts";
 import { toStoreError } from "./failure.ts";
+import { watchDatabaseFile } from "./file-in-use.ts";
 import { whileBusy } from "./lock-wait.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import {
@@ -39,14 +40,15 @@ const restartTimeoutMs = 1000;
  * Connects to a database; an empty file becomes one.
  *
  * @param path absolute
+ * @param identity of the file that it has to be
  * @throws StoreError
  */
-export async function openConnection(path: string): Promise<Connection> {
+export async function openConnection(path: string, identity: string): Promise<Connection> {
   const provider = await loadSqlite();
   let database: SqliteDatabase | undefined;
   try {
     database = await openDatabase(provider, path);
-    return createConnection(database, path);
+    return createConnection(database, path, watchDatabaseFile(path, identity));
   } catch (error) {
     database?.close();
     throw toStoreError(error, path);
@@ -57,8 +59,13 @@ export async function openConnection(path: string): Promise<Connection> {
  * A connection on an open database, which it owns from then on.
  *
  * @param path for messages
+ * @param checkPlace throws before anything is written that should not be; by default everything may
  */
-export function createConnection(database: SqliteDatabase, path: string): Connection {
+export function createConnection(
+  database: SqliteDatabase,
+  path: string,
+  checkPlace: () => void = () => {},
+): Connection {
   // Held together with the database, by the closures below: alone they would not keep it alive.
   const statements = prepareStatements(database);
   // From now on `whileBusy` waits.
@@ -89,7 +96,11 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
   }
 
   return {
-    commit: (requests) => attempt(() => inTransaction(database, () => requests.map(create))),
+    commit: (requests) =>
+      attempt(() => {
+        checkPlace(); // 3 of 380 µs.
+        return inTransaction(database, () => requests.map(create));
+      }),
     get: (id) =>
       attempt(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -105,10 +116,12 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
       }),
     checkWritable: () =>
       attempt(() => {
+        checkPlace();
         statements.recordCheck.run(BigInt(Date.now()));
       }),
     addToken: (token) =>
       attempt(() => {
+        checkPlace();
         statements.insertToken.run(
           toSqlText(token.digest),
           toSqlText(token.prefix),
@@ -123,6 +136,7 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
       attempt(() => (statements.listTokens.all() as TokenRow[]).map((row) => toToken(row))),
     revokeToken: (digest, revokedAtMs) =>
       attempt(() => {
+        checkPlace();
         statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
       }),
     noteTokenUses: (digests, day) =>

@@ -36,10 +36,18 @@ const recognised = new Set<string>();
 export function prepareDatabaseFile(path: string): void {
   try {
     createDirectory(dirname(path));
+    refuseLoneLog(path);
     recognise(path, constants.O_RDWR | constants.O_CREAT);
   } catch (error) {
     throw error instanceof StoreError ? error : createStoreError(toMeaning(error), path, error);
   }
+}
+
+/** SQLite takes a log without its database for that of another one, and drops it with the commits that it holds. */
+function refuseLoneLog(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log !== undefined && log.size > 0) throw createStoreError(loneLog, path);
 }
 
 /**
@@ -66,22 +74,27 @@ function recognise(path: string, flags: number): void {
   if (found?.isFile() === false) throw createStoreError(notFile, path);
   // Closing any descriptor of a file drops all locks that the process has on it, SQLite's included
   // (https://sqlite.org/howtocorrupt.html, 2.2): a file that SQLite may have open is not opened once more.
-  if (found !== undefined && recognised.has(toIdentity(found))) return;
+  if (found !== undefined && recognised.has(toMark(found))) return;
 
   const file = openSync(path, flags, 0o600);
   try {
     const stats = fstatSync(file, { bigint: true });
     if (stats.size === 0n) syncDirectory(dirname(path));
     else checkHeader(file, path);
-    recognised.add(toIdentity(stats));
+    recognised.add(toMark(stats));
   } finally {
     closeSync(file);
   }
 }
 
+/** By which a file is told from another one that is there at the same time. */
+export function toIdentity({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
 /** The number of a deleted file may be given to a new one, but not its time of birth. */
-function toIdentity({ dev, ino, birthtimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${birthtimeNs}`;
+function toMark(stats: BigIntStats): string {
+  return `${toIdentity(stats)}:${stats.birthtimeNs}`;
 }
 
 function checkHeader(file: number, path: string): void {
@@ -116,6 +129,11 @@ const notReadable: Meaning = {
 const missing: Meaning = {
   reason: "unusable",
   complaint: 'does not exist: check the path, or create it with "plantstore serve"',
+};
+const loneLog: Meaning = {
+  reason: "unusable",
+  complaint:
+    "is missing, and its log with the last plants is there: put the file back, or remove the one that ends in -wal",
 };
 const belowFile: Meaning = {
   reason: "unusable",

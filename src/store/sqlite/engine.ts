@@ -4,6 +4,7 @@ import type { StoreEngine } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import { createConnectionThread } from "./connection-thread.ts";
 import { findDatabaseFile } from "./database-file.ts";
+import { createDatabaseFile } from "./file-in-use.ts";
 
 /**
  * Opens a SQLite file as a store; creates it, and the directories above it, when it is missing.
@@ -15,8 +16,9 @@ import { findDatabaseFile } from "./database-file.ts";
 export async function openSqliteEngine(path: string, mustExist = false): Promise<StoreEngine> {
   const absolutePath = resolve(path);
   if (mustExist) findDatabaseFile(absolutePath);
-  const writer = createConnectionThread(absolutePath);
-  const reader = createConnectionThread(absolutePath);
+  const file = createDatabaseFile(absolutePath);
+  const writer = createConnectionThread(file);
+  const reader = createConnectionThread(file);
   const checkpointer = createCheckpointer(reader);
   await writer.open();
 

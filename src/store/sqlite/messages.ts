@@ -7,6 +7,14 @@ import {
 } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
 
+/** What a thread is to open. */
+export interface ConnectionPlace {
+  /** Absolute. */
+  readonly path: string;
+  /** Of the file that has to be there. */
+  readonly identity: string;
+}
+
 /** What a thread can be asked for. */
 export type Method = keyof Connection;
 

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type Connection, openConnection } from "./connection.ts";
 import {
   type Call,
+  type ConnectionPlace,
   type PackedRequests,
   type Reply,
   toFailure,
@@ -10,12 +11,12 @@ import {
 } from "./messages.ts";
 
 // Without a port it was loaded by something else than a thread, which wants nothing done.
-if (parentPort !== null) void serve(parentPort, workerData as string);
+if (parentPort !== null) void serve(parentPort, workerData as ConnectionPlace);
 
-async function serve(port: MessagePort, path: string): Promise<void> {
+async function serve(port: MessagePort, { path, identity }: ConnectionPlace): Promise<void> {
   let service: ReturnType<typeof toService>;
   try {
-    service = toService(await openConnection(path));
+    service = toService(await openConnection(path, identity));
     send({ value: undefined });
   } catch (error) {
     send({ failure: toFailure(error) });

@@ -1,6 +1,6 @@
 /** The SQLite engine keeps the contract, what it keeps stays, and a failure costs only the commit that it hits. */
-import { readdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
@@ -44,6 +44,64 @@ describe("a SQLite store", () => {
     const after = await open(path);
     for (const plant of plants) expect(await after.get(plant.id)).toStrictEqual(plant);
     expect(await after.listTokens()).toEqual([token]);
+  });
+
+  it.each<[how: string, take: (path: string) => Promise<void>]>([
+    ["removed", (path) => rm(path)],
+    ["moved away", (path) => rename(path, `${path}.old`)],
+    ["replaced", (path) => writeFile(`${path}.new`, "").then(() => rename(`${path}.new`, path))],
+  ])("acknowledges nothing any more once its file was %s", async (_how, take) => {
+    const path = await createPath();
+    const engine = await open(path);
+    await engine.commit([toRequest(1n, "fern")]);
+    await take(path);
+    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
+    const calls = [
+      engine.commit([toRequest(2n, "moss")]),
+      engine.checkWritable(),
+      engine.addToken(token),
+      engine.revokeToken("ab", 1),
+    ];
+    for (const call of calls) {
+      await expect(call).rejects.toMatchObject({
+        reason: "full",
+        message: `the store ${path} was removed or replaced while it was in use: put it back, or start plantstore again`,
+      });
+    }
+  });
+
+  it("says so too when nothing leads to its file any more", async () => {
+    const folder = join(await createTemporaryDirectory(), "folder");
+    const engine = await open(join(folder, "plants.db"));
+    await rename(folder, `${folder}.old`);
+    await symlink(folder, folder);
+    const complaint = { name: "StoreError", message: expect.stringMatching(/removed.*ELOOP/) };
+    await expect(engine.checkWritable()).rejects.toMatchObject(complaint);
+    await expect(engine.get(1n)).rejects.toMatchObject(complaint);
+  });
+
+  it("makes no file in place of one that was moved away, and has all plants once it is back", async () => {
+    const path = await createPath();
+    const engine = await openSqliteEngine(path);
+    await engine.commit([toRequest(1n, "fern")]);
+    await rename(path, `${path}.old`);
+    // The thread that these need was not started before.
+    const complaint = { reason: "full", message: expect.stringContaining("removed or replaced") };
+    await expect(engine.get(1n)).rejects.toMatchObject(complaint);
+    await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(complaint);
+    await engine.close();
+    expect(await readdir(dirname(path))).not.toContain(basename(path));
+    // Nor does the next start.
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({
+      reason: "unusable",
+      message: expect.stringMatching(
+        / is missing, and its log with the last plants is there: put /,
+      ),
+    });
+    expect(await readdir(dirname(path))).not.toContain(basename(path));
+
+    await rename(`${path}.old`, path);
+    expect(await (await open(path)).get(1n)).toEqual({ id: 1n, name: "fern" });
   });
 
   it("writes nothing for creates that change nothing", async () => {

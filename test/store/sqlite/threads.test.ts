@@ -90,8 +90,8 @@ describe("a thread that can't come up again", () => {
     await rename(path, `${path}.away`);
     await mkdir(path);
     await expect(engine.commit(toRequests("moss"))).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringContaining("is a directory"),
+      reason: "full",
+      message: expect.stringContaining("was removed or replaced"),
     });
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
