@@ -39,6 +39,13 @@ export function parseStoreUrl(url: string): StoreLocation {
       if (rest === "") {
         throw new StoreError("unusable", "sqlite: has no path: write for example sqlite:plants.db");
       }
+      // To SQLite itself that is a store in memory; a file of this name would be one by mistake.
+      if (rest === ":memory:") {
+        throw new StoreError(
+          "unusable",
+          "sqlite::memory: is no file: write memory: for a store that is gone at the end, or sqlite:./:memory: for a file of that name",
+        );
+      }
       return { engine: "sqlite", path: rest };
     case "postgres:":
     case "postgresql:":

@@ -17,13 +17,17 @@ describe("parseStoreUrl", () => {
       { engine: "postgres", url: "postgres://user:secret@host/plants" },
     ],
     ["postgresql://host/plants", { engine: "postgres", url: "postgresql://host/plants" }],
-    ["sqlite::memory:", { engine: "sqlite", path: ":memory:" }],
+    ["sqlite:./:memory:", { engine: "sqlite", path: "./:memory:" }],
   ])("%s names an engine, and its path as it stands", (url, location) => {
     expect(parseStoreUrl(url)).toEqual(location);
   });
 
   it.each([
     ["sqlite:", "sqlite: has no path: write for example sqlite:plants.db"],
+    [
+      "sqlite::memory:",
+      /^sqlite::memory: is no file: write memory: for .*, or sqlite:\.\/:memory:/,
+    ],
     ["memory:plants", "memory: takes no path: write memory: alone"],
     ["", /^unknown kind of store "": use sqlite:PATH .* postgres:.* or memory:/],
     ["postgres://user:secret@host", /^the URL of the store names no database: (?!.*secret)/],
