@@ -1,5 +1,5 @@
 /** Reads input: as a whole, and never more of it than is allowed, or as it comes in. */
-import { createReadStream } from "node:fs";
+import { constants, createReadStream, openSync, promises } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { CommandError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
@@ -18,7 +18,11 @@ export function readFileBytes(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return readAll(readStream(createReadStream(path), name, signal), name, maxBytes);
+  return readAll(
+    readStream(() => openPath(path), name, signal),
+    name,
+    maxBytes,
+  );
 }
 
 /**
@@ -32,7 +36,11 @@ export function readInputBytes(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const source = toInputName("-");
-  return readAll(readStream(stdin, source, signal), source, maxBytes);
+  return readAll(
+    readStream(() => stdin, source, signal),
+    source,
+    maxBytes,
+  );
 }
 
 /**
@@ -48,8 +56,7 @@ export function readChunks(
   io: Pick<Io, "stdin">,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const stream = path === "-" ? io.stdin : createReadStream(path);
-  return readStream(stream, toInputName(path), signal);
+  return readStream(() => (path === "-" ? io.stdin : openPath(path)), toInputName(path), signal);
 }
 
 /** What to call an input in a message. */
@@ -76,13 +83,25 @@ async function readAll(
   return Buffer.concat(pieces);
 }
 
+/**
+ * A named pipe is read without a thread of its own: that would wait in it for whoever writes, and nothing could call it
+ * back. So would the opening of one that nobody writes to.
+ */
+async function openPath(path: string): Promise<InputStream> {
+  const stats = await promises.stat(path);
+  if (!stats.isFIFO()) return createReadStream(path);
+  const { Socket } = await import("node:net");
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
+}
+
 async function* readStream(
-  stream: InputStream,
+  open: () => InputStream | Promise<InputStream>,
   source: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    const bytes: AsyncIterable<Uint8Array> = addAbortSignal(signal, stream);
+    const bytes: AsyncIterable<Uint8Array> = addAbortSignal(signal, await open());
     for await (const chunk of bytes) yield chunk;
   } catch (error) {
     signal.throwIfAborted();

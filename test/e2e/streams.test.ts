@@ -1,9 +1,12 @@
 /** The built command in a shell, with its streams as scripts, cron and terminals have them. */
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { open, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { startBinary } from "../helpers/run-binary.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -143,6 +146,60 @@ describe("a locale without UTF-8", () => {
     const STORE = await createSqliteStore([{ id: 1n, name: "ünï 🌱" }]);
     const { code, stdout } = await runShell("plantstore get 1 --store $STORE", { STORE, LC_ALL });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"id":1,"name":"ünï 🌱"}\n' });
+  });
+});
+
+describe("a named pipe", () => {
+  const plant = '{"id":1,"name":"fern"}\n';
+
+  async function makePipe(): Promise<string> {
+    const path = join(home, "pipe");
+    await promisify(execFile)("mkfifo", [path]);
+    return path;
+  }
+
+  /** Once it waits for what the pipe brings. */
+  async function waitForReader(pid: number | undefined, path: string): Promise<void> {
+    const folder = `/proc/${pid}/fd`;
+    const isOpen = async () => {
+      const names = await readdir(folder);
+      const targets = names.map((name) => readlink(join(folder, name)).catch(() => ""));
+      return (await Promise.all(targets)).includes(path);
+    };
+    await expect.poll(isOpen, { timeout: 10_000 }).toBe(true);
+  }
+
+  it.each<[what: string, toArgs: (path: string) => string[]]>([
+    ["of plants", (path) => ["create", path]],
+    ["of a token", (path) => ["create", "--token-file", path, "--id", "1", "--name", "fern"]],
+  ])("%s that nobody writes to: SIGTERM ends it", async (_what, toArgs) => {
+    const path = await makePipe();
+    const { child, finished } = startBinary(toArgs(path), { home });
+    await waitForReader(child.pid, path);
+    child.kill("SIGTERM");
+    expect(await finished).toMatchObject({ code: 143, stdout: "" });
+  });
+
+  it("whose writer says no more: SIGTERM ends it, and what was sent is told", async () => {
+    await using server = await startServer();
+    const path = await makePipe();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const { child, firstLine, finished } = startBinary(["create", "--many", path], { home, env });
+    const writer = await open(path, "w");
+    await writer.write(plant);
+    expect(await firstLine).toContain('"status":"created"');
+    child.kill("SIGTERM");
+    expect(await finished).toMatchObject({ code: 143 });
+    await writer.close();
+  });
+
+  it("is read to its end", async () => {
+    await using server = await startServer();
+    const path = await makePipe();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const { finished } = startBinary(["create", path], { home, env });
+    await writeFile(path, plant);
+    expect(await finished).toEqual({ code: 0, stdout: '{"name":"fern"}\n', stderr: "" });
   });
 });
 

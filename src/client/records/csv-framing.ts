@@ -28,12 +28,18 @@ export class CsvFraming implements Framing {
       if (!this.#endsRow(bytes[at] ?? 0)) continue;
       this.#bytes.add(bytes.subarray(start, at));
       start = at + 1;
-      yield* this.end();
+      yield* this.#endRow();
     }
     this.#bytes.add(bytes.subarray(start));
   }
 
   *end(): Iterable<InputRecord> {
+    // A last line without a line feed is one as well.
+    if (this.#bytes.length > 0) this.#currentLine++;
+    yield* this.#endRow();
+  }
+
+  *#endRow(): Iterable<InputRecord> {
     const isEmpty = this.#bytes.length === 0;
     const row = this.#bytes.take(this.line, (line, bytes) => this.#toRecord(line, bytes));
     this.line = this.#currentLine;

@@ -28,7 +28,9 @@ export class LineFraming implements Framing {
 
   *end(): Iterable<InputRecord> {
     const record = this.#take();
-    if (record !== undefined) yield record;
+    if (record === undefined) return;
+    this.line++;
+    yield record;
   }
 
   #take(): InputRecord | undefined {

@@ -35,7 +35,7 @@ export class SequenceFraming implements Framing {
       if (byte === lineFeed) this.#currentLine++;
       if (byte === recordSeparator || (byte === lineFeed && this.#isClosed)) {
         if (this.#recordLine !== undefined) this.#bytes.add(bytes.subarray(start, at));
-        yield* this.end();
+        yield* this.#endRecord();
       } else if (this.#recordLine !== undefined) {
         this.#watchForEnd(byte);
       } else if (!isBlank(byte) && !isOfByteOrderMark(byte)) {
@@ -49,6 +49,12 @@ export class SequenceFraming implements Framing {
   }
 
   *end(): Iterable<InputRecord> {
+    // A last line without a line feed is one as well.
+    if (this.#recordLine !== undefined) this.#currentLine++;
+    yield* this.#endRecord();
+  }
+
+  *#endRecord(): Iterable<InputRecord> {
     if (this.#recordLine === undefined) return;
     const record = this.#bytes.take(this.#recordLine, (line, bytes) =>
       createJsonRecord(line, trimEnd(bytes)),

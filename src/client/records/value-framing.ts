@@ -10,6 +10,8 @@ import { trimEnd } from "./json-bytes.ts";
 import { RecordBytes } from "./record-bytes.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
+const surplusComma = "a comma of the array is one too many: no element stands beside it";
+
 /** A record is complete with its last bracket. {@link ValueScanner} says what a broken one costs. */
 export class ValueFraming implements Framing {
   readonly #scanner: ValueScanner;
@@ -40,11 +42,13 @@ export class ValueFraming implements Framing {
         this.#bytes.add(bytes.subarray(start, role === "last" ? at + 1 : at));
         record = this.#take();
       }
-      if (role === "first" || role === "next") {
+      if (role === "first" || role === "next" || role === "commaMissing") {
         start = at;
         this.#recordLine = this.#scanner.line;
       }
       if (record !== undefined) yield record;
+      if (role === "commaMissing") yield this.#refuse("a comma is missing before this element");
+      if (role === "elementMissing") yield this.#refuse(surplusComma);
     }
     if (this.#scanner.isInRecord) this.#bytes.add(bytes.subarray(start));
   }
@@ -53,10 +57,14 @@ export class ValueFraming implements Framing {
     if (this.#scanner.isInRecord) {
       yield this.#take();
     } else if (this.#scanner.isInArray) {
-      const message = "the array is not closed: the rest of the input may be missing";
-      const refusal = new Refusal("notJson", message);
-      yield createRefusedRecord(this.#scanner.line, new Uint8Array(), refusal);
+      yield this.#refuse("the array is not closed: the rest of the input may be missing");
     }
+  }
+
+  /** In the place of a record, of which there is nothing. */
+  #refuse(complaint: string): InputRecord {
+    const refusal = new Refusal("notJson", complaint);
+    return createRefusedRecord(this.#scanner.line, new Uint8Array(), refusal);
   }
 
   #take(): InputRecord {

@@ -1,6 +1,7 @@
 /**
  * Tells where each record of a stream of JSON begins and ends: values one after the other, in whatever layout, or the
- * elements of arrays. It goes by brackets and quotes; what stands between them is for the parser to judge.
+ * elements of arrays. It goes by brackets, quotes, and the commas of these arrays; what else there is is for the parser to
+ * judge.
  *
  * Broken JSON ends where the next line begins with `{`, indented like the last record that began a line: JSON that is
  * laid out by a program begins a record there, and nothing else.
@@ -26,8 +27,18 @@ import {
  * - `first`, `inside`, `last`: in one
  * - `past`: in none; the record ended before it
  * - `next`: the first of a record; the one before ended before it
+ * - `commaMissing`: the first of a record, to which the comma is missing
+ * - `elementMissing`: in none; a comma or a bracket, to which the element is missing
  */
-export type ByteRole = "between" | "first" | "inside" | "last" | "past" | "next";
+export type ByteRole =
+  | "between"
+  | "first"
+  | "inside"
+  | "last"
+  | "past"
+  | "next"
+  | "commaMissing"
+  | "elementMissing";
 
 /** Scans byte by byte. */
 export class ValueScanner {
@@ -43,6 +54,8 @@ export class ValueScanner {
    * - `broken`: ends where a line begins as records do
    */
   #record: "none" | "bracketed" | "bare" | "broken" = "none";
+  /** What came last in the array, with nothing but blanks since. */
+  #lastInArray: "bracket" | "comma" | "element" = "bracket";
   /** The brackets that are still to come; in a record that is not broken. */
   #closers: number[] = [];
   #isInString = false;
@@ -112,26 +125,35 @@ export class ValueScanner {
   }
 
   #scanBetween(byte: number, indentation: number | undefined): ByteRole {
-    if (this.isInArray && byte === comma) return "between";
-    if (this.isInArray && byte === rightBracket) {
-      this.isInArray = false;
-      return "between";
-    }
+    if (this.isInArray && (byte === comma || byte === rightBracket)) return this.#endElement(byte);
     if (!this.isInArray && byte === leftBracket) {
       this.isInArray = true;
       this.hasSeenArray = true;
+      this.#lastInArray = "bracket";
       return "between";
     }
     if (isOfByteOrderMark(byte)) {
       this.#indentation = indentation;
       return "between";
     }
+    const isCommaMissing = this.isInArray && this.#lastInArray === "element";
     this.#begin(byte, indentation);
-    return "first";
+    return isCommaMissing ? "commaMissing" : "first";
+  }
+
+  /** An array may have no elements, but none is left out. */
+  #endElement(byte: number): ByteRole {
+    const last = this.#lastInArray;
+    const isElementMissing = last === "comma" || (last === "bracket" && byte === comma);
+    if (byte === rightBracket) this.isInArray = false;
+    // A comma too many is one mistake, and no second one when the array ends behind it.
+    else if (!isElementMissing) this.#lastInArray = "comma";
+    return isElementMissing ? "elementMissing" : "between";
   }
 
   #begin(byte: number, indentation: number | undefined): void {
     this.#recordIndentation = indentation ?? this.#recordIndentation;
+    this.#lastInArray = "element";
     this.#closers = [];
     if (byte === leftBrace || byte === leftBracket) {
       this.#record = "bracketed";
@@ -186,11 +208,9 @@ export class ValueScanner {
         this.#begin(byte, indentation);
         return "next";
       case comma:
-        this.#record = "none";
-        return "past";
       case rightBracket:
         this.#record = "none";
-        this.isInArray = false;
+        this.#endElement(byte);
         return "past";
       default:
         return "inside";

@@ -455,6 +455,88 @@ describe("an input", () => {
     });
   });
 
+  const commaMissing = "a comma is missing before this element";
+  const surplusComma = "a comma of the array is one too many: no element stands beside it";
+  it.each<[what: string, input: string, records: [line: number, complaintOrText: string][]]>([
+    [
+      "a comma that is missing",
+      `[${a}\n${b}]`,
+      [
+        [1, a],
+        [2, commaMissing],
+        [2, b],
+      ],
+    ],
+    [
+      "a comma after a string that is missing",
+      `[${a}"x"]`,
+      [
+        [1, a],
+        [1, commaMissing],
+        [1, '"x"'],
+      ],
+    ],
+    [
+      "two commas",
+      `[${a},\n,${b}]`,
+      [
+        [1, a],
+        [2, surplusComma],
+        [2, b],
+      ],
+    ],
+    [
+      "a comma after a number and one more",
+      `[1,,${a}]`,
+      [
+        [1, "1"],
+        [1, surplusComma],
+        [1, a],
+      ],
+    ],
+    [
+      "a comma that is first",
+      `[,${a}]`,
+      [
+        [1, surplusComma],
+        [1, a],
+      ],
+    ],
+    [
+      "a comma that is last",
+      `[${a},\n]`,
+      [
+        [1, a],
+        [2, surplusComma],
+      ],
+    ],
+    ["a comma that is alone", "[,]", [[1, surplusComma]]],
+    [
+      "a comma behind a number that is last",
+      `[1,]`,
+      [
+        [1, "1"],
+        [1, surplusComma],
+      ],
+    ],
+    [
+      "commas as they should be in one array after another",
+      `[${a},${b}]\n[]\n[ ] [${c}]`,
+      [
+        [1, a],
+        [1, b],
+        [3, c],
+      ],
+    ],
+  ])("of an array tells of %s, and loses no element", (_what, input, expected) => {
+    const { records } = frame(input, [1]);
+    const seen = records.map((record) => {
+      const text = Buffer.from(record.bytes).toString();
+      return [record.line, text === "" ? refusalOf(() => record.parse()).message : text];
+    });
+    expect(seen).toEqual(expected);
+  });
+
   it.each<[what: string, input: string, lines: number[]]>([
     ["lines", `${a}\n${b}\n\n${c}`, [2, 3, 5, 5]],
     ["objects on lines", `${prettyA}\n${prettyC}\n`, [4, 12]],
