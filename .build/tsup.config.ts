@@ -41,47 +41,6 @@ const oneStart: Plugin = {
 };
 
 /**
- * Parts of Node that packages load for what plantstore does not do: commander's commands that are programs of their own,
- * and in undici HTTP/2, bodies of fetch and of node:http, and assertions that hold. They took 15 % of the time of a
- * `create`.
- */
-const leftOut: Plugin = {
-  name: "left-out",
-  setup(build) {
-    const parts = [
-      { part: /^node:child_process$/, of: /[/\\]commander[/\\]/, contents: "module.exports = {};" },
-      {
-        part: /^[.][/]client-h2[.]js$|^[.][.][/]web[/]fetch[/]body[.]js$/,
-        of: /[/\\]undici[/\\]/,
-        contents: "module.exports = {};",
-      },
-      // Of node:http undici needs only the limit for the head of an answer, which few give to Node.
-      {
-        part: /^node:http$/,
-        of: /[/\\]undici[/\\]/,
-        contents: `
-          const flags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ");
-          module.exports = /max.http.header.size/.test(flags) ? require("node:http") : { maxHeaderSize: 16384 };`,
-      },
-      {
-        part: /^node:assert$/,
-        of: /[/\\]undici[/\\]/,
-        contents:
-          'module.exports = (value, message) => { if (!value) require("node:assert")(value, message); };',
-      },
-    ];
-    for (const { part, of, contents } of parts) {
-      build.onResolve({ filter: part }, ({ path, importer }) =>
-        of.test(importer) ? { path, namespace: "left-out", pluginData: contents } : undefined,
-      );
-    }
-    build.onLoad({ filter: /./, namespace: "left-out" }, ({ pluginData }) => ({
-      contents: pluginData as string,
-    }));
-  },
-};
-
-/**
  * Files that require each other in place of ES modules, which Node finds and reads through promises: a create takes a
  * tenth less time, and serve is ready a seventh earlier. tsup's own way to them rewrites `?.` and `??` too.
  */
@@ -110,6 +69,6 @@ export default defineConfig({
   removeNodeProtocol: false,
   external: ["@photostructure/sqlite"],
   dts: { entry: { index: "src/index.ts" } },
-  esbuildPlugins: [oneStart, leftOut],
+  esbuildPlugins: [oneStart],
   plugins: [commonJs],
 });

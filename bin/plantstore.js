@@ -9,6 +9,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 1;
 } else {
+  // Until it is known better: whoever ends with nothing left to wait for has not done what was asked.
+  process.exitCode = 1;
   /** @type {typeof import("../src/cli/start.ts")} */
   const { createProcessIo, start } = require(`${__dirname}/../dist/start.js`);
   start(process.argv.slice(2), createProcessIo()).then((exitCode) => {

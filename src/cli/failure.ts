@@ -59,10 +59,7 @@ export function toFailure(error: unknown, command?: string): Failure {
   if (error instanceof CommanderError) return toUsageFailure(error, command);
   if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
   if (error instanceof NotAPlantStoreError) {
-    return failure(
-      "notAPlantStore",
-      `${error.url} is not where a plant store creates plants: ${error.message}; check --url and its path`,
-    );
+    return failure("notAPlantStore", `${error.message}; check --url and its path`);
   }
   if (error instanceof OutputError) {
     return error.isClosed
@@ -115,21 +112,20 @@ function describeExcess(_: string, expected: string, given: string): string {
   return ` (${given} instead of ${count}): text with spaces needs quotation marks`;
 }
 
-/** What to do about a store that did not answer; continues no sentence. */
-export function toAdvice({ reason, url, message, attempts }: UnavailableError): string {
-  const { origin } = new URL(url);
-  const after = attempts > 1 ? ` after ${attempts} attempts` : "";
+/** What is wrong with a store that did not answer, and what to do about it. */
+export function toAdvice({ reason, message }: UnavailableError): string {
   const doubt = "the plant may or may not be there, and the same command can be repeated";
   switch (reason) {
     case "refused":
-      return `nothing answers at ${origin}${after}: start it with "plantstore serve", or name another with --url`;
+      return `${message}: start it with "plantstore serve", or name another with --url`;
     case "unknownHost":
-      return `the host of ${origin} is not known${after} (${message}): check --url`;
+      return `${message}: check --url`;
     case "insecure":
-      return `no trustworthy connection to ${origin}${after}: ${message}`;
+      return message;
     case "timeout":
-      return `no complete answer from ${origin}${after} (${message}): ${doubt}; --timeout gives it longer`;
+      return `${message}: ${doubt}; --timeout gives it longer`;
     case "lost":
-      return `the connection to ${origin} was lost${after} (${message}): ${doubt}`;
+    case "gateway":
+      return `${message}: ${doubt}`;
   }
 }

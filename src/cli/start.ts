@@ -22,7 +22,7 @@ const overviewArguments = new Set([undefined, "--help", "-h", "help"]);
 export async function start(argv: readonly string[], io: Io): Promise<number> {
   const text = toKnownText(argv, io);
   if (text !== undefined && (await isWritten(text, io))) return 0;
-  await prepareNode(io);
+  await cacheCompiledCode(io);
   const { main } = await import("./main.ts");
   return main(argv, io);
 }
@@ -54,16 +54,11 @@ async function isWritten(text: string, { stdout }: Io): Promise<boolean> {
   }
 }
 
-async function prepareNode({ nodeVersion }: Io): Promise<void> {
-  if (Number.parseInt(nodeVersion, 10) < 22) {
-    // Node 20 optimises undici's WebAssembly in the background, and its exit waits for that: 90 of 190 ms of a create.
-    // From 22 on it does not. A pipe of many plants takes as long either way.
-    const { setFlagsFromString } = await import("node:v8");
-    setFlagsFromString("--liftoff-only");
-  } else {
-    const enableCompileCache = Reflect.get(await import("node:module"), "enableCompileCache") as
-      | (() => void)
-      | undefined;
-    enableCompileCache?.(); // From Node 22.1 on.
-  }
+/** Node 20 has no such cache, and need not load the module for it. */
+async function cacheCompiledCode({ nodeVersion }: Io): Promise<void> {
+  if (Number.parseInt(nodeVersion, 10) < 22) return;
+  const enableCompileCache = Reflect.get(await import("node:module"), "enableCompileCache") as
+    | (() => void)
+    | undefined;
+  enableCompileCache?.(); // From Node 22.1 on.
 }

@@ -2,7 +2,7 @@
 import { type ErrorBody, parseErrorBody, parsePlant, type Plant } from "../core/plant.ts";
 import { quoteInput } from "../core/quote.ts";
 import type { CreateResult } from "../core/store.ts";
-import { NotAPlantStoreError } from "./client-error.ts";
+import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import type { HttpAnswer } from "./http/message.ts";
 
 /** What became of a plant that was created. */
@@ -24,10 +24,17 @@ export type CreateAnswer =
     };
 
 /**
+ * What a proxy answers while it can't reach the plant store, which itself answers with 400 where it fails: too much at a
+ * time (RFC 6585 section 4), a server that is slow, away or broken (RFC 9110 section 15.6).
+ */
+const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+
+/**
  * The Plant or the Error that an answer holds.
  *
  * @param url where the request went to, for the message
  * @throws NotAPlantStoreError when it is neither; says what came instead
+ * @throws UnavailableError when a proxy says that it will pass
  */
 export function parseAnswer(answer: HttpAnswer, url: string): CreateAnswer {
   const { status, headers, body } = answer;
@@ -37,6 +44,7 @@ export function parseAnswer(answer: HttpAnswer, url: string): CreateAnswer {
     const target = readHeader(headers, "location") ?? "nowhere";
     throw foreign(`it redirects to ${quoteInput(target, 200)}, and redirects are not followed`);
   }
+  if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
   if (status !== 200 && status !== 400) throw foreign(describeStatus(answer));
   const coding = readHeader(headers, "content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") {

@@ -34,14 +34,14 @@ export interface Retry {
   readonly failure: Failure;
 }
 
-/** No answer, or an Error. */
+/** No answer of the store, or an Error. */
 type Failure = UnavailableError | (CreateAnswer & { readonly ok: false });
 
 /** What came of it, and how often it was tried. */
 export type CreateOutcome = CreateAnswer & { readonly attempts: number };
 
 interface Attempt {
-  readonly answer: CreateAnswer;
+  readonly result: CreateAnswer | UnavailableError;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ const passingErrors: ReadonlySet<number> = new Set([
  *
  * @param body the NewPlant as JSON
  * @param onRetry is told of each attempt that failed and will be repeated
- * @throws UnavailableError when the last attempt got no answer
+ * @throws UnavailableError when the last attempt got no answer of the store
  * @throws NotAPlantStoreError when something else answered
  */
 export async function createPlant(
@@ -66,17 +66,14 @@ export async function createPlant(
   onRetry?: (retry: Retry) => void,
 ): Promise<CreateOutcome> {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryToCreate(body, attempt, options);
-    const failure = toPassingFailure(
-      outcome instanceof UnavailableError ? outcome : outcome.answer,
-    );
-    if (failure === undefined || !options.mayRetry(attempt)) return finish(outcome, attempt);
-    const retryAfterMs = outcome instanceof UnavailableError ? undefined : outcome.retryAfterMs;
+    const { result, retryAfterMs } = await tryToCreate(body, attempt, options);
+    const failure = toPassingFailure(result);
+    if (failure === undefined || !options.mayRetry(attempt)) return finish(result, attempt);
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
     onRetry?.({ attempt, delayMs, failure });
     await pause(delayMs, [options.signal, options.lastCall]);
     options.signal?.throwIfAborted();
-    if (options.lastCall?.aborted) return finish(outcome, attempt);
+    if (options.lastCall?.aborted) return finish(result, attempt);
   }
 }
 
@@ -90,29 +87,28 @@ async function tryToCreate(
   body: string,
   attempt: number,
   { baseUrl, token, timeoutMs, postFirst = post, signal }: CreatePlantOptions,
-): Promise<Attempt | UnavailableError> {
+): Promise<Attempt> {
   const request = toCreateRequest(baseUrl, token);
+  let retryAfterMs: number | undefined;
   try {
     const send = attempt === 1 ? postFirst : post;
     const answer = await send({ ...request, body, timeoutMs, signal });
     const retryAfter = readHeader(answer.headers, "retry-after");
-    return {
-      answer: parseAnswer(answer, request.url),
-      retryAfterMs: retryAfter === undefined ? undefined : parseRetryAfter(retryAfter, Date.now()),
-    };
+    if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
+    return { result: parseAnswer(answer, request.url), retryAfterMs };
   } catch (error) {
-    if (error instanceof UnavailableError) return error;
+    if (error instanceof UnavailableError) return { result: error, retryAfterMs };
     throw error;
   }
 }
 
 /** A certificate does not become trustworthy by asking again, nor a name known. */
-function isLasting({ reason, message }: UnavailableError): boolean {
-  return reason === "insecure" || (reason === "unknownHost" && message !== "EAI_AGAIN");
+function isLasting({ reason, detail }: UnavailableError): boolean {
+  return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
 }
 
-function finish(outcome: Attempt | UnavailableError, attempts: number): CreateOutcome {
-  if (!(outcome instanceof UnavailableError)) return { ...outcome.answer, attempts };
-  const { reason, url, message, cause } = outcome;
-  throw new UnavailableError(reason, url, message, { cause, attempts });
+function finish(result: CreateAnswer | UnavailableError, attempts: number): CreateOutcome {
+  if (!(result instanceof UnavailableError)) return { ...result, attempts };
+  const { reason, url, detail, cause } = result;
+  throw new UnavailableError(reason, url, detail, { cause, attempts });
 }

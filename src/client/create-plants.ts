@@ -9,7 +9,8 @@ import {
   type CreatePlantOptions,
   type Retry,
 } from "./create-plant.ts";
-import { type Connections, openConnections } from "./http/connections.ts";
+import { openConnections } from "./http/connections.ts";
+import type { Connections } from "./http/message.ts";
 import type { InputRecord } from "./records/input-record.ts";
 import { OrderedResults, type SettledWork } from "./ordered-results.ts";
 import { createPace } from "./pace.ts";

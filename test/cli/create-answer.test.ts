@@ -156,6 +156,17 @@ describe("what is unavailable", () => {
     );
   });
 
+  it("behind a proxy leaves the plant in doubt: exit 6", async () => {
+    const { url, exitCode, stdout, stderr } = await createWith(json(503, "<h1>"), {}, [
+      "--retry",
+      "0",
+    ]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
+    expect(stderr).toBe(
+      `error: a proxy at ${url} answered in place of the plant store (status 503): the plant may or may not be there, and the same command can be repeated\n`,
+    );
+  });
+
   it("and breaks off leaves the plant in doubt", async () => {
     const args = ["--retry", "0"];
     const { exitCode, stderr } = await createWith((response) => response.destroy(), {}, args);
@@ -178,7 +189,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createAt(url.replace("http:", "https:"), ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: no trustworthy connection to https:\/\/127\.0\.0\.1:\d+: .*SSL/,
+      /^error: no trustworthy connection to https:\/\/127\.0\.0\.1:\d+: it speaks no TLS, .* http:\n$/,
     );
   });
 });

@@ -7,8 +7,10 @@ import { saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts
 import { saveSettings, toSettingsFile } from "../../src/cli/settings/saved-settings.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import {
+  type Answer,
   errorAnswer,
   findClosedUrl,
+  json,
   openRawServer,
   openScriptedServer,
 } from "../client/scripted-server.ts";
@@ -291,6 +293,32 @@ describe("the server, the token and the clock", () => {
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(0);
     expect(find("clock")).toMatch(/^warning: .*Z, 60 min ahead of the server's: set it, or /);
+  });
+
+  it("a server whose storage fails, though it takes the token", async () => {
+    const server = await openScriptedServer(
+      errorAnswer(42201),
+      json(503, '{"error":50700,"message":"the storage is full"}'),
+    );
+    const { exitCode, find } = await examine([], withToken(`${server.url}/v1`));
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /v1/plants",
+      "GET /readyz",
+    ]);
+    expect(exitCode).toBe(6);
+    expect(find("server")).toMatch(/can't take plants now: error 50700: the storage is full$/);
+    expect(find("token")).toMatch(/^ok: .*: accepted$/);
+  });
+
+  it.each<[what: string, answer: Answer]>([
+    ["no such page", json(404, "<h1>")],
+    ["a page of a proxy", json(503, "<h1>")],
+    ["something else", json(200, "[]")],
+    ["cut off", (response) => void response.destroy()],
+  ])("a server behind a proxy is fine when /readyz is %s", async (_what, answer) => {
+    const server = await openScriptedServer(errorAnswer(42201), answer);
+    const { find } = await examine([], withToken(server.url));
+    expect(find("server")).toMatch(/^ok: /);
   });
 
   it("a server that can't take plants now says nothing of the token", async () => {

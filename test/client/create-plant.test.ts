@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { describe, expect, it } from "vitest";
+import type { AddressInfo } from "node:net";
+import { createServer, type SecureContextOptions } from "node:tls";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
 import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
 import { toNewPlantJson } from "../../src/core/plant.ts";
+import { createCertificate } from "../helpers/certificate.ts";
 import {
   errorAnswer,
   findClosedUrl,
@@ -39,6 +42,16 @@ function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
     () => expect.unreachable("it should have been rejected"),
     (error: unknown) => error,
   );
+}
+
+/** With a certificate that nobody signed. */
+async function openTlsServer(options: SecureContextOptions = {}): Promise<string> {
+  const server = createServer({ ...createCertificate("127.0.0.1"), ...options });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return `https://127.0.0.1:${port}`;
 }
 
 describe("a create", () => {
@@ -119,8 +132,22 @@ describe("a failed attempt", () => {
     },
   );
 
-  it("is not repeated after an answer that no plant store gives", async () => {
-    const { url, requests } = await openScriptedServer(json(503, "{}"), created);
+  it.each([408, 429, 502, 503, 504])(
+    "is repeated after the status %i of a proxy, which has what it likes for a body",
+    async (status) => {
+      const away = json(status, "<h1>", { "content-type": "text/html", "retry-after": "1" });
+      const { url, requests } = await openScriptedServer(away, created);
+      const retries: Retry[] = [];
+      const outcome = await create(url, { retries: 1, onRetry: (retry) => retries.push(retry) });
+      expect(outcome).toMatchObject({ ...success, attempts: 2 });
+      expect(requests[1]).toEqual(requests[0]);
+      const failure = { reason: "gateway", detail: `status ${status}` };
+      expect(retries).toMatchObject([{ attempt: 1, delayMs: 1000, failure }]);
+    },
+  );
+
+  it.each([201, 404, 500, 501])("is not repeated after the status %i", async (status) => {
+    const { url, requests } = await openScriptedServer(json(status, "{}"), created);
     expect(await rejectionOf(create(url, { retries: 5 }))).toBeInstanceOf(NotAPlantStoreError);
     expect(requests).toHaveLength(1);
   });
@@ -144,6 +171,16 @@ describe("a failed attempt", () => {
 });
 
 describe("no answer", () => {
+  it("is a gateway's where only a proxy answers, and says where and how often it was asked", async () => {
+    const { url } = await openScriptedServer(json(502, ""));
+    const error = await rejectionOf(create(url, { retries: 1 }));
+    expect(error).toMatchObject({
+      name: "UnavailableError",
+      reason: "gateway",
+      message: `a proxy at ${url} answered in place of the plant store after 2 attempts (status 502)`,
+    });
+  });
+
   it("is refused where nothing listens", async () => {
     const url = await findClosedUrl();
     const error = await rejectionOf(create(url, { retries: 1 }));
@@ -166,7 +203,29 @@ describe("no answer", () => {
       socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
     const error = await rejectionOf(create(url.replace("http:", "https:")));
-    expect(error).toMatchObject({ name: "UnavailableError", reason: "insecure" });
+    expect(error).toMatchObject({
+      name: "UnavailableError",
+      reason: "insecure",
+      message: `no trustworthy connection to ${url.replace("http:", "https:")}: it speaks no TLS, so its URL may have to begin with http:`,
+    });
+  });
+
+  it("is insecure where nobody that is trusted signed the certificate, which says what to do", async () => {
+    const url = await openTlsServer();
+    expect(await rejectionOf(create(url))).toMatchObject({
+      reason: "insecure",
+      detail:
+        "its certificate is of nobody that Node trusts (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds to these",
+    });
+  });
+
+  it("is insecure where the server wants another TLS, in words of one line", async () => {
+    const limits = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
+    const url = await openTlsServer({ ...limits, ciphers: "ALL:@SECLEVEL=0" });
+    expect(await rejectionOf(create(url))).toMatchObject({
+      reason: "insecure",
+      detail: "tlsv1 alert protocol version",
+    });
   });
 
   it.each<[when: string, answer: (response: ServerResponse) => void]>([
@@ -233,7 +292,9 @@ describe("what no plant store says", () => {
     });
     const error = await rejectionOf(create(url));
     expect(error).toBeInstanceOf(NotAPlantStoreError);
-    expect(error).toMatchObject({ message: "its answer has more than 16777216 bytes" });
+    expect(error).toMatchObject({
+      message: `${url}/plants is not where a plant store creates plants: its answer has more than 16777216 bytes`,
+    });
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 

@@ -145,7 +145,8 @@ describe("many plants", () => {
     });
     const told = await tell(countedRecords(640), url, { concurrency: 64 });
     expect(linesOf(told)).toHaveLength(640);
-    expect(sockets.size).toBe(4);
+    // The first one has a connection of its own.
+    expect(sockets.size).toBe(1 + 4);
   });
 
   it("that are refused here are not sent, and cost no other", async () => {

@@ -69,13 +69,12 @@ function find(loaded: readonly string[], file: RegExp): number {
 describe("only what is needed is loaded for", () => {
   const ofNode = [
     "assert",
-    "child_process",
     "crypto",
     "fs/promises",
-    "http",
     "http2",
     "perf_hooks",
     "tls",
+    "v8",
     "worker_threads",
   ];
 
@@ -94,27 +93,53 @@ describe("only what is needed is loaded for", () => {
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
     const loaded = await listLoaded(["create", "--id", "1", "--name", "fern"], env);
     expect(find(loaded, /^create-/)).toBeGreaterThan(0);
+    expect(find(loaded, /^pool-/)).toBe(-1);
     expect(loaded.filter((name) => ofNode.includes(name))).toEqual([]);
+  });
+
+  it("a create of many: the pool of connections, and what V8 is told for them", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const file = join(await createTemporaryDirectory(), "plants.ndjson");
+    await writeFile(file, '{"id":1,"name":"fern"}\n{"id":2,"name":"moss"}\n');
+    const loaded = await listLoaded(["create", file], env);
+    expect(loaded).toContain("v8");
+    expect(find(loaded, /^pool-/)).toBeGreaterThan(0);
   });
 
   it("serve: the engine of its store before its server, so that one opens while the other is loaded", async () => {
     const loaded = await listLoaded(["serve", "--port", "0"]);
     expect(find(loaded, /^engine-/)).toBeGreaterThan(0);
     expect(find(loaded, /^running-server-/)).toBeGreaterThan(find(loaded, /^engine-/));
+    // What saves the first token has come before the connection to the file.
+    expect(find(loaded, /^source-/)).toBeGreaterThan(find(loaded, /^running-server-/));
   });
 });
 
-it("Node is told how to do with less: 20 not to optimise WebAssembly, later ones to keep what they compiled", async () => {
+it("a command that ends with nothing left to wait for has not done what was asked: exit 1", async () => {
   const home = await createTemporaryDirectory();
-  const loaded = await listLoaded(["explain"], { TMPDIR: home });
-  const kept = (await readdir(home)).filter((name) => name === "node-compile-cache");
-  const isNode20 = process.versions.node.startsWith("20.");
-  expect({ flags: loaded.includes("v8"), kept }).toEqual(
-    isNode20 ? { flags: true, kept: [] } : { flags: false, kept: ["node-compile-cache"] },
-  );
+  const script = join(home, "stuck.cjs");
+  // What it reads never comes, and nothing is left open for it.
+  await writeFile(script, 'require("node:fs").promises.stat = () => new Promise(() => {});');
+  const env = { NODE_OPTIONS: `--require ${script}` };
+  expect(
+    await runBinary(["create", "--token-file", script, "--id", "1", "--name", "a"], { home, env }),
+  ).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "",
+  });
 });
 
-it("the head of an answer may be as long as Node was told, though the part of Node that knows is not loaded", async () => {
+it("Node keeps what it compiled, where it can: from 22 on", async () => {
+  const home = await createTemporaryDirectory();
+  const { code } = await runBinary(["explain"], { home, env: { TMPDIR: home } });
+  const kept = (await readdir(home)).filter((name) => name === "node-compile-cache");
+  const isNode20 = process.versions.node.startsWith("20.");
+  expect({ code, kept }).toEqual({ code: 0, kept: isNode20 ? [] : ["node-compile-cache"] });
+});
+
+it("the head of an answer may be as long as Node was told", async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "Content-Type": "application/json", "X-Long": "a".repeat(20_000) });
     response.end('{"name":"fern"}');

@@ -8,7 +8,7 @@ import type { CreateOptions, CreateRun } from "../create/run.ts";
 import { warnOfEavesdroppers } from "../tokens/eavesdroppers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { createFlagInput } from "../create/flag-input.ts";
-import { limitHeapGrowth } from "../create/heap.ts";
+import { prepareForMany } from "../create/v8-flags.ts";
 import { toInputName } from "../input.ts";
 import type { Io, StopSignal } from "../io.ts";
 import { type LoneContext, printLone } from "../create/lone-answer.ts";
@@ -59,7 +59,7 @@ export async function create(
   io: Io,
   colorChoice: boolean | undefined,
 ): Promise<number> {
-  limitHeapGrowth();
+  if (options.source.from === "inputs") await prepareForMany(io);
   const cutOff = new AbortController();
   const lastCall = new AbortController();
   const input = await openInput(options, io, cutOff.signal);

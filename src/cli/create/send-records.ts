@@ -127,7 +127,7 @@ function describeRetry(
   retries: number,
   baseUrl: string,
 ): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.message;
+  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
   const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
   return `${baseUrl} is unavailable (${quoteInput(reason, 100)}): ${next}`;
 }

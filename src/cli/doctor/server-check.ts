@@ -1,5 +1,6 @@
-/** Asks the plant store that clients here would ask: whether it answers, takes the token, and has the same time. */
+/** Asks the plant store that clients here would ask: whether it answers, can take plants, takes the token, and has the same time. */
 import { toTokenPrefix } from "../../auth/token-format.ts";
+import { findHindrance } from "../../client/check-readiness.ts";
 import type { TokenCheck } from "../../client/check-token.ts";
 import type { ErrorBody } from "../../core/plant.ts";
 import { describeEavesdropping } from "../tokens/eavesdroppers.ts";
@@ -33,8 +34,9 @@ export async function checkServer(
   try {
     const token = hasToken ? found.token : undefined;
     const check = await tryToken({ baseUrl, token, timeoutMs, signal }, io, colorChoice);
+    const trouble = findTrouble(check) ?? (await findHindrance({ baseUrl, timeoutMs, signal }));
     return [
-      judgeServer(baseUrl, check, hasToken),
+      judgeServer(baseUrl, check, trouble, hasToken),
       hasToken ? judgeToken(found, check) : found,
       judgeClock(Date.now(), check.serverTimeMs),
     ];
@@ -48,9 +50,13 @@ export async function checkServer(
   }
 }
 
-function judgeServer(baseUrl: string, check: TokenCheck, hasToken: boolean): Finding {
+function judgeServer(
+  baseUrl: string,
+  check: TokenCheck,
+  trouble: ErrorBody | undefined,
+  hasToken: boolean,
+): Finding {
   const subject = "server";
-  const trouble = findTrouble(check);
   if (trouble !== undefined) {
     const message = `${baseUrl} can't take plants now: error ${trouble.error}: ${trouble.message}`;
     return { subject, state: "error", message, exitCode: exitCodes.unavailable.code };

@@ -37,14 +37,11 @@ export async function tryToken(
     );
   } catch (error) {
     // What is said of these otherwise is about a plant that may have been created.
-    if (!(error instanceof UnavailableError) || !/^(?:timeout|lost)$/.test(error.reason)) {
+    if (!(error instanceof UnavailableError) || !/^(?:timeout|lost|gateway)$/.test(error.reason)) {
       throw error;
     }
-    throw new CommandError(
-      "unavailable",
-      `no complete answer from ${trial.baseUrl} (${error.message}): try again; --timeout gives it longer`,
-      { cause: error },
-    );
+    const longer = error.reason === "timeout" ? "; --timeout gives it longer" : "";
+    throw new CommandError("unavailable", `${error.message}: try again${longer}`, { cause: error });
   }
 }
 

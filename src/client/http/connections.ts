@@ -1,31 +1,10 @@
-/** Connections that many requests share, each of them several at a time. */
-import { setMaxListeners } from "node:events";
-import type { Socket } from "node:net";
-import Pool from "undici/lib/dispatcher/pool.js";
-import { connectUntil } from "./connector.ts";
-import { Exchange, withoutTimeouts } from "./exchange.ts";
-import type { Post } from "./message.ts";
-import { minAnswerLimitBytes, post } from "./post.ts";
-
-/** Connections to one origin that are kept open from one request to the next. */
-export interface Connections {
-  /** Sends a POST on one of them, behind others that are not answered yet. It may arrive twice. */
-  readonly post: Post;
-  /** Cuts all of them off; requests under way reject. */
-  close(): Promise<void>;
-}
+/** Connections for one request, or for many: a single one does not wait for the pool to load. */
+import type { Connections, HttpAnswer, HttpRequest } from "./message.ts";
+import { post } from "./post.ts";
 
 /**
- * Requests under way on one connection. Measured on one machine: with 1 a client sends 0.6 times as many requests a
- * second, with 64 no more.
- */
-const pipelineDepth = 16;
-/** A body that takes longer than others would hold up those behind it. */
-const maxPipelinedBytes = 64 * 1024;
-
-/**
- * Connections for requests that may arrive twice: one that was sent behind another which the server did not answer is
- * sent again by undici.
+ * Connections for requests that may arrive twice. The first request has one of its own, and ends with its signal too; the
+ * others share those of a pool.
  *
  * @param origin with which the URL of each request begins
  * @param maxRequests under way at a time; more of them wait
@@ -37,47 +16,38 @@ export function openConnections(
   timeoutMs: number,
 ): Connections {
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
-  const sockets = new Set<Socket>();
-  const pool = new Pool(origin, {
-    connect: connectUntil(closing.signal, timeoutMs, (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    }),
-    connections: Math.ceil(maxRequests / pipelineDepth),
-    pipelining: pipelineDepth,
-    maxResponseSize: minAnswerLimitBytes,
-    ...withoutTimeouts,
-  });
-  const holdWrites = createWriteHold(sockets);
+  let isFirst = true;
+  let loading: Promise<Connections> | undefined;
+  let pool: Connections | undefined;
+
+  async function load(): Promise<Connections> {
+    const { openPool } = await import("./pool.ts");
+    closing.signal.throwIfAborted();
+    pool = openPool(origin, maxRequests, timeoutMs);
+    return pool;
+  }
+
+  function postFirst(request: HttpRequest): Promise<HttpAnswer> {
+    isFirst = false;
+    const signals = request.signal === undefined ? [] : [request.signal];
+    return post({ ...request, signal: AbortSignal.any([closing.signal, ...signals]) });
+  }
+
+  async function postLater(request: HttpRequest): Promise<HttpAnswer> {
+    const loaded = await (loading ??= load());
+    request.signal?.throwIfAborted();
+    return loaded.post(request);
+  }
+
   return {
     post(request) {
-      if (request.body.length > maxPipelinedBytes) return post(request);
-      holdWrites();
-      const exchange = new Exchange(request, minAnswerLimitBytes);
-      return exchange.send(pool, request.url.slice(origin.length));
+      if (pool !== undefined) return pool.post(request);
+      return isFirst ? postFirst(request) : postLater(request);
     },
-    close() {
-      closing.abort();
-      return pool.destroy();
+    async close() {
+      closing.abort(new Error("the connections are closed"));
+      await loading?.catch(() => undefined);
+      await pool?.close();
     },
-  };
-}
-
-/**
- * A function that holds back what is written until the end of this turn of the event loop: the requests of one turn go
- * out on each connection in one piece, which spares both sides most of their system calls.
- */
-function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
-  let isHolding = false;
-  return () => {
-    if (isHolding) return;
-    isHolding = true;
-    const held = [...sockets];
-    for (const socket of held) socket.cork();
-    setImmediate(() => {
-      isHolding = false;
-      for (const socket of held) socket.uncork();
-    });
   };
 }

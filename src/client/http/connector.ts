@@ -6,13 +6,13 @@ import connectBuilder from "undici/lib/core/connect.js";
 /**
  * undici leaves a connection that is coming about to itself; this one ends with the signal.
  *
- * @param timeout in milliseconds; 0: none
+ * @param timeout in milliseconds
  * @param onSocket is given each one, not connected yet
  */
 export function connectUntil(
   stop: AbortSignal,
-  timeout = 0,
-  onSocket: (socket: Socket) => void = () => {},
+  timeout: number,
+  onSocket: (socket: Socket) => void,
 ): buildConnector.connector {
   // It returns the socket, though its type does not say so.
   const connect: (...args: Parameters<buildConnector.connector>) => unknown = connectBuilder({

@@ -1,7 +1,8 @@
 /** One request on a connection of undici's, up to the last byte of its answer or the end of its time. */
 import type { Dispatcher } from "undici";
+import errors from "undici/lib/core/errors.js";
 import { UnavailableError } from "../client-error.ts";
-import { toClientError } from "./failure.ts";
+import { createNoHttpError, createTooLongError, toClientError } from "./failure.ts";
 import type { HttpAnswer, HttpRequest } from "./message.ts";
 
 /** For the connections: there is one clock for the whole of an exchange instead of one for each part of it. */
@@ -39,7 +40,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   async send(dispatcher: Dispatcher, path: string): Promise<HttpAnswer> {
     const { url, headers, body, timeoutMs, signal } = this.#request;
     const timer = setTimeout(() => {
-      this.cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+      this.#cancel(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
     }, timeoutMs);
     // Not idempotent by its method, but by the contract of who sends it; and the next one need not wait for its answer.
     const hints = { idempotent: true, blocking: false };
@@ -48,17 +49,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return await this.#answer;
     } catch (error) {
       signal?.throwIfAborted();
-      throw toClientError(error, url, this.#maxAnswerBytes);
+      throw this.#toClientError(error);
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /** Gives it up, and with it the connection that it was sent on. */
-  cancel(reason: Error): void {
-    this.#cancelled = reason;
-    this.#controller?.abort(reason);
-    this.#reject(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -87,5 +81,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#reject(error);
+  }
+
+  /** Gives it up, and with it the connection that it was sent on. */
+  #cancel(reason: Error): void {
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+    this.#reject(reason);
+  }
+
+  #toClientError(error: unknown): unknown {
+    const { url } = this.#request;
+    const options = { cause: error };
+    if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) {
+      return createNoHttpError(url, error.message, options);
+    }
+    if (error instanceof errors.ResponseExceededMaxSizeError) {
+      return createTooLongError(url, this.#maxAnswerBytes, options);
+    }
+    return error instanceof errors.InvalidArgumentError ? error : toClientError(error, url);
   }
 }

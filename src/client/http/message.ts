@@ -26,3 +26,11 @@ export interface HttpAnswer {
  * @throws NotAPlantStoreError when what came is not HTTP, or has no end
  */
 export type Post = (request: HttpRequest) => Promise<HttpAnswer>;
+
+/** Connections to one origin that are kept open from one request to the next. */
+export interface Connections {
+  /** Sends a POST on one of them, behind others that are not answered yet. It may arrive twice. */
+  readonly post: Post;
+  /** Cuts all of them off; requests under way reject. */
+  close(): Promise<void>;
+}

@@ -13,11 +13,6 @@ declare module "undici/lib/core/errors.js" {
   export default errors;
 }
 
-declare module "undici/lib/dispatcher/client.js" {
-  import { Client } from "undici";
-  export default Client;
-}
-
 declare module "undici/lib/dispatcher/pool.js" {
   import { Pool } from "undici";
   export default Pool;

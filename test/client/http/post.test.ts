@@ -1,9 +1,9 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { post } from "../../../src/client/http/post.ts";
-import { type Answer, json, openScriptedServer } from "../scripted-server.ts";
+import { type Answer, json, openRawServer, openScriptedServer } from "../scripted-server.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -34,4 +34,65 @@ it.each<[end: string, answer: Answer]>([
       return outcomes.filter((outcome) => outcome.deref() !== undefined).length;
     })
     .toBeLessThanOrEqual(2);
+});
+
+const plant = '{"name":"fern"}';
+const head = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n`;
+
+it.each<[what: string, bytes: string]>([
+  ["after a 100 that nobody asked for", `HTTP/1.1 100 Continue\r\n\r\n${head}\r\n${plant}`],
+  ["after early hints", `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${head}\r\n${plant}`],
+  ["with an upgrade that is only offered", `${head}Upgrade: h2c\r\n\r\n${plant}`],
+  ["with more bytes behind it", `${head}\r\n${plant}and more`],
+  ["with more bytes behind the last one", `${head}Connection: close\r\n\r\n${plant}and more`],
+  ["with another answer behind it", `${head}\r\n${plant}`.repeat(2)],
+])("an answer %s is taken", async (_what, bytes) => {
+  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
+  const { status, body } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  expect({ status, body: body.toString() }).toEqual({ status: 200, body: plant });
+});
+
+it("an answer that has no length ends with its connection", async () => {
+  const bytes = `HTTP/1.1 200 OK\r\n\r\n${plant}`;
+  const url = await openRawServer((socket) => socket.once("data", () => socket.end(bytes)));
+  const { body } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  expect(body.toString()).toBe(plant);
+});
+
+it("an upgrade that nobody asked for is an answer, and its connection is closed", async () => {
+  const bytes = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  let closed: Promise<unknown> | undefined;
+  const url = await openRawServer((socket) => {
+    closed = once(socket, "close");
+    socket.once("data", () => socket.write(bytes));
+  });
+  expect(await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 })).toMatchObject({
+    status: 101,
+  });
+  await closed;
+});
+
+it("a header that comes twice is there twice", async () => {
+  const bytes = `${head}Content-Type: text/html\r\nContent-Type: application/json\r\n\r\n${plant}`;
+  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
+  const { headers } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  expect(headers["content-type"]).toEqual(["text/html", "application/json"]);
+});
+
+it("an answer that comes before the end of a large body is taken", async () => {
+  const url = await openRawServer((socket) => {
+    socket.resume().write(`${head}\r\n${plant}`);
+  });
+  const body = "x".repeat(8 * 1024 * 1024);
+  const answer = await post({ url, headers: {}, body, timeoutMs: 10_000 });
+  expect(answer.body.toString()).toBe(plant);
+});
+
+it("a body is sent byte for byte, with its length", async () => {
+  const { url, requests } = await openScriptedServer(json(200, plant));
+  const body = '{"name":"m\u00f6nstera \u{1f331}"}';
+  await post({ url, headers: {}, body, timeoutMs: 10_000 });
+  expect(requests).toMatchObject([
+    { body, headers: { "content-length": String(Buffer.byteLength(body)) } },
+  ]);
 });

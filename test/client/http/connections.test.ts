@@ -1,0 +1,63 @@
+/** The first request goes alone, and the others share a pool; closing cuts off all of them, whenever it comes. */
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { openConnections } from "../../../src/client/http/connections.ts";
+import { json, openRawServer, openScriptedServer } from "../scripted-server.ts";
+
+const plant = '{"name":"fern"}';
+const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
+
+function open(url: string) {
+  const connections = openConnections(new URL(url).origin, 16, 10_000);
+  const message = { url: `${url}/plants`, headers: {}, body: "{}", timeoutMs: 10_000 };
+  return { connections, post: () => connections.post(message) };
+}
+
+it("the first request has a connection of its own, and the others share theirs", async () => {
+  const sockets: Socket[] = [];
+  const url = await openRawServer((socket) => {
+    sockets.push(socket);
+    socket.on("data", (bytes: Buffer) => {
+      socket.write(answer.repeat(bytes.toString().split("POST /").length - 1));
+    });
+  });
+  const { connections, post } = open(url);
+  await post();
+  expect(sockets).toHaveLength(1);
+  for (let count = 0; count < 3; count++) await Promise.all([post(), post()]);
+  expect(sockets).toHaveLength(2);
+  await connections.close();
+});
+
+describe("close", () => {
+  it("cuts the first request off, and leaves no connection behind", async () => {
+    let closed: Promise<unknown> | undefined;
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const url = await openRawServer((socket) => {
+      closed = once(socket.resume(), "close");
+      begin();
+    });
+    const { connections, post } = open(url);
+    const request = post();
+    await Promise.all([
+      begun.then(() => connections.close()),
+      expect(request).rejects.toThrow("the connections are closed"),
+    ]);
+    await closed;
+  });
+
+  it("comes before the pool is there: no request is sent", async () => {
+    const { url, requests } = await openScriptedServer(json(200, plant));
+    const { connections, post } = open(url);
+    await post();
+    const later = [post(), post()];
+    await Promise.all([
+      connections.close(),
+      ...later.map((request) => expect(request).rejects.toThrow("the connections are closed")),
+    ]);
+    await expect(post()).rejects.toThrow("the connections are closed");
+    expect(requests).toHaveLength(1);
+  });
+});

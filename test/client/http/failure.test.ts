@@ -1,0 +1,46 @@
+/** What Node says of a host with several addresses, of which none can be reached. */
+import { once } from "node:events";
+import { connect, type LookupFunction } from "node:net";
+import { describe, expect, it } from "vitest";
+import { toClientError } from "../../../src/client/http/failure.ts";
+import { findClosedUrl } from "../scripted-server.ts";
+
+const url = "http://plants.example/plants";
+
+/** The error of a connection to addresses that are tried one after the other. */
+async function failToConnect(...addresses: readonly string[]): Promise<unknown> {
+  const lookup: LookupFunction = (_host, _options, callback) => {
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+    );
+  };
+  const port = Number(new URL(await findClosedUrl()).port);
+  const socket = connect({ host: "plants.example", port, lookup, autoSelectFamily: true });
+  const [error] = (await once(socket, "error").catch((cause: unknown) => [cause])) as [unknown];
+  return error;
+}
+
+describe("a host with several addresses", () => {
+  it("refuses when one of them does, whatever the first one says", async () => {
+    // The first is for documentation (RFC 3849), and leads nowhere.
+    const error = await failToConnect("2001:db8::1", "127.0.0.1");
+    expect(error).toBeInstanceOf(AggregateError);
+    expect(toClientError(error, url)).toMatchObject({
+      reason: "refused",
+      message: "nothing answers at http://plants.example",
+      cause: { code: "ECONNREFUSED" },
+    });
+  });
+
+  it("says what the last one says when none refuses", () => {
+    const causes = ["ENETUNREACH", "EHOSTUNREACH"].map((code) =>
+      Object.assign(new Error(`connect ${code}`), { code }),
+    );
+    const error = Object.assign(new AggregateError(causes, "all failed"), { code: "ENETUNREACH" });
+    expect(toClientError(error, url)).toMatchObject({
+      reason: "lost",
+      detail: "connect EHOSTUNREACH",
+    });
+  });
+});
