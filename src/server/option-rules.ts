@@ -11,7 +11,7 @@ export const optionRanges = {
 } as const;
 
 /** What {@link toHost} takes, in words that follow "must be". */
-export const hostRule = "a host name or an IP address, without a port";
+export const hostRule = "a host name or an IP address, without a port or a zone";
 /** What {@link toBasePath} takes, in words that follow "must be". */
 export const basePathRule = "a path such as /v1, of letters, digits and - . _ ~";
 
@@ -19,10 +19,14 @@ const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
 /** RFC 3986 section 2.3, segment by segment; `.` and `..` would be resolved away by clients. */
 const basePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
 
-/** A host to listen on, without the brackets that an IPv6 address may stand in; undefined when it is none. */
+/**
+ * A host to listen on, without the brackets that an IPv6 address may stand in; undefined when it is none, or has a zone,
+ * which no URL can have (https://url.spec.whatwg.org/#concept-ipv6-parser).
+ */
 export function toHost(text: string): string | undefined {
   const host = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
-  return isIP(host) === 0 && !hostName.test(text) ? undefined : host;
+  const isAddress = isIP(host) !== 0 && !host.includes("%");
+  return isAddress || hostName.test(text) ? host : undefined;
 }
 
 /** A base path, as `/v1` or, for none, as the empty string; undefined when the text is none. */

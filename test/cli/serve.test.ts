@@ -1,4 +1,5 @@
 /** `plantstore serve` as a function: what it says to a terminal and to a log, and how it starts and stops. */
+import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -264,6 +265,9 @@ describe("--tls-cert and --tls-key", () => {
     await writeFile(join(home, "cert.pem"), cert);
     await writeFile(join(home, "key.pem"), key);
     await writeFile(join(home, "other.pem"), createCertificate(name).key);
+    const password = { cipher: "aes256", passphrase: "secret" };
+    const encrypted = createPrivateKey(key).export({ type: "pkcs8", format: "pem", ...password });
+    await writeFile(join(home, "encrypted.pem"), encrypted);
     return ["--tls-cert", join(home, "cert.pem"), "--tls-key", join(home, "key.pem")];
   }
 
@@ -299,12 +303,22 @@ describe("--tls-cert and --tls-key", () => {
     [
       "a key of another certificate",
       ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "other.pem")],
-      /no certificate and its key/,
+      /the key in \S+other\.pem is not that of \S+cert\.pem\n/,
     ],
     [
       "a key in place of a certificate",
       ([a = "", , ...rest]) => [a, rest[1] ?? "", ...rest],
-      /no certificate and its key/,
+      /key\.pem holds no certificate in PEM: no start line\n/,
+    ],
+    [
+      "a certificate in place of a key",
+      ([a = "", b = "", c = ""]) => [a, b, c, b],
+      /cert\.pem holds no private key in PEM: /,
+    ],
+    [
+      "a key with a password",
+      ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "encrypted.pem")],
+      /encrypted\.pem is encrypted: "openssl pkey" writes it without a password\n/,
     ],
   ])("%s is wrong usage", async (_what, toArgs, message) => {
     const home = await createTemporaryDirectory();

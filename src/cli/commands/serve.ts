@@ -55,12 +55,13 @@ async function serveUntil(
   let server: PlantServer | undefined;
   const metrics = await loadMetrics(options, () => server?.readLoad());
   const opening = openStore(options.storeUrl, { onCommit: metrics?.addCommit });
-  const [opened, loaded] = await Promise.allSettled([opening, loadServer()]);
+  const [opened, loaded] = await Promise.allSettled([opening, loadServer(run)]);
   if (opened.status === "rejected") throw opened.reason;
   const store = opened.value;
   try {
     if (loaded.status === "rejected") throw loaded.reason;
-    await loaded.value.runServer({ store, certificate, metrics }, stopped, run, (listening) => {
+    const runServer = loaded.value;
+    await runServer({ store, certificate, metrics }, stopped, run, (listening) => {
       server = listening;
       onOpen(listening);
     });
@@ -70,9 +71,11 @@ async function serveUntil(
 }
 
 /** The thread of the store takes as long to start as all of this to load: first come, both at a time. */
-async function loadServer() {
+async function loadServer(run: Run) {
   await endOfTurn();
-  return import("../serve/running-server.ts");
+  const { prepareFirstStart, runServer } = await import("../serve/running-server.ts");
+  await prepareFirstStart(run);
+  return runServer;
 }
 
 async function readCertificate(files: TlsFiles): Promise<TlsCertificate> {

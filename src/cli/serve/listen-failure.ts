@@ -34,7 +34,7 @@ function toExplanation(
       return `something listens on ${socketPath} or is in its place: choose another with --socket`;
     }
     if (code === undefined || !/^E[A-Z]+$/.test(code)) return undefined;
-    return `${socketPath} can't be made (${code}): choose a path of at most ${maxSocketPathBytes} bytes in a directory where you may write`;
+    return `${socketPath} can't be made (${code}): choose a path of at most ${maxSocketPathBytes} bytes in a directory that is there and where you may write`;
   }
   switch (code) {
     case "EADDRINUSE":

@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 import { type ServeFlags, serveSettings } from "../settings/serve-settings.ts";
 import { resolve } from "../settings/setting.ts";
 import type { MetricsPlace } from "../settings/setting-values.ts";
-import { findTokenProblem } from "../../auth/token-text.ts";
+import { findTokenProblem, trimToken } from "../../auth/token-text.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 /** What `serve` is to do. */
@@ -46,11 +46,7 @@ export interface ServeOptions extends ServerLimits {
  * @throws CommandError that names the flag or the variable whose value is wrong
  */
 export function toServeOptions(flags: ServeFlags, io: Io): ServeOptions {
-  const environmentToken = io.env["PLANTSTORE_TOKEN"];
-  if (environmentToken) {
-    const problem = findTokenProblem(environmentToken);
-    if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
-  }
+  const environmentToken = readEnvironmentToken(io);
   return {
     host: resolve(serveSettings.host, flags.host, io),
     port: resolve(serveSettings.port, flags.port, io),
@@ -103,4 +99,13 @@ function resolveLimits(flags: ServeFlags, io: Io): ServerLimits {
     );
   }
   return limits;
+}
+
+function readEnvironmentToken({ env }: Io): string | undefined {
+  const text = env["PLANTSTORE_TOKEN"];
+  if (!text) return undefined;
+  const token = trimToken(text);
+  const problem = findTokenProblem(token);
+  if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
+  return token;
 }

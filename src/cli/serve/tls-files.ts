@@ -12,29 +12,50 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
+/** Nobody could be asked for the password when the certificate is read anew. */
+const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
+
 /**
  * Reads a certificate and its key.
  *
  * @throws CommandError when a file can't be read, or they don't fit each other
  */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
-  const certificate = { cert: await read(certFile), key: await read(keyFile) };
-  try {
-    createSecureContext(certificate);
-    // A secure context does without a key when that is empty, as while a file is being written.
-    const { cert, key } = certificate;
-    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-      throw new Error("the key is another one's");
-    }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      "usage",
-      `${certFile} and ${keyFile} are no certificate and its key in PEM: ${reason}`,
-      { cause: error },
-    );
+  const cert = await read(certFile);
+  const key = await read(keyFile);
+  const certificate = attempt(
+    () => new X509Certificate(cert),
+    (reason) => `${certFile} holds no certificate in PEM: ${reason}`,
+  );
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    (reason) =>
+      encryptedKey.test(key)
+        ? `${keyFile} is encrypted: "openssl pkey" writes it without a password`
+        : `${keyFile} holds no private key in PEM: ${reason}`,
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new CommandError("usage", `the key in ${keyFile} is not that of ${certFile}`);
   }
-  return certificate;
+  attempt(
+    () => createSecureContext({ cert, key }),
+    (reason) => `${certFile} and ${keyFile} can't be used: ${reason}`,
+  );
+  return { cert, key };
+}
+
+function attempt<T>(parse: () => T, toMessage: (reason: string) => string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new CommandError("usage", toMessage(toOpensslReason(error)), { cause: error });
+  }
+}
+
+/** OpenSSL's own message has the number of the error and the name of its part as well. */
+function toOpensslReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
 async function read(path: string): Promise<string> {

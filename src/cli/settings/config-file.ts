@@ -14,6 +14,11 @@ export function toConfigFile(folder: string, name: string): string {
   return join(folder, name + extension);
 }
 
+/** Loads what writing takes, which is most of its time. */
+export async function prepareConfigFiles(): Promise<void> {
+  await import("conf");
+}
+
 /**
  * Writes a file as a whole, in place of an earlier one: whoever reads it meanwhile has the one or the other.
  *

@@ -2,6 +2,7 @@
 import { toTokenPrefix } from "../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../auth/token.ts";
 import type { PlantStore } from "../../core/store.ts";
+import { prepareConfigFiles } from "../settings/config-file.ts";
 import { listSavedOrigins, readSavedToken, saveToken } from "./credentials.ts";
 
 /** What became of the token that `create` will use for a server. */
@@ -49,6 +50,18 @@ export async function provideFirstToken(
   if (own === undefined) return { kind: "none" };
   await saveToken(configDirectory, origin, own);
   return { kind: "saved" };
+}
+
+/**
+ * Loads what saving a token takes, where none was saved yet for this port.
+ *
+ * @param port on which the server will listen; 0: on a free one
+ * @throws CommandError when the saved ones can't be read
+ */
+export async function prepareFirstToken(port: number, configDirectory: string): Promise<void> {
+  const origins = await listSavedOrigins(configDirectory);
+  const isSaved = port !== 0 && origins.some((origin) => origin.endsWith(`:${port}`));
+  if (!isSaved) await prepareConfigFiles();
 }
 
 async function findSavedToken(
