@@ -142,6 +142,11 @@ describe("a token that can't be one", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it("but for the line break at the end of PLANTSTORE_TOKEN, as secrets from files have it", async () => {
+    await create([], { env: { PLANTSTORE_TOKEN: "of-my-own\n" } });
+    expect(sentCredentials()).toEqual(["Bearer of-my-own"]);
+  });
+
   it("in PLANTSTORE_TOKEN is named by that", async () => {
     const { exitCode, stderr } = await create([], {
       env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },

@@ -152,6 +152,10 @@ describe("wrong usage", () => {
       ["create", "--id", "1", "--name", "my", "fern"],
       /^error: two plants: give either a file .* \("fern" is taken for a file: text with spaces needs quotation marks\)$/,
     ],
+    [
+      ["create", "--id", "--name", "fern"],
+      /^error: two plants: give either a file .* \("fern" is taken for a file: --id has no value, and took --name for it\)$/,
+    ],
     [["create", "--id", "1", "-"], /^error: two plants: give either a file or the flags .* --tag$/],
     [
       ["--json", "status"],

@@ -9,6 +9,7 @@ import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const question = "(it is not shown): ";
+const patience = { timeout: 10_000 };
 
 /** A session that asks for a token, between two lines that say how the terminal is set. */
 async function startLogin(url: string) {
@@ -68,6 +69,19 @@ describe("a token that is typed", () => {
     expect(login.screen()).not.toContain(token.slice(4, 12));
     expect(readSavedToken(login.configDirectory, server.url)).toBeUndefined();
   });
+});
+
+it("a question is asked anew after Ctrl-Z, and knows nothing of what was typed before", async () => {
+  await using server = await startServer();
+  const home = await createTemporaryDirectory();
+  const login = `$PLANTSTORE login --url ${server.url}`;
+  const session = startSession(["set -m", login, "fg", 'echo "exit $?"'].join("\n"), home);
+  await session.saw(question);
+  session.type("pst_half\u001A");
+  await expect.poll(() => session.screen().split(question).length - 1, patience).toBe(2);
+  session.type(`${testToken}\r`);
+  await session.saw("exit 0");
+  expect(readSavedToken(join(home, ".config/plantstore"), server.url)).toBe(testToken);
 });
 
 describe("a question that is not answered", () => {

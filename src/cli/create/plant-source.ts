@@ -33,11 +33,7 @@ export function toPlantSource(
 ): PlantSource {
   const hasFlags = [flags.id, flags.name, flags.tag].some((flag) => flag !== undefined);
   if (hasFlags && paths.length > 0) {
-    const file = paths.find((path) => path !== "-");
-    const doubt =
-      file === undefined
-        ? ""
-        : ` ("${quoteInput(file)}" is taken for a file: text with spaces needs quotation marks)`;
+    const doubt = describeDoubt(flags, paths);
     throw new CommandError(
       "usage",
       `two plants: give either a file or the flags --id, --name and --tag${doubt}`,
@@ -61,6 +57,23 @@ export function toPlantSource(
     throw new CommandError("usage", "standard input (-) is given twice: leave one of them out");
   }
   return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
+}
+
+/** What may have been meant where flags are given and a file as well. */
+function describeDoubt({ id, name, tag }: PlantFlags, paths: readonly string[]): string {
+  const file = paths.find((path) => path !== "-");
+  if (file === undefined) return "";
+  const greedy = Object.entries({ id, name, tag }).find(([, value]) => isPlantFlag(value));
+  const cause =
+    greedy === undefined
+      ? "text with spaces needs quotation marks"
+      : `--${greedy[0]} has no value, and took ${greedy[1]} for it`;
+  return ` ("${quoteInput(file)}" is taken for a file: ${cause})`;
+}
+
+/** That is a name and a tag like any other, and only a guess. */
+function isPlantFlag(value: string | undefined): boolean {
+  return value !== undefined && /^--(?:id|name|tag)$/.test(value);
 }
 
 /**

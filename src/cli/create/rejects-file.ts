@@ -11,6 +11,8 @@ import { loadFraming, type PlacedRecord } from "./record-input.ts";
 import type { CreateOptions } from "./run.ts";
 import { toSystemReason } from "../system-error.ts";
 
+const lineBreak = Buffer.from("\n");
+
 /** A file that takes records. */
 export interface RejectsFile {
   /** @throws RejectsError */
@@ -49,7 +51,10 @@ export async function openRejectsFile(
   const lacking: PlacedRecord[] = [];
   let header: Header | undefined;
   try {
-    if (!isEmpty) header = await readHeader(path, many.format);
+    if (!isEmpty) {
+      header = await readHeader(path, many.format);
+      await endLastLine(path, file);
+    }
   } catch (error) {
     await file.close();
     throw error;
@@ -97,6 +102,28 @@ async function openFile(
   }
 }
 
+/** Whoever mended a file by hand may have left its last line without an end. */
+async function endLastLine(path: string, file: FileHandle): Promise<void> {
+  try {
+    if (await lacksLineBreak(path)) await file.appendFile(lineBreak);
+  } catch (error) {
+    throw new CommandError("usage", describeFailure(path, error), { cause: error });
+  }
+}
+
+async function lacksLineBreak(path: string): Promise<boolean> {
+  const file = await promises.open(path).catch(() => undefined);
+  // Nobody has mended by hand what may not be read.
+  if (file === undefined) return false;
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+    return !buffer.equals(lineBreak);
+  } finally {
+    await file.close();
+  }
+}
+
 /** The header of a table that is continued; undefined when it is none. */
 async function readHeader(path: string, format: InputFormat): Promise<Header | undefined> {
   if (format === "json") return undefined;
@@ -130,8 +157,6 @@ async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean
 function haveSameColumns(one: Header | undefined, other: Header | undefined): boolean {
   return one === other || JSON.stringify(one?.columns) === JSON.stringify(other?.columns);
 }
-
-const lineBreak = Buffer.from("\n");
 
 /**
  * A function that turns records into what is written of them: each on a line, rows of a table below the first header.

@@ -75,6 +75,12 @@ export interface ManyOptions {
  */
 export function resolveManyOptions(flags: CreateFlags, io: Io): ManyOptions {
   const { many, quiet, failFast, fromLine, rejects } = flags;
+  if (rejects === "-") {
+    throw new CommandError(
+      "usage",
+      "--rejects is -: it must be a file, for stdout has the results",
+    );
+  }
   return {
     format: toFormat(flags),
     concurrency: resolve(manySettings.concurrency, flags.concurrency, io),

@@ -179,7 +179,13 @@ export function parseBaseUrl(text: string): string {
 
 /** Origins as a browser writes them, or `*`, out of a list with commas or spaces; for none the empty string. */
 export function parseOrigins(text: string): readonly string[] {
-  return text.split(/[\s,]+/).flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+  const origins = text.split(/[\s,]+/).flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+  if (origins.length > 1 && origins.includes("*")) {
+    throw new InvalidValue(
+      "has * beside other origins: it stands for all of them, so write it alone",
+    );
+  }
+  return origins;
 }
 
 function parseOrigin(text: string): string {

@@ -23,6 +23,14 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
   });
   const line = new Promise<string>((resolve, reject) => {
     lines.once("line", resolve);
+    // After Ctrl-Z: readline stays paused, and the process would end with nothing more to wait for. Whoever is asked anew
+    // begins anew: nothing shows what was typed before.
+    lines.on("SIGCONT", () => {
+      lines.write(null, { ctrl: true, name: "e" });
+      lines.write(null, { ctrl: true, name: "u" });
+      lines.resume();
+      void writeText(screen, redactTokens(question)).catch(reject);
+    });
     lines.once("SIGINT", () => {
       reject(new CommandError("interrupted", "stopped by Ctrl-C: nothing was saved"));
     });

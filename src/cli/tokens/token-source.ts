@@ -5,7 +5,7 @@ import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "../settings/directories.ts";
 import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
-import { findTokenProblem } from "../../auth/token-text.ts";
+import { findTokenProblem, trimToken } from "../../auth/token-text.ts";
 
 /** A token, and where it came from, for the message should it be refused. */
 export interface FoundToken {
@@ -70,7 +70,7 @@ export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promis
 
 async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
   const token = env["PLANTSTORE_TOKEN"];
-  if (token) return { token, source: "PLANTSTORE_TOKEN" };
+  if (token) return { token: trimToken(token), source: "PLANTSTORE_TOKEN" };
   const path = env["PLANTSTORE_TOKEN_FILE"];
   if (!path) return undefined;
   if (toTokenPrefix(path) !== "") {
@@ -97,9 +97,8 @@ async function readFileAsToken(
   return { token: toToken(await readFileBytes(path, source, maxTokenBytes, signal)), source };
 }
 
-/** A file that was written by hand or with echo ends in a line break. */
 function toToken(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  return trimToken(new TextDecoder().decode(bytes));
 }
 
 /** Each server on a free port has left one behind. */

@@ -333,6 +333,26 @@ describe("--rejects", () => {
     expect(await readFile(path, "utf8")).toBe("{}\n[]\n");
   });
 
+  it("goes on behind a last line that was left without an end", async () => {
+    const path = await writeInput("rejects", "mended by hand");
+    await create(`${a}\n{}\n`, "--rejects", path, "--from-line", "2");
+    expect(await readFile(path, "utf8")).toBe("mended by hand\n{}\n");
+  });
+
+  it("leaves a file as it was whose header is none of plants", async () => {
+    const path = await writeInput("rejects", "foo,bar");
+    const { exitCode } = await create(
+      "id,name\n,a\n",
+      "--csv",
+      "--rejects",
+      path,
+      "--from-line",
+      "1",
+    );
+    expect(exitCode).toBe(2);
+    expect(await readFile(path, "utf8")).toBe("foo,bar");
+  });
+
   it("goes on in its file at the beginning of another input as well, as the end of a run advises", async () => {
     const rejects = join(directory, "rejects");
     const first = await writeInput("first", "{}\n");
@@ -403,6 +423,15 @@ describe("it ends early", () => {
     expect(stderr).toBe(
       "stopped at what was not created (--fail-fast): go on with --from-line 4, or repeat the same command\n",
     );
+  });
+
+  it.each([
+    ["lines", [], `${line(1)}{}`],
+    ["a table", ["--csv"], "id,name\n,a"],
+    ["a sequence", [], `\u001E${line(1)}\u001E{}`],
+  ])("in %s without a last line break: goes on behind them", async (_what, args, input) => {
+    const { stderr } = await create(input, "--fail-fast", ...args);
+    expect(stderr).toContain("go on with --from-line 3, or repeat");
   });
 
   it("--from-line passes over what begins before", async () => {
@@ -522,6 +551,7 @@ describe("what contradicts itself is refused", () => {
     [["--csv", "--tsv", "-"], /either --csv or --tsv/],
     [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
     [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
+    [["--rejects", "-", "-"], /--rejects is -: it must be a file, for stdout has the results/],
     [["--concurrency", "0", "-"], /--concurrency is "0": it must be a whole number from 1 to 1024/],
     [["--rate", "0", "-"], /--rate is "0": it must be a number such as 100 or 0\.5/],
     [["--from-line", "0", "-"], /--from-line is "0": it must be a line, counted from 1/],

@@ -140,6 +140,8 @@ describe("a value for serve", () => {
     [{ host: "127.0.0.1:80" }],
     [{ host: "http://localhost" }],
     [{ host: "[localhost]" }],
+    [{ host: "::1%lo" }],
+    [{ metrics: "[::1%lo]:9526" }],
     [{ port: "65536" }],
     [{ port: "-1" }],
     [{ port: "1e3" }],
@@ -204,6 +206,16 @@ describe("a value for serve", () => {
       expect(resolve).not.toThrow(/s3cret/);
     },
   );
+
+  it("--cors-origin is * alone or origins, and not both", () => {
+    const resolve = () => toServeOptions({ corsOrigin: "*,https://a.example" }, createPlace());
+    expect(resolve).toThrow(/^--cors-origin has \* beside other origins: .*write it alone$/);
+  });
+
+  it("has no line break at its end, as secrets from files do", () => {
+    const { environmentToken } = toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "token\n" }));
+    expect(environmentToken).toBe("token");
+  });
 
   it("may not be a token that no client can send", () => {
     const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
