@@ -1,8 +1,9 @@
 /** The options of a plant store in another program: what they are when they are left out, and what they may be. */
 import { mintToken } from "./auth/token.ts";
-import { conflictPolicies, type ConflictPolicy } from "./core/store.ts";
+import { conflictPolicies, type ConflictPolicy, StoreError } from "./core/store.ts";
 import { defaultLimits } from "./server/limits.ts";
 import { checkNumber, checkText, checkToken, wrong } from "./option-checks.ts";
+import { parseStoreUrl } from "./store/store-url.ts";
 import { basePathRule, hostRule, optionRanges, toBasePath, toHost } from "./server/option-rules.ts";
 
 /** How a plant store is started; each of them may be left out. */
@@ -43,13 +44,12 @@ export function completeOptions({
   token = mintToken(),
   onError = () => undefined,
 }: PlantStoreOptions): Required<PlantStoreOptions> {
-  if (typeof (store as unknown) !== "string") throw wrong("store", store, "the URL of a store");
   if (typeof (onError as unknown) !== "function") throw wrong("onError", onError, "a function");
   if (!conflictPolicies.includes(onConflict)) {
     throw wrong("onConflict", onConflict, `one of ${conflictPolicies.join(", ")}`);
   }
   return {
-    store,
+    store: checkStore(store),
     host: checkText("host", host, toHost, hostRule),
     port: checkNumber("port", port, optionRanges.port),
     basePath: checkText("basePath", basePath, toBasePath, basePathRule),
@@ -59,4 +59,17 @@ export function completeOptions({
     token: checkToken(token),
     onError,
   };
+}
+
+function checkStore(store: unknown): string {
+  if (typeof store !== "string") throw wrong("store", store, "the URL of a store");
+  try {
+    parseStoreUrl(store);
+    return store;
+  } catch (error) {
+    if (error instanceof StoreError) {
+      throw new TypeError(`store: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
 }

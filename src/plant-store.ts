@@ -1,6 +1,7 @@
 /** The plant store as a part of another program, such as a test. */
 import { createAuthenticator } from "./auth/authenticator.ts";
-import type { PlantStore } from "./core/store.ts";
+import type { PlantQuery, PlantStore } from "./core/store.ts";
+import { checkNumber } from "./option-checks.ts";
 import { completeOptions, type PlantStoreOptions } from "./plant-store-options.ts";
 import { defaultLimits } from "./server/limits.ts";
 import { openPlantServer } from "./server/server.ts";
@@ -52,7 +53,22 @@ export async function createPlantStore(
       await authenticator.flushUses();
       await store.close();
     };
-    return { url: server.url, token, store, close, [Symbol.asyncDispose]: close };
+    const reader: RunningPlantStore["store"] = {
+      async get(id) {
+        // In JavaScript it could be a number, and have lost digits already.
+        if (typeof (id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
+        return store.get(id);
+      },
+      async list(query) {
+        const { afterId, limit }: { readonly [Key in keyof PlantQuery]?: unknown } = query;
+        if (afterId !== undefined && typeof afterId !== "bigint") {
+          throw new TypeError("afterId must be a bigint, or be left out");
+        }
+        checkNumber("limit", limit, { min: 1, max: Number.MAX_SAFE_INTEGER });
+        return store.list(query);
+      },
+    };
+    return { url: server.url, token, store: reader, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await store.close();
     throw error;

@@ -1,7 +1,7 @@
 /** The plant store and its client as parts of another program. */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
-import type { PlantStore } from "../src/core/store.ts";
+import { describe, expect, it } from "vitest";
 import {
   createClient,
   type PlantClientOptions,
@@ -62,12 +62,14 @@ describe("createPlantStore", () => {
   });
 
   it("tells onError of its own trouble", async () => {
-    const onError = vi.fn<(error: unknown) => void>();
-    await using plants = await createPlantStore({ onError });
-    vi.spyOn(plants.store as PlantStore, "create").mockRejectedValue(new Error("broken"));
-    const answer = await createClient(plants).create(fern);
-    expect(answer).toMatchObject({ ok: false, error: { error: 50000 } });
-    expect(onError).toHaveBeenCalledWith(new Error("broken"));
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const troubles: unknown[] = [];
+    const onError = (error: unknown): void => void troubles.push(error);
+    await using plants = await createPlantStore({ store: `sqlite:${path}`, onError });
+    await rm(path);
+    const answer = await createClient({ ...plants, retries: 0 }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 50700 } });
+    expect(troubles).toMatchObject([{ name: "StoreError", reason: "full" }]);
   });
 
   it.each<
@@ -81,6 +83,7 @@ describe("createPlantStore", () => {
       'basePath is "/v1?a": it must be',
     ],
     ["a base path that is no text", { basePath: 1 }, TypeError, "basePath is of type number"],
+    ["a host with a zone", { host: "::1%lo" }, TypeError, "without a port or a zone"],
     ["a host with a port", { host: "localhost:80" }, TypeError, "without a port"],
     ["an empty host", { host: "" }, TypeError, "a host name or an IP address"],
     ["a port that is text", { port: "80" }, TypeError, 'port is "80": it must be a whole number'],
@@ -109,7 +112,12 @@ describe("createPlantStore", () => {
     ["a token that is no text", { token: 5 }, TypeError, "token must be a string"],
     ["a listener that is none", { onError: "log" }, TypeError, "onError"],
     ["a store that is no text", { store: null }, TypeError, "store is of type object"],
-    ["a store of a kind that there is not", { store: "nowhere:" }, StoreError, "unknown kind"],
+    [
+      "a store of a kind that there is not",
+      { store: "nowhere:" },
+      TypeError,
+      "store: unknown kind",
+    ],
   ])("refuses %s", async (_what, options, error, message) => {
     const refusal = createPlantStore(options);
     await expect(refusal).rejects.toThrow(error);
@@ -124,6 +132,19 @@ describe("createPlantStore", () => {
   it("takes an IPv6 address in brackets, as --host does", async () => {
     await using plants = await createPlantStore({ host: "[::1]" });
     expect(new URL(plants.url).hostname).toBe("[::1]");
+  });
+
+  it("looks up no id that is a number: it may have lost digits", async () => {
+    await using plants = await createPlantStore();
+    const id = 1 as unknown as bigint;
+    const refusal = new TypeError("afterId must be a bigint, or be left out");
+    await expect(plants.store.get(id)).rejects.toThrow(new TypeError("id must be a bigint"));
+    await expect(plants.store.list({ afterId: id, limit: 1 })).rejects.toThrow(refusal);
+  });
+
+  it.each([0, 1.5, Number.NaN])("lists no %d plants", async (limit) => {
+    await using plants = await createPlantStore();
+    await expect(plants.store.list({ limit })).rejects.toThrow(RangeError);
   });
 
   it("leaves nothing open when the port is taken", async () => {
