@@ -14,7 +14,7 @@ const layers = {
 const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/",
-  commander: "^src/cli/",
+  commander: "^src/cli/(program/|completion/|commands/completion[.]ts$)",
   conf: "^src/cli/",
   "csv-parse": "^src/client/records/csv-row[.]ts$",
   ora: "^src/cli/",

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import type { Invocation } from "../src/cli/invocation.ts";
 import { createProcessIo } from "../src/cli/io.ts";
-import { createProgram } from "../src/cli/program.ts";
+import { createProgram } from "../src/cli/program/program.ts";
 import { toManPage } from "./man-page.ts";
 
 const invocation: Invocation = { exitCode: 0 };

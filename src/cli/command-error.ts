@@ -6,11 +6,18 @@ import type { StopSignal } from "./io.ts";
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;
+  /** Where to read on. */
+  readonly hint: string | undefined;
 
   /** @param message one line: what is wrong, where, and what to do */
-  constructor(exit: ExitCodeName, message: string, options?: ErrorOptions) {
+  constructor(
+    exit: ExitCodeName,
+    message: string,
+    { hint, ...options }: ErrorOptions & { readonly hint?: string } = {},
+  ) {
     super(message, options);
     this.exitCode = exitCodes[exit].code;
+    this.hint = hint;
   }
 }
 

@@ -1,8 +1,6 @@
 /** What becomes of a failure: the lines to say and the exit code. */
-import { CommanderError } from "commander";
 import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { errorTable } from "../core/errors.ts";
-import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
 import { CommandError } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
@@ -14,7 +12,7 @@ export interface Failure {
   /** What to say of it; nothing when everything was said. */
   readonly message?: string;
   /** Where to read on. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Only of a bug. */
   readonly stack?: string;
 }
@@ -49,14 +47,12 @@ const exitByStatus: Readonly<Record<number, ExitCodeName>> = {
   431: "notAPlantStore",
 };
 
-/**
- * Whatever a command threw, explained. What nobody foresaw is a bug, and shown with its stack.
- *
- * @param command whose arguments were being read
- */
-export function toFailure(error: unknown, command?: string): Failure {
-  if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
-  if (error instanceof CommanderError) return toUsageFailure(error, command);
+/** Whatever a command threw, explained. What nobody foresaw is a bug, and shown with its stack. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof CommandError) {
+    const { exitCode, message, hint } = error;
+    return { exitCode, message, hint };
+  }
   if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
   if (error instanceof NotAPlantStoreError) {
     return failure("notAPlantStore", `${error.message}; check --url and its path`);
@@ -83,33 +79,6 @@ function isOfWorkingDirectory(error: unknown): boolean {
 
 function failure(exit: ExitCodeName, message: string): Failure {
   return { exitCode: exitCodes[exit].code, message };
-}
-
-/** commander has no error for help and for the version, which are what was asked for. */
-function toUsageFailure(
-  { exitCode, code, message }: CommanderError,
-  command: string | undefined,
-): Failure {
-  if (exitCode === 0) return { exitCode: exitCodes.done.code };
-  // Help that nobody asked for has been shown instead of a message.
-  if (code === "commander.help") return { exitCode: exitCodes.usage.code };
-  const sentence = message
-    .replace(/^error: /, "")
-    .replace(/\.$/, "")
-    .replace(/\n\(Did you mean (.*)\?\)$/s, ": did you mean $1?")
-    .replace(/^option '(?:-\w, )?(--\S+) (.*)' argument missing$/, "$1 has no value: write $1 $2")
-    .replace(/\. Expected (\d+) arguments? but got (\d+)$/, describeExcess)
-    .replace(/^unknown option '[^']*'$/, command === undefined ? `$&: ${optionPlace}` : "$&")
-    .replaceAll("\n", " ");
-  const help = ["plantstore", command, "--help"].filter((word) => word !== undefined).join(" ");
-  return { ...failure("usage", quoteInput(sentence, 400)), hint: `see "${help}"` };
-}
-
-const optionPlace = "the options of a command follow its name";
-
-function describeExcess(_: string, expected: string, given: string): string {
-  const count = expected === "0" ? "none" : expected;
-  return ` (${given} instead of ${count}): text with spaces needs quotation marks`;
 }
 
 /** What is wrong with a store that did not answer, and what to do about it. */

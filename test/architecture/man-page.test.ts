@@ -9,7 +9,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { toManPage } from "../../.build/man-page.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { createProgram } from "../../src/cli/program/program.ts";
 import { serveSettings } from "../../src/cli/settings/serve-settings.ts";
 import { clientSettings } from "../../src/cli/settings/client-settings.ts";
 import { manySettings } from "../../src/cli/settings/create-settings.ts";

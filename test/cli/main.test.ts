@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { createProcessIo } from "../../src/cli/io.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { createProgram } from "../../src/cli/program/program.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
 const program = createProgram(createProcessIo(), { exitCode: 0 });

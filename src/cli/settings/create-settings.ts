@@ -24,6 +24,39 @@ export const manySettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** The options of `create` that no variable can give, each with its help, below the headings in that. */
+export const createOptions: readonly (readonly [
+  heading: string,
+  options: readonly (readonly [flags: string, help: string])[],
+])[] = [
+  [
+    "Plant:",
+    [
+      ["--id <integer>", "identification number, -2^63 to 2^63-1"],
+      ["--name <text>", "name"],
+      ["--tag <text>", "type of the plant"],
+    ],
+  ],
+  [
+    "Input:",
+    [
+      ["--csv", "the input is a table; its first row names the columns"],
+      ["--tsv", "the same, with tabs between the cells"],
+      ["--from-line <n>", "pass over what begins before line n"],
+      ["--fail-fast", "read no more once something was not created"],
+    ],
+  ],
+  [
+    "Output:",
+    [
+      ["--many", "print a line for each plant, even if there is only one"],
+      ["-q, --quiet", "print only what was not created"],
+      ["--rejects <file>", "file for what was not created, as it stood"],
+    ],
+  ],
+  ["Sending:", [["--token-file <file>", "file with the token; - is standard input"]]],
+];
+
 /** Many plants take long enough to see a server restarted. */
 const manyRetries = { ...clientSettings.retry, fallback: "8" };
 

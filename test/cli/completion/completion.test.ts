@@ -8,7 +8,7 @@ import { createValueSources } from "../../../src/cli/commands/completion.ts";
 import { completionScripts } from "../../../src/cli/completion/scripts.ts";
 import { saveToken } from "../../../src/cli/tokens/credentials.ts";
 import { createProcessIo } from "../../../src/cli/io.ts";
-import { createProgram } from "../../../src/cli/program.ts";
+import { createProgram } from "../../../src/cli/program/program.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 

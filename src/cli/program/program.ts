@@ -1,25 +1,26 @@
 /** The command tree: what there is to type. Each action loads its command when it is called. */
 import { Command } from "commander";
-import { addAboutCommands } from "./about-program.ts";
+import { runCreate, runServe } from "../actions.ts";
+import { addAboutCommands } from "./about-commands.ts";
 import { program as programHelp } from "./help/about.ts";
 import { setHelp } from "./help/command-help.ts";
 import * as help from "./help/plants.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Io, OutputStream } from "./io.ts";
-import { addLoginCommands } from "./login-program.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Io, OutputStream } from "../io.ts";
+import { addLoginCommands } from "./login-commands.ts";
 import { addColorOptions, createOption, refuseTokenOption, toOption } from "./options.ts";
-import { type ServeFlags, serveHeadings, serveSettings } from "./settings/serve-settings.ts";
-import { clientSettings } from "./settings/client-settings.ts";
-import { type CreateFlags, manySettings } from "./settings/create-settings.ts";
+import { type ServeFlags, serveHeadings, serveSettings } from "../settings/serve-settings.ts";
+import { clientSettings } from "../settings/client-settings.ts";
+import { type CreateFlags, createOptions, manySettings } from "../settings/create-settings.ts";
 import {
   defaultListLimit,
   type ListFlags,
   type ReaderFlags,
   readerSettings,
   resolveStoreUrl,
-} from "./settings/reader-settings.ts";
-import { addTokenCommands } from "./token-program.ts";
-import { toVersionLine } from "./version.ts";
+} from "../settings/reader-settings.ts";
+import { addTokenCommands } from "./token-commands.ts";
+import { toVersionLine } from "../version.ts";
 
 /** The widest help: longer lines are hard to read. */
 const maxColumns = 80;
@@ -55,10 +56,9 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     });
 
   program.commandsGroup("Plants:");
-  const serve = setHelp(program.command("serve"), help.serve).action(async (flags: ServeFlags) => {
-    const module = await import("./commands/serve.ts");
-    invocation.exitCode = await module.serve(module.toServeOptions(flags, io), io);
-  });
+  const serve = setHelp(program.command("serve"), help.serve).action((flags: ServeFlags) =>
+    runServe(flags, io, invocation),
+  );
   for (const [name, setting] of Object.entries(serveSettings)) {
     const heading = serveHeadings[name as keyof typeof serveSettings];
     if (heading !== undefined) serve.optionsGroup(heading);
@@ -67,26 +67,11 @@ export function createProgram(io: Io, invocation: Invocation): Command {
 
   const create = setHelp(program.command("create"), help.create)
     .argument("[file...]", "files with plants; - is standard input")
-    .optionsGroup("Plant:")
-    .addOption(createOption("--id <integer>", "identification number, -2^63 to 2^63-1"))
-    .addOption(createOption("--name <text>", "name"))
-    .addOption(createOption("--tag <text>", "type of the plant"))
-    .optionsGroup("Input:")
-    .option("--csv", "the input is a table; its first row names the columns")
-    .option("--tsv", "the same, with tabs between the cells")
-    .addOption(createOption("--from-line <n>", "pass over what begins before line n"))
-    .option("--fail-fast", "read no more once something was not created")
-    .optionsGroup("Output:")
-    .option("--many", "print a line for each plant, even if there is only one")
-    .option("-q, --quiet", "print only what was not created")
-    .addOption(createOption("--rejects <file>", "file for what was not created, as it stood"))
-    .optionsGroup("Sending:")
-    .addOption(createOption("--token-file <file>", "file with the token; - is standard input"))
-    .action(async (files: string[], flags: CreateFlags) => {
-      const module = await import("./commands/create.ts");
-      const options = module.toCreateOptions(flags, files, io);
-      invocation.exitCode = await module.create(options, io, invocation.color);
-    });
+    .action((files: string[], flags: CreateFlags) => runCreate(files, flags, io, invocation));
+  for (const [heading, options] of createOptions) {
+    create.optionsGroup(heading);
+    for (const [flags, text] of options) create.addOption(createOption(flags, text));
+  }
   for (const setting of Object.values({ ...clientSettings, ...manySettings })) {
     create.addOption(toOption(setting));
   }
@@ -101,20 +86,20 @@ export function createProgram(io: Io, invocation: Invocation): Command {
     .addOption(createOption("--after <id>", "only plants with a larger id"))
     .addOption(createOption("--tag <text>", "only plants with exactly this tag"))
     .action(async (flags: ListFlags) => {
-      const module = await import("./commands/list.ts");
+      const module = await import("../commands/list.ts");
       invocation.exitCode = await module.list(module.toListOptions(flags, io), io);
     });
 
   const get = setHelp(program.command("get"), help.get)
     .argument("<id>", "identification number of the plant")
     .action(async (id: string, flags: ReaderFlags) => {
-      const module = await import("./commands/get.ts");
+      const module = await import("../commands/get.ts");
       invocation.exitCode = await module.get(module.toGetOptions(flags, id, io), io);
     });
 
   const exportPlants = setHelp(program.command("export"), help.exportPlants).action(
     async (flags: ReaderFlags) => {
-      const module = await import("./commands/export.ts");
+      const module = await import("../commands/export.ts");
       invocation.exitCode = await module.exportPlants(resolveStoreUrl(flags, io), io);
     },
   );

@@ -1,5 +1,5 @@
 /** Help of the commands for tokens: those for who owns a store, and those for who uses one. */
-import type { ExitCodeName } from "../exit-codes.ts";
+import type { ExitCodeName } from "../../exit-codes.ts";
 import type { CommandHelp } from "./command-help.ts";
 import { configDirectory, dataDirectory } from "./environment.ts";
 

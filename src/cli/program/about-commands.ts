@@ -2,11 +2,15 @@
 import type { Command } from "commander";
 import { setHelp } from "./help/command-help.ts";
 import * as help from "./help/about.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Io } from "./io.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Io } from "../io.ts";
 import { toOption } from "./options.ts";
-import { clientSettings, type DoctorFlags, type OpenApiFlags } from "./settings/client-settings.ts";
-import { readerSettings } from "./settings/reader-settings.ts";
+import {
+  clientSettings,
+  type DoctorFlags,
+  type OpenApiFlags,
+} from "../settings/client-settings.ts";
+import { readerSettings } from "../settings/reader-settings.ts";
 
 /** Adds `doctor`, `explain`, `openapi` and `completion`. */
 export function addAboutCommands(program: Command, io: Io, invocation: Invocation): void {
@@ -16,14 +20,14 @@ export function addAboutCommands(program: Command, io: Io, invocation: Invocatio
     .addOption(toOption(clientSettings.url))
     .addOption(toOption(clientSettings.timeout))
     .action(async (flags: DoctorFlags) => {
-      const module = await import("./commands/doctor.ts");
+      const module = await import("../commands/doctor.ts");
       invocation.exitCode = await module.doctor(flags, io, invocation.color);
     });
 
   setHelp(program.command("explain"), help.explain)
     .argument("[error]", "its number or its name; without it all are listed")
     .action(async (error: string | undefined) => {
-      const module = await import("./commands/explain.ts");
+      const module = await import("../commands/explain.ts");
       invocation.exitCode = await module.explain(error, io);
     });
 
@@ -31,21 +35,21 @@ export function addAboutCommands(program: Command, io: Io, invocation: Invocatio
     .option("--yaml", "YAML instead of JSON")
     .addOption(toOption(clientSettings.url))
     .action(async (flags: OpenApiFlags) => {
-      const module = await import("./commands/openapi.ts");
+      const module = await import("../commands/openapi.ts");
       invocation.exitCode = await module.printOpenApi(module.toOpenApiOptions(flags, io), io);
     });
 
   setHelp(program.command("completion"), help.completion)
     .argument("<shell>", "bash, zsh or fish")
     .action(async (shell: string) => {
-      const module = await import("./commands/completion.ts");
+      const module = await import("../commands/completion.ts");
       invocation.exitCode = await module.completion(shell, io);
     });
   program
     .command("__complete", { hidden: true })
     .argument("[words...]")
     .action(async (words: readonly string[]) => {
-      const module = await import("./commands/completion.ts");
+      const module = await import("../commands/completion.ts");
       invocation.exitCode = await module.complete(program, words, io);
     });
 }

@@ -2,28 +2,28 @@
 import type { Command } from "commander";
 import { setHelp } from "./help/command-help.ts";
 import * as help from "./help/tokens.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Io } from "./io.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Io } from "../io.ts";
 import { refuseTokenOption, toOption } from "./options.ts";
-import { clientSettings, type LoginFlags, type StatusFlags } from "./settings/client-settings.ts";
+import { clientSettings, type LoginFlags, type StatusFlags } from "../settings/client-settings.ts";
 
 /** Adds `login`, `status` and `logout`. */
 export function addLoginCommands(program: Command, io: Io, invocation: Invocation): void {
   const login = setHelp(program.command("login"), help.login).action(async (flags: LoginFlags) => {
-    const module = await import("./commands/login.ts");
+    const module = await import("../commands/login.ts");
     invocation.exitCode = await module.login(flags, io, invocation.color);
   });
 
   const status = setHelp(program.command("status"), help.status)
     .option("--json", "JSON, also on a terminal")
     .action(async (flags: StatusFlags) => {
-      const module = await import("./commands/status.ts");
+      const module = await import("../commands/status.ts");
       invocation.exitCode = await module.status(flags, io, invocation.color);
     });
 
   const logout = setHelp(program.command("logout"), help.logout).action(
     async (flags: Pick<LoginFlags, "url">) => {
-      const module = await import("./commands/logout.ts");
+      const module = await import("../commands/logout.ts");
       invocation.exitCode = await module.logout(flags, io);
     },
   );

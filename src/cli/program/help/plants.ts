@@ -1,5 +1,5 @@
 /** Help of the commands for plants: those that serve, create and read them. */
-import type { ExitCodeName } from "../exit-codes.ts";
+import type { ExitCodeName } from "../../exit-codes.ts";
 import type { CommandHelp } from "./command-help.ts";
 import { configDirectory, dataDirectory } from "./environment.ts";
 

@@ -1,7 +1,7 @@
 /** Options as commander wants them. */
 import { type Command, Option } from "commander";
-import { CommandError } from "./command-error.ts";
-import type { Setting } from "./settings/setting.ts";
+import { CommandError } from "../command-error.ts";
+import type { Setting } from "../settings/setting.ts";
 
 /**
  * An option for a setting; its help names the default and the variable.

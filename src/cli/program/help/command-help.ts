@@ -1,6 +1,6 @@
 /** What the help of a command says beside its options: examples before them, the environment and the exit codes after. */
 import type { Command } from "commander";
-import { type ExitCodeName, exitCodes } from "../exit-codes.ts";
+import { type ExitCodeName, exitCodes } from "../../exit-codes.ts";
 
 /** The help of one command. */
 export interface CommandHelp {
