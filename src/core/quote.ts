@@ -1,7 +1,10 @@
 /** How input may be quoted in a message: cut, escaped, and without tokens (CONTRACT "Status and error numbers"). */
 
+const printableAscii = /^[ -~]*$/;
 /** Control, format (bidirectional marks included), unassigned, separator and invisible characters, but not the plain space. */
-const unprintable = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+const unprintable = String.raw`(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]`;
+/** Of {@link unprintable}, once it is needed: V8 takes a millisecond to read it, which every command would begin with. */
+let unprintablePattern: RegExp | undefined;
 /** With the underscore, so that a token right behind another one goes with it. */
 const tokenLike = /pst_\w+/g;
 /** Longer than the prefix by which its owner knows a token, which is no secret. */
@@ -14,7 +17,9 @@ const tokenRoom = 128;
  * others, as a JSON escape (`\u202e`).
  */
 export function escapeUnprintable(text: string): string {
-  return text.replace(unprintable, (character) =>
+  if (printableAscii.test(text)) return text;
+  unprintablePattern ??= new RegExp(unprintable, "gu");
+  return text.replace(unprintablePattern, (character) =>
     Array.from({ length: character.length }, (_, index) => {
       const unit = character.charCodeAt(index);
       return `\\u${unit.toString(16).padStart(4, "0")}`;

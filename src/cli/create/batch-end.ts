@@ -5,7 +5,6 @@ import { toExitCode, toFailure } from "../failure.ts";
 import { toInputName } from "../input.ts";
 import { type LoneContext, toDetails } from "./lone-answer.ts";
 import type { CommandError } from "../command-error.ts";
-import type { PlantSource } from "./plant-source.ts";
 import type { RecordPlace } from "./record-input.ts";
 import type { Reporter } from "../output/reporter.ts";
 
@@ -13,15 +12,15 @@ import type { Reporter } from "../output/reporter.ts";
  * How to go on.
  *
  * @param place of the first record that nothing was told of
+ * @param paths of all inputs
  * @param canRepeat whether to begin again would do as well
  */
 export function describeWayOn(
   { path, line }: RecordPlace,
-  source: PlantSource,
+  paths: readonly string[],
   canRepeat: boolean,
 ): string {
-  const isOneOfSeveral = source.from === "inputs" && source.paths.length > 1;
-  const inputs = isOneOfSeveral ? ` and the inputs from ${toInputName(path)} on` : "";
+  const inputs = paths.length > 1 ? ` and the inputs from ${toInputName(path)} on` : "";
   const repetition = canRepeat ? ", or repeat the same command" : "";
   return `go on with --from-line ${line}${inputs}${repetition}`;
 }

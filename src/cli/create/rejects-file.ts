@@ -5,10 +5,9 @@ import type { FileHandle } from "node:fs/promises";
 import { type Header, HeaderError } from "../../client/records/input-record.ts";
 import { CommandError } from "../command-error.ts";
 import { toInputError, toInputName } from "../input.ts";
-import type { Reporter } from "../output/reporter.ts";
 import type { InputFormat } from "../settings/create-settings.ts";
 import { loadFraming, type PlacedRecord } from "./record-input.ts";
-import type { CreateOptions } from "./run.ts";
+import type { InputRun } from "./run.ts";
 import { toSystemReason } from "../system-error.ts";
 
 const lineBreak = Buffer.from("\n");
@@ -37,13 +36,14 @@ export class RejectsError extends CommandError {
  *
  * @throws CommandError
  */
-export async function openRejectsFile(
-  { source, many }: CreateOptions,
-  reporter: Reporter,
-): Promise<RejectsFile | undefined> {
+export async function openRejectsFile({
+  options: { many },
+  paths,
+  reporter,
+}: InputRun): Promise<RejectsFile | undefined> {
   const path = many.rejectsPath;
-  if (path === undefined || source.from !== "inputs") return undefined;
-  if (await isOneOf(path, source.paths)) {
+  if (path === undefined) return undefined;
+  if (await isOneOf(path, paths)) {
     throw new CommandError("usage", `--rejects ${path} is an input: give it another name`);
   }
   const { file, isEmpty } = await openFile(path, many.fromLine !== undefined);

@@ -20,9 +20,15 @@ export interface CreateRun {
   readonly io: Io;
   readonly colorChoice: boolean | undefined;
   readonly reporter: Reporter;
-  readonly input: RecordInput;
   /** Cuts everything off, with its reason. */
-  readonly cutOff: AbortSignal;
+  readonly cutOff: AbortController;
+}
+
+/** One run of it with plants from files and from the standard input. */
+export interface InputRun extends CreateRun {
+  /** At least one; `-` is the standard input. */
+  readonly paths: readonly string[];
+  readonly input: RecordInput;
   /** Lets what is under way end, and nothing be begun. */
   readonly lastCall: AbortSignal;
 }

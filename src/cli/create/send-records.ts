@@ -1,17 +1,16 @@
 /** Sends records, and tells what comes of them as it becomes known. */
-import type { Retry } from "../../client/create-plant.ts";
 import { createPlants } from "../../client/create-plants.ts";
 import { type StopCause, StoppedError } from "../../client/stop-cause.ts";
 import { CommandError } from "../command-error.ts";
-import { quoteInput } from "../../core/quote.ts";
 import { tellOutcomes } from "./batch-report.ts";
-import type { CreateRun } from "./run.ts";
+import type { InputRun } from "./run.ts";
 import { concernsAllCreates } from "../failure.ts";
 import type { LoneResult } from "./lone-answer.ts";
 import type { FirstRecords } from "./lone-record.ts";
 import { showWhile } from "../output/progress.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toStatus } from "./record-report.ts";
+import { sayRetry } from "./retry-note.ts";
 import { openRejectsFile, RejectsError, type RejectsFile } from "./rejects-file.ts";
 import type { Tally } from "./tally.ts";
 
@@ -40,10 +39,10 @@ export async function sendRecords(
   records: FirstRecords,
   token: string,
   tally: Tally,
-  run: CreateRun,
+  run: InputRun,
 ): Promise<SendEnd> {
-  const { options, io, colorChoice, reporter, input, lastCall } = run;
-  const rejects = await openRejectsFile(options, reporter);
+  const { options, io, colorChoice, input, lastCall } = run;
+  const rejects = await openRejectsFile(run);
   const isShown = !options.many.isQuiet;
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for what was sent; Ctrl-C again stops at once";
@@ -64,13 +63,13 @@ async function sendAndTell(
   token: string,
   tally: Tally,
   rejects: RejectsFile | undefined,
-  run: CreateRun,
+  run: InputRun,
 ): Promise<SendEnd> {
-  const { options, io, input } = run;
-  const { source, many } = options;
+  const { options, io, input, paths } = run;
+  const { many } = options;
   const report = {
     isQuiet: many.isQuiet,
-    withFile: source.from === "inputs" && source.paths.length > 1,
+    withFile: paths.length > 1,
     rejects,
   };
   try {
@@ -88,7 +87,7 @@ async function sendAndTell(
       const stopped = error as StoppedError<PlacedRecord>;
       return (await records.isAlone) ? { alone: stopped.cause } : { stopped };
     }
-    const isOfBatch = error instanceof CommandError && !run.cutOff.aborted;
+    const isOfBatch = error instanceof CommandError && !run.cutOff.signal.aborted;
     if (!isOfBatch || (await records.isAlone)) throw error;
     const firstUntold = error instanceof RejectsError ? error.record : undefined;
     return { stopped: { cause: error, firstUntold } };
@@ -99,9 +98,9 @@ async function sendAndTell(
 function toClientOptions(
   records: FirstRecords,
   token: string,
-  run: CreateRun,
+  run: InputRun,
 ): Parameters<typeof createPlants>[1] {
-  const { options, io, reporter, cutOff, lastCall } = run;
+  const { options, cutOff, lastCall } = run;
   const { baseUrl, timeoutMs, many } = options;
   const toRetries = (): number => (records.isKnownAlone() ? options.retries : many.retries);
   return {
@@ -113,21 +112,10 @@ function toClientOptions(
     concernsAll: concernsAllCreates,
     mayRetry: (attempts) => attempts <= toRetries(),
     lastCall,
-    signal: cutOff,
+    signal: cutOff.signal,
     onRetry(retry) {
       // Of many, each would say so.
-      if (!io.stderr.isTTY || records.isKnownAlone() === false) return;
-      void reporter.note(describeRetry(retry, toRetries(), baseUrl));
+      if (records.isKnownAlone() !== false) sayRetry(retry, toRetries(), run);
     },
   };
-}
-
-function describeRetry(
-  { attempt, delayMs, failure }: Retry,
-  retries: number,
-  baseUrl: string,
-): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
-  const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-  return `${baseUrl} is unavailable (${quoteInput(reason, 100)}): ${next}`;
 }
