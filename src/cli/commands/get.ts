@@ -4,7 +4,7 @@ import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
-import { parseId } from "../settings/setting-values.ts";
+import { parseId } from "../settings/store-values.ts";
 import { parseValue } from "../settings/setting.ts";
 import { type ReaderFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { readStore } from "../store-access.ts";

@@ -7,7 +7,7 @@ import { printJson } from "../output/json-output.ts";
 import { readPlantPages } from "../output/plant-pages.ts";
 import { toPlantTable } from "../output/plant-table.ts";
 import { createReporter } from "../output/reporter.ts";
-import { parseId, parseLimit, parseTag } from "../settings/setting-values.ts";
+import { parseId, parseLimit, parseTag } from "../settings/store-values.ts";
 import { defaultListLimit, type ListFlags, resolveStoreUrl } from "../settings/reader-settings.ts";
 import { parseValue } from "../settings/setting.ts";
 import { readStore } from "../store-access.ts";

@@ -11,7 +11,7 @@ import { JsonFraming } from "../../client/records/json-framing.ts";
 import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
-import { maxPlantBytes } from "../settings/setting-values.ts";
+import { maxPlantBytes } from "../settings/server-values.ts";
 import type { InputFormat } from "../settings/create-settings.ts";
 
 /** A record, and the input that it is of. */

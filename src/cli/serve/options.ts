@@ -6,7 +6,7 @@ import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 import { type ServeFlags, serveSettings } from "../settings/serve-settings.ts";
 import { resolve } from "../settings/setting.ts";
-import type { MetricsPlace } from "../settings/setting-values.ts";
+import type { MetricsPlace } from "../settings/server-values.ts";
 import { findTokenProblem, trimToken } from "../../auth/token-text.ts";
 import type { TlsFiles } from "./tls-files.ts";
 

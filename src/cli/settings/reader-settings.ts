@@ -2,8 +2,8 @@
 import { describeStoreUrl } from "../../store/store-url.ts";
 import type { Io } from "../io.ts";
 import { findDataDirectory } from "./directories.ts";
-import * as values from "./setting-values.ts";
 import { type Setting, type Flags, resolve } from "./setting.ts";
+import { checkStoreUrl } from "./store-values.ts";
 
 /** Where plants are kept. */
 export const storeSetting = {
@@ -12,7 +12,7 @@ export const storeSetting = {
   help: "where plants are kept: sqlite:PATH, postgres:// or memory:",
   fallback: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
   shownFallback: "<data dir>/plants.db",
-  parse: values.checkStoreUrl,
+  parse: checkStoreUrl,
   show: describeStoreUrl,
 } as const satisfies Setting<string>;
 

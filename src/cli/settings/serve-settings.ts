@@ -2,6 +2,7 @@
 import { conflictPolicies } from "../../core/store.ts";
 import { logFormats, logLevels } from "../../server/observing/log.ts";
 import type { Io } from "../io.ts";
+import * as server from "./server-values.ts";
 import * as values from "./setting-values.ts";
 import type { Flags, Setting } from "./setting.ts";
 import { storeSetting } from "./reader-settings.ts";
@@ -13,14 +14,14 @@ export const serveSettings = {
     variable: "PLANTSTORE_HOST",
     help: "address to listen on",
     fallback: "127.0.0.1",
-    parse: values.parseHost,
+    parse: server.parseHost,
   },
   port: {
     flags: "--port <port>",
     variable: "PLANTSTORE_PORT",
     help: "port to listen on; 0 takes a free one",
     fallback: "7526",
-    parse: values.parsePort,
+    parse: server.parsePort,
   },
   socket: {
     flags: "--socket <path>",
@@ -52,7 +53,7 @@ export const serveSettings = {
     help: "path in front of /plants, such as /v1",
     fallback: "",
     shownFallback: "none",
-    parse: values.parseBasePath,
+    parse: server.parseBasePath,
   },
   publicUrl: {
     flags: "--public-url <url>",
@@ -75,28 +76,28 @@ export const serveSettings = {
     variable: "PLANTSTORE_MAX_BODY",
     help: "largest request body, such as 64KiB",
     fallback: "1MiB",
-    parse: values.parseByteSize,
+    parse: server.parseByteSize,
   },
   maxInflight: {
     flags: "--max-inflight <n>",
     variable: "PLANTSTORE_MAX_INFLIGHT",
     help: "creates that may wait for the store",
     fallback: "4096",
-    parse: values.parseInflight,
+    parse: server.parseInflight,
   },
   maxWaiting: {
     flags: "--max-waiting <bytes>",
     variable: "PLANTSTORE_MAX_WAITING",
     help: "bytes of all bodies that arrive or wait for the store",
     fallback: "64MiB",
-    parse: values.parseMemorySize,
+    parse: server.parseMemorySize,
   },
   maxConnections: {
     flags: "--max-connections <n>",
     variable: "PLANTSTORE_MAX_CONNECTIONS",
     help: "connections; one more ends the longest idle one",
     fallback: "10000",
-    parse: values.parseConnections,
+    parse: server.parseConnections,
   },
   requestTimeout: {
     flags: "--request-timeout <seconds>",
@@ -124,7 +125,7 @@ export const serveSettings = {
     variable: "PLANTSTORE_NO_DOCS",
     help: "no page for people at / and /docs",
     fallback: "0",
-    parse: values.parseSwitch,
+    parse: server.parseSwitch,
   },
   corsOrigin: {
     flags: "--cors-origin <origin>",
@@ -133,7 +134,7 @@ export const serveSettings = {
     fallback: "",
     shownFallback: "none",
     isRepeatable: true,
-    parse: values.parseOrigins,
+    parse: server.parseOrigins,
   },
   metrics: {
     flags: "--metrics <where>",
@@ -141,7 +142,7 @@ export const serveSettings = {
     help: "GET /metrics for Prometheus, on main (here) or HOST:PORT",
     fallback: "",
     shownFallback: "none",
-    parse: values.parseMetricsPlace,
+    parse: server.parseMetricsPlace,
   },
   logFormat: {
     flags: "--log-format <format>",
