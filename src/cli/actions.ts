@@ -4,7 +4,12 @@ import type { Io } from "./io.ts";
 import type { CreateFlags } from "./settings/create-settings.ts";
 import type { ServeFlags } from "./settings/serve-settings.ts";
 
-/** @param files the operands */
+/**
+ * Runs `create`.
+ *
+ * @param files the operands
+ * @throws whatever it throws
+ */
 export async function runCreate(
   files: readonly string[],
   flags: CreateFlags,
@@ -15,6 +20,7 @@ export async function runCreate(
   invocation.exitCode = await create(toCreateOptions(flags, files, io), io, invocation.color);
 }
 
+/** Runs `serve`. @throws whatever it throws */
 export async function runServe(flags: ServeFlags, io: Io, invocation: Invocation): Promise<void> {
   const { serve, toServeOptions } = await import("./commands/serve.ts");
   invocation.exitCode = await serve(toServeOptions(flags, io), io);

@@ -25,11 +25,11 @@ export type PlainCommand =
 export function readPlainCommand([name, ...words]: readonly string[]): PlainCommand | undefined {
   switch (name) {
     case "create": {
-      const read = readPlainArguments(words, listCreateOptions());
+      const read = readPlainArguments<CreateFlags>(words, listCreateOptions());
       return read && { name, flags: read.flags, files: read.operands };
     }
     case "serve": {
-      const read = readPlainArguments(words, listOptions(serveSettings));
+      const read = readPlainArguments<ServeFlags>(words, listOptions(serveSettings));
       if (read === undefined || read.operands.length > 0) return undefined;
       return { name, flags: read.flags };
     }

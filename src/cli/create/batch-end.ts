@@ -8,21 +8,24 @@ import type { CommandError } from "../command-error.ts";
 import type { RecordPlace } from "./record-input.ts";
 import type { Reporter } from "../output/reporter.ts";
 
-/**
- * How to go on.
- *
- * @param place of the first record that nothing was told of
- * @param paths of all inputs
- * @param canRepeat whether to begin again would do as well
- */
-export function describeWayOn(
-  { path, line }: RecordPlace,
-  paths: readonly string[],
-  canRepeat: boolean,
-): string {
-  const inputs = paths.length > 1 ? ` and the inputs from ${toInputName(path)} on` : "";
+/** Where a run ended. */
+interface RunEnd {
+  /** Of the first record that is still to be created. */
+  readonly place: RecordPlace;
+  /** Of all inputs. */
+  readonly paths: readonly string[];
+  /** The file that has what was not created before that, if anything was not. */
+  readonly rejectsPath: string | undefined;
+  /** Whether to begin again would do as well. */
+  readonly canRepeat: boolean;
+}
+
+/** How to go on; without the file of rejects nothing that failed is left behind. */
+export function describeWayOn({ place, paths, rejectsPath, canRepeat }: RunEnd): string {
+  const inputs = paths.length > 1 ? ` and the inputs from ${toInputName(place.path)} on` : "";
   const repetition = canRepeat ? ", or repeat the same command" : "";
-  return `go on with --from-line ${line}${inputs}${repetition}`;
+  const rejects = rejectsPath === undefined ? "" : `; ${rejectsPath} has what was not created`;
+  return `go on with --from-line ${place.line}${inputs}${repetition}${rejects}`;
 }
 
 /**

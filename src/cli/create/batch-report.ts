@@ -53,7 +53,7 @@ async function printOutcomes(
   const lines: string[] = [];
   for (const outcome of outcomes) {
     const status = toStatus(outcome.result);
-    tally.add(status);
+    tally.add(status, outcome.work);
     if (!isQuiet || !isThere(status)) lines.push(toReportJson(outcome, withFile));
   }
   if (lines.length > 0) await printJson(stdout, lines);

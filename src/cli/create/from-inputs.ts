@@ -77,10 +77,17 @@ async function send(
   if ("alone" in end) return printLone(end.alone, context, io, reporter);
 
   if (isWatched(run)) await reporter.note(tally.describeEnd(io.nowMs()));
-  const place = end.stopped?.firstUntold ?? input.place;
-  // It would begin the file of rejects again as well, and end in the same way.
-  const canRepeat = !(end.stopped?.cause instanceof RejectsError);
-  const wayOn = describeWayOn(place, paths, canRepeat);
+  const isOfRejects = end.stopped?.cause instanceof RejectsError;
+  // The file of rejects has what failed; without one it is passed over no more than what was not told.
+  const { rejectsPath } = run.options.many;
+  const lost = rejectsPath === undefined ? tally.firstFailed : undefined;
+  const wayOn = describeWayOn({
+    place: lost ?? end.stopped?.firstUntold ?? input.place,
+    paths,
+    rejectsPath: tally.missing > 0 && !isOfRejects ? rejectsPath : undefined,
+    // It would begin the file of rejects again as well, and end in the same way.
+    canRepeat: !isOfRejects,
+  });
   if (end.stopped !== undefined) return sayStopCause(end.stopped.cause, wayOn, context, reporter);
   const signal = toStopSignal();
   if (signal !== undefined) throw new BatchInterruption(signal, wayOn);

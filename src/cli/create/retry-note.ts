@@ -9,12 +9,14 @@ export function sayRetry(retry: Retry, retries: number, run: CreateRun): void {
   if (io.stderr.isTTY) void reporter.note(describeRetry(retry, retries, options.baseUrl));
 }
 
-function describeRetry(
-  { attempt, delayMs, failure }: Retry,
-  retries: number,
-  baseUrl: string,
-): string {
+/** Why an attempt failed, in words that a comma or a colon may follow. */
+export function describeUnavailable({ failure }: Retry, baseUrl: string): string {
   const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
+  return `${baseUrl} is unavailable (${quoteInput(reason, 100)})`;
+}
+
+function describeRetry(retry: Retry, retries: number, baseUrl: string): string {
+  const { attempt, delayMs } = retry;
   const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-  return `${baseUrl} is unavailable (${quoteInput(reason, 100)}): ${next}`;
+  return `${describeUnavailable(retry, baseUrl)}: ${next}`;
 }

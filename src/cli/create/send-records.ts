@@ -1,4 +1,5 @@
 /** Sends records, and tells what comes of them as it becomes known. */
+import type { Retry } from "../../client/create-plant.ts";
 import { createPlants } from "../../client/create-plants.ts";
 import { type StopCause, StoppedError } from "../../client/stop-cause.ts";
 import { CommandError } from "../command-error.ts";
@@ -10,7 +11,7 @@ import type { FirstRecords } from "./lone-record.ts";
 import { showWhile } from "../output/progress.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toStatus } from "./record-report.ts";
-import { sayRetry } from "./retry-note.ts";
+import { describeUnavailable, sayRetry } from "./retry-note.ts";
 import { openRejectsFile, RejectsError, type RejectsFile } from "./rejects-file.ts";
 import type { Tally } from "./tally.ts";
 
@@ -44,13 +45,17 @@ export async function sendRecords(
   const { options, io, colorChoice, input, lastCall } = run;
   const rejects = await openRejectsFile(run);
   const isShown = !options.many.isQuiet;
+  const outage: Outage = {};
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for what was sent; Ctrl-C again stops at once";
-    return records.isKnownAlone() === false
-      ? tally.describeProgress(input, io.nowMs())
-      : `waiting for ${options.baseUrl}`;
+    if (records.isKnownAlone() !== false) return `waiting for ${options.baseUrl}`;
+    const progress = tally.describeProgress(input, io.nowMs());
+    const { retry } = outage;
+    return retry === undefined
+      ? progress
+      : `${describeUnavailable(retry, options.baseUrl)}, trying again: ${progress}`;
   };
-  const work = () => sendAndTell(records, token, tally, rejects, run);
+  const work = () => sendAndTell(records, token, { tally, rejects, outage }, run);
   try {
     return isShown ? await showWhile(toText, work, io, colorChoice) : await work();
   } finally {
@@ -58,11 +63,22 @@ export async function sendRecords(
   }
 }
 
+/** That the store was unavailable when it was last asked; many create at a time, and all of them see it. */
+interface Outage {
+  retry?: Retry | undefined;
+}
+
+/** What is kept of what was told. */
+interface Told {
+  readonly tally: Tally;
+  readonly rejects: RejectsFile | undefined;
+  readonly outage: Outage;
+}
+
 async function sendAndTell(
   records: FirstRecords,
   token: string,
-  tally: Tally,
-  rejects: RejectsFile | undefined,
+  { tally, rejects, outage }: Told,
   run: InputRun,
 ): Promise<SendEnd> {
   const { options, io, input, paths } = run;
@@ -73,12 +89,16 @@ async function sendAndTell(
     rejects,
   };
   try {
-    for await (const outcomes of createPlants(records.all, toClientOptions(records, token, run))) {
+    for await (const outcomes of createPlants(
+      records.all,
+      toClientOptions(records, token, outage, run),
+    )) {
       const [first] = outcomes;
       if (first !== undefined && (await records.isAlone)) {
         if (!isThere(toStatus(first.result))) await rejects?.add([first.work]);
         return { alone: first.result };
       }
+      if (outcomes.some(({ result }) => isThere(toStatus(result)))) outage.retry = undefined;
       await tellOutcomes(outcomes, tally, report, io);
       if (many.isFailFast && tally.missing > 0) input.stop();
     }
@@ -98,6 +118,7 @@ async function sendAndTell(
 function toClientOptions(
   records: FirstRecords,
   token: string,
+  outage: Outage,
   run: InputRun,
 ): Parameters<typeof createPlants>[1] {
   const { options, cutOff, lastCall } = run;
@@ -115,7 +136,8 @@ function toClientOptions(
     signal: cutOff.signal,
     onRetry(retry) {
       // Of many, each would say so.
-      if (records.isKnownAlone() !== false) sayRetry(retry, toRetries(), run);
+      if (records.isKnownAlone() === false) outage.retry = retry;
+      else sayRetry(retry, toRetries(), run);
     },
   };
 }

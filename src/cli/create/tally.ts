@@ -1,4 +1,5 @@
 /** Counts what became of many records, and says it to the person who waits. */
+import type { RecordPlace } from "./record-input.ts";
 import { isThere, type RecordStatus } from "./record-report.ts";
 
 /** How much of the input has been read, where its size is known. */
@@ -17,14 +18,23 @@ export class Tally {
     rejected: 0,
     failed: 0,
   };
+  #firstFailed: RecordPlace | undefined;
 
   /** @param nowMs of any clock that only goes forward, in milliseconds */
   constructor(nowMs: number) {
     this.#startedAtMs = nowMs;
   }
 
-  add(status: RecordStatus): void {
+  /** @param place of the record */
+  add(status: RecordStatus, place: RecordPlace): void {
     this.#counts[status]++;
+    // Of its place alone: a record may be large.
+    if (status === "failed") this.#firstFailed ??= { path: place.path, line: place.line };
+  }
+
+  /** The first record that may fare better another time. */
+  get firstFailed(): RecordPlace | undefined {
+    return this.#firstFailed;
   }
 
   /** All records. */
@@ -44,13 +54,16 @@ export class Tally {
   describeProgress({ bytesRead, totalBytes }: Extent, nowMs: number): string {
     const elapsedMs = nowMs - this.#startedAtMs;
     const parts = [`${format(this.total)} plants`];
-    if (this.missing > 0) parts.push(`${format(this.missing)} refused`);
+    if (this.missing > 0) parts.push(`${format(this.missing)} not created`);
     parts.push(this.#describeRate(elapsedMs));
     if (totalBytes === undefined || totalBytes === 0) return parts.join(", ");
     // A file may grow while it is read.
     const share = Math.min(bytesRead / totalBytes, 1);
-    parts.unshift(`${Math.floor(share * 100)} %`);
-    if (share > 0) parts.push(`${describeDuration((elapsedMs * (1 - share)) / share)} left`);
+    parts.unshift(`${Math.floor(share * 100)} % read`);
+    // What was read is not answered yet.
+    if (share > 0 && share < 1) {
+      parts.push(`${describeDuration((elapsedMs * (1 - share)) / share)} left`);
+    }
     return parts.join(", ");
   }
 

@@ -20,12 +20,13 @@ export function toOption(setting: Setting<unknown>, noteWidth = 54): Option {
   );
 }
 
-/** An option with a value, which may be given once: of two plants' names, none is the right one. */
+/** An option. One with a value may be given once: of two plants' names, none is the right one. */
 export function createOption(flags: string, help: string): Option {
-  const [name] = flags.split(" ");
-  return new Option(flags, help).argParser((value: string, previous: string | undefined) => {
+  const option = new Option(flags, help);
+  if (!option.required) return option;
+  return option.argParser((value: string, previous: string | undefined) => {
     if (previous !== undefined) {
-      throw new CommandError("usage", `${name} is given twice: leave one of them out`);
+      throw new CommandError("usage", `${option.long} is given twice: leave one of them out`);
     }
     return value;
   });

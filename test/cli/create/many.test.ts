@@ -5,7 +5,13 @@ import { join } from "node:path";
 
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findClosedUrl, openRawServer } from "../../client/scripted-server.ts";
+import {
+  errorAnswer,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "../../client/scripted-server.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -460,6 +466,41 @@ describe("it ends early", () => {
     expect(stdin.destroyed).toBe(true);
   });
 
+  describe("after a record that failed", () => {
+    /** Ends with Ctrl-C once the store, up for all others, was away for the second of three records. */
+    async function endAfterFailure(...args: readonly string[]) {
+      const scripted = await openScriptedServer((response) => {
+        const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
+        (isAway ? errorAnswer(50_301) : json(200, '{"name":"a"}'))(response);
+      });
+      const stdin = new PassThrough();
+      const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
+      const run = startCli(["create", "--many", "--retry", "1", ...args], { stdin, env });
+      stdin.write(line(1) + line(2) + line(3));
+      await run.saw('"line":3');
+      run.signal("SIGINT");
+      const { exitCode, stdout, stderr } = await run.finished;
+      expect(toLines(stdout)).toMatchObject([{}, { line: 2, status: "failed" }, {}]);
+      return { exitCode, stderr };
+    }
+
+    it("it goes on with that one, so that nothing is left behind", async () => {
+      expect(await endAfterFailure()).toEqual({
+        exitCode: 130,
+        stderr: "error: stopped by SIGINT: go on with --from-line 2, or repeat the same command\n",
+      });
+    });
+
+    it("it goes on behind all when --rejects has taken that one, and says which file has it", async () => {
+      const path = join(directory, "rejects");
+      expect(await endAfterFailure("--rejects", path)).toEqual({
+        exitCode: 130,
+        stderr: `error: stopped by SIGINT: go on with --from-line 4, or repeat the same command; ${path} has what was not created\n`,
+      });
+      expect(await readFile(path, "utf8")).toBe(line(2));
+    });
+  });
+
   it("on a terminal it says what it still waits for after Ctrl-C", async () => {
     const sockets: Socket[] = [];
     const url = await openRawServer((socket) => void sockets.push(socket));
@@ -522,11 +563,22 @@ describe("it ends early", () => {
 describe("a person at a terminal", () => {
   const terminals = { stderr: true };
 
+  it("is told while the store is away, and sees no time left once all is read", async () => {
+    const path = await writeInput("plants.json", `${a}\n${b}\n`);
+    const { url } = await openScriptedServer(errorAnswer(50_301));
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", path], { terminals, env });
+    await run.saw(`${url} is unavailable (error 50301), trying again: 100 % read, 0 plants, 0/s`);
+    expect(run.stderr()).not.toContain("left");
+    run.signal("SIGINT");
+    expect((await run.finished).exitCode).toBe(130);
+  });
+
   it("is shown how far it is, and at the end what became of them", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], withServer({ stdin, terminals }));
     stdin.write(`${a}\n${b}\n{}\n`);
-    await run.saw("3 plants, 1 refused, ");
+    await run.saw("3 plants, 1 not created, ");
     stdin.end();
     expect((await run.finished).stderr).toMatch(
       /created 2, unchanged 0, replaced 0, refused 1, failed 0 in [\d.]+ s \(\d+\/s\)\n$/,

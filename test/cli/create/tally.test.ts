@@ -5,7 +5,9 @@ import { Tally } from "../../../src/cli/create/tally.ts";
 function tallyOf(counts: Partial<Record<RecordStatus, number>>): Tally {
   const tally = new Tally(1000);
   for (const [status, count] of Object.entries(counts)) {
-    for (let added = 0; added < count; added++) tally.add(status as RecordStatus);
+    for (let added = 0; added < count; added++) {
+      tally.add(status as RecordStatus, { path: "-", line: added });
+    }
   }
   return tally;
 }
@@ -13,11 +15,23 @@ function tallyOf(counts: Partial<Record<RecordStatus, number>>): Tally {
 describe("how far it is", () => {
   it.each<[what: string, read: number, total: number | undefined, elapsedMs: number, text: string]>(
     [
-      ["of a file", 250, 1000, 2000, "25 %, 1,500 plants, 750/s, 6.0 s left"],
-      ["of a file that takes minutes", 100, 1000, 20_000, "10 %, 1,500 plants, 75/s, 3 min left"],
-      ["of a file that takes hours", 1, 1000, 5000, "0 %, 1,500 plants, 300/s, 1 h 23 min left"],
-      ["of a file that grows", 1100, 1000, 2000, "100 %, 1,500 plants, 750/s, 0.0 s left"],
-      ["of a file that nothing was read of", 0, 1000, 2000, "0 %, 1,500 plants, 750/s"],
+      ["of a file", 250, 1000, 2000, "25 % read, 1,500 plants, 750/s, 6.0 s left"],
+      [
+        "of a file that takes minutes",
+        100,
+        1000,
+        20_000,
+        "10 % read, 1,500 plants, 75/s, 3 min left",
+      ],
+      [
+        "of a file that takes hours",
+        1,
+        1000,
+        5000,
+        "0 % read, 1,500 plants, 300/s, 1 h 23 min left",
+      ],
+      ["of a file that grows", 1100, 1000, 2000, "100 % read, 1,500 plants, 750/s"],
+      ["of a file that nothing was read of", 0, 1000, 2000, "0 % read, 1,500 plants, 750/s"],
       ["of a pipe", 250, undefined, 2000, "1,500 plants, 750/s"],
     ],
   )("%s", (_what, bytesRead, totalBytes, elapsedMs, text) => {
@@ -28,7 +42,7 @@ describe("how far it is", () => {
   it("names what was not created, if anything", () => {
     const tally = tallyOf({ created: 1, rejected: 2, failed: 1 });
     const extent = { bytesRead: 1, totalBytes: undefined };
-    expect(tally.describeProgress(extent, 2000)).toBe("4 plants, 3 refused, 4/s");
+    expect(tally.describeProgress(extent, 2000)).toBe("4 plants, 3 not created, 4/s");
   });
 });
 

@@ -113,6 +113,8 @@ describe("a setting", () => {
 describe("a value for serve", () => {
   it.each<[ServeFlags, Partial<ServeOptions>]>([
     [{ host: "localhost" }, { host: "localhost" }],
+    [{ docs: false }, { docs: false }],
+    [{ docs: true }, { docs: true }],
     [{ host: "0.0.0.0" }, { host: "0.0.0.0" }],
     [{ host: "[::]" }, { host: "::" }],
     [{ port: "0" }, { port: 0 }],
