@@ -21,6 +21,7 @@ export async function openSqliteEngine(path: string, mustExist = false): Promise
   const reader = createConnectionThread(file);
   const checkpointer = createCheckpointer(reader);
   await writer.open();
+  file.noteLog();
 
   return {
     // While one is at work the next one waits on its thread, which need not wait for this one to send it.
@@ -41,6 +42,7 @@ export async function openSqliteEngine(path: string, mustExist = false): Promise
       // One after the other: the last to go moves the log into the file, and of two at once neither is the last.
       await reader.close();
       await writer.close();
+      file.leave();
     },
   };
 }

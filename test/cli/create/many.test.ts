@@ -466,7 +466,7 @@ describe("it ends early", () => {
     expect(stdin.destroyed).toBe(true);
   });
 
-  describe("after a record that failed", () => {
+  describe("and after a record that failed", () => {
     /** Ends with Ctrl-C once the store, up for all others, was away for the second of three records. */
     async function endAfterFailure(...args: readonly string[]) {
       const scripted = await openScriptedServer((response) => {
@@ -484,14 +484,14 @@ describe("it ends early", () => {
       return { exitCode, stderr };
     }
 
-    it("it goes on with that one, so that nothing is left behind", async () => {
+    it("goes on with that one, so that nothing is left behind", async () => {
       expect(await endAfterFailure()).toEqual({
         exitCode: 130,
         stderr: "error: stopped by SIGINT: go on with --from-line 2, or repeat the same command\n",
       });
     });
 
-    it("it goes on behind all when --rejects has taken that one, and says which file has it", async () => {
+    it("goes on behind all when --rejects has taken that one, and says which file has it", async () => {
       const path = join(directory, "rejects");
       expect(await endAfterFailure("--rejects", path)).toEqual({
         exitCode: 130,

@@ -104,6 +104,40 @@ describe("a SQLite store", () => {
     expect(await (await open(path)).get(1n)).toEqual({ id: 1n, name: "fern" });
   });
 
+  describe("that was replaced by another store while it was in use", () => {
+    async function replaceStore(path: string): Promise<void> {
+      const other = await openSqliteEngine(`${path}.other`);
+      await other.commit([toRequest(7n, "moss"), toRequest(8n, "moss")]);
+      await other.close();
+      await rename(`${path}.other`, path);
+    }
+
+    it("leaves that one as it is: its log is not taken for the other's", async () => {
+      const path = await createPath();
+      const engine = await openSqliteEngine(path);
+      for (let id = 1n; id < 100n; id++) await engine.commit([toRequest(id, "f".repeat(999))]);
+      await replaceStore(path);
+      await engine.close();
+      const ids = (await (await open(path)).list({ limit: 9 })).map(({ id }) => id);
+      expect(ids).toEqual([7n, 8n]);
+      expect(await readdir(dirname(path))).toContain(`${basename(path)}-wal.replaced`);
+    });
+
+    it("leaves the log alone that somebody has begun for the other", async () => {
+      const path = await createPath();
+      const engine = await openSqliteEngine(path);
+      await engine.commit([toRequest(1n, "fern")]);
+      await replaceStore(path);
+      await rm(`${path}-wal`);
+      await rm(`${path}-shm`);
+      const successor = await open(path);
+      await successor.commit([toRequest(9n, "rose")]);
+      await engine.close();
+      expect(await readdir(dirname(path))).toContain(`${basename(path)}-wal`);
+      expect(await successor.get(9n)).toEqual({ id: 9n, name: "rose" });
+    });
+  });
+
   it("writes nothing for creates that change nothing", async () => {
     const path = await createPath();
     const engine = await open(path);
