@@ -9,7 +9,7 @@ interface ExitCodeRow {
 /** Every exit code of the command. */
 export const exitCodes = {
   done: { code: 0, meaning: "done" },
-  internal: { code: 1, meaning: "an internal error, or serve could not start" },
+  internal: { code: 1, meaning: "an internal error, full output, or serve could not start" },
   usage: { code: 2, meaning: "wrong usage, or a local file or setting that can't be read" },
   invalidPlant: { code: 3, meaning: "not a valid plant, found here or by the server" },
   tokenRefused: { code: 4, meaning: "no token, or it was refused" },

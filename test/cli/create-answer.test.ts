@@ -43,6 +43,16 @@ describe("a Plant", () => {
     expect(stdout).toBe(`${JSON.stringify({ name: nasty })}\n`);
   });
 
+  it("is not printed with --quiet, and an Error is", async () => {
+    const plant = await createWith(json(200, '{"name":"a"}'), {}, ["--quiet"]);
+    expect(plant).toMatchObject({ exitCode: 0, stdout: "", stderr: "" });
+    const error = await createWith(errorAnswer(40900), {}, ["--quiet"]);
+    expect(error).toMatchObject({
+      exitCode: 5,
+      stdout: '{"error":40900,"message":"message of 40900"}\n',
+    });
+  });
+
   it("has escapes on a terminal for what the terminal would obey, and is the same JSON", async () => {
     const { stdout } = await createWith(json(200, JSON.stringify({ name: nasty })), terminal);
     expect(stdout).toMatch(/^[ -~\u{1F331}]*\n$/u);
@@ -287,6 +297,12 @@ describe("a person who waits", () => {
     const options = { terminals: { stderr: true }, columns: 0 };
     const args = ["--timeout", "0.6", "--retry", "0"];
     const { stderr } = await createWith(() => {}, options, args);
+    expect(stderr).not.toContain("waiting");
+  });
+
+  it("is not shown it with --quiet", async () => {
+    const args = ["--timeout", "0.6", "--retry", "0", "--quiet"];
+    const { stderr } = await createWith(() => {}, terminal, args);
     expect(stderr).not.toContain("waiting");
   });
 

@@ -66,6 +66,32 @@ describe("output that is full", () => {
     });
   });
 
+  it("of a create still leaves it said what became of the plant", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const create = (name: string) =>
+      runShell(`plantstore create --id 1 --name ${name} >/dev/full`, env);
+    expect(await create("fern")).toMatchObject({
+      code: 1,
+      stderr: `the plant is there, but can't be printed\n${noSpace}`,
+    });
+    const refused = await create("moss");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^error 40900: \/id 1 belongs to a different plant, /);
+    expect(refused.stderr.endsWith(`\n${noSpace}`)).toBe(true);
+  });
+
+  it("of many creates ends them, and says where to go on", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const lines = `for id in $(seq 1000); do echo "{\\"id\\":$id,\\"name\\":\\"a\\"}"; done`;
+    const ended = await runShell(`${lines} | plantstore create >/dev/full`, env);
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({
+      code: 1,
+      stderr: `${noSpace.trimEnd()}; go on with --from-line 1, or repeat the same command\n`,
+    });
+  });
+
   it("an error that can't be told is still in the exit code", async () => {
     expect(await runShell("plantstore --nope 2>/dev/full")).toMatchObject({ code: 2 });
     expect(await runShell("plantstore token 2>/dev/full")).toMatchObject({ code: 2 });

@@ -1,7 +1,7 @@
 /** Prints what came of a create: its JSON for programs on stdout, a sentence for the person on stderr. */
 import type { CreateAnswer } from "../../client/answer.ts";
 import { type ErrorBody, toPlantJson } from "../../core/plant.ts";
-import type { Io } from "../io.ts";
+import { type Io, OutputError } from "../io.ts";
 import { printJson } from "../output/json-output.ts";
 import type { Reporter } from "../output/reporter.ts";
 
@@ -24,7 +24,12 @@ export async function printPlant(
   io: Io,
   reporter: Reporter,
 ): Promise<void> {
-  await printJson(io.stdout, [toPlantJson(plant)]);
+  try {
+    await printJson(io.stdout, [toPlantJson(plant)]);
+  } catch (error) {
+    if (isUnwritable(error)) await reporter.note("the plant is there, but can't be printed");
+    throw error;
+  }
   if (io.stderr.isTTY && result !== undefined && result !== "created") {
     await reporter.note(remarks[result]);
   }
@@ -42,8 +47,18 @@ export async function printError(
   io: Io,
   reporter: Reporter,
 ): Promise<void> {
-  await printJson(io.stdout, [JSON.stringify({ error, message })]);
+  try {
+    await printJson(io.stdout, [JSON.stringify({ error, message })]);
+  } catch (failure) {
+    if (isUnwritable(failure)) await sayError({ error, message }, details, reporter);
+    throw failure;
+  }
   await sayError({ error, message }, details, reporter);
+}
+
+/** Not where nobody reads any more: whoever went away wants no more said. */
+function isUnwritable(error: unknown): boolean {
+  return error instanceof OutputError && !error.isClosed;
 }
 
 /** Says an Error as a sentence. */

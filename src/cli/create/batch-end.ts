@@ -5,6 +5,7 @@ import { toExitCode, toFailure } from "../failure.ts";
 import { toInputName } from "../input.ts";
 import { type LoneContext, toDetails } from "./lone-answer.ts";
 import type { CommandError } from "../command-error.ts";
+import type { OutputError } from "../io.ts";
 import type { RecordPlace } from "./record-input.ts";
 import type { Reporter } from "../output/reporter.ts";
 
@@ -34,7 +35,7 @@ export function describeWayOn({ place, paths, rejectsPath, canRepeat }: RunEnd):
  * @returns the exit code
  */
 export async function sayStopCause(
-  cause: StopCause | CommandError,
+  cause: StopCause | CommandError | OutputError,
   wayOn: string,
   context: Pick<LoneContext, "tokenSource" | "baseUrl">,
   reporter: Reporter,

@@ -50,11 +50,8 @@ async function printOutcomes(
   { isQuiet, withFile }: BatchReportOptions,
   { stdout }: Io,
 ): Promise<void> {
-  const lines: string[] = [];
-  for (const outcome of outcomes) {
-    const status = toStatus(outcome.result);
-    tally.add(status, outcome.work);
-    if (!isQuiet || !isThere(status)) lines.push(toReportJson(outcome, withFile));
-  }
+  const shown = isQuiet ? outcomes.filter(({ result }) => !isThere(toStatus(result))) : outcomes;
+  const lines = shown.map((outcome) => toReportJson(outcome, withFile));
   if (lines.length > 0) await printJson(stdout, lines);
+  for (const { work, result } of outcomes) tally.add(toStatus(result), work);
 }

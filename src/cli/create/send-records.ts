@@ -8,6 +8,7 @@ import type { InputRun } from "./run.ts";
 import { concernsAllCreates } from "../failure.ts";
 import type { LoneResult } from "./lone-answer.ts";
 import type { FirstRecords } from "./lone-record.ts";
+import { OutputError } from "../io.ts";
 import { showWhile } from "../output/progress.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { isThere, toStatus } from "./record-report.ts";
@@ -24,8 +25,8 @@ export type SendEnd =
 
 /** Why the sending ended early. */
 interface Stop {
-  /** Others would fare no better, or an input can't be read or the rejects not written. */
-  readonly cause: StopCause | CommandError;
+  /** Others would fare no better, an input can't be read, or what came of them not be written. */
+  readonly cause: StopCause | CommandError | OutputError;
   /** The first record that nothing was told of; undefined: it was not read. */
   readonly firstUntold: PlacedRecord | undefined;
 }
@@ -33,7 +34,8 @@ interface Stop {
 /**
  * Sends the records.
  *
- * @throws CommandError when the rejects can't be written at all, or those of a single record; OutputError
+ * @throws CommandError when the rejects can't be written at all, or those of a single record
+ * @throws OutputError when nobody reads what came of them
  * @throws the reason with which it was cut off
  */
 export async function sendRecords(
@@ -88,6 +90,7 @@ async function sendAndTell(
     withFile: paths.length > 1,
     rejects,
   };
+  let untold: PlacedRecord | undefined;
   try {
     for await (const outcomes of createPlants(
       records.all,
@@ -99,6 +102,7 @@ async function sendAndTell(
         return { alone: first.result };
       }
       if (outcomes.some(({ result }) => isThere(toStatus(result)))) outage.retry = undefined;
+      untold = first?.work;
       await tellOutcomes(outcomes, tally, report, io);
       if (many.isFailFast && tally.missing > 0) input.stop();
     }
@@ -106,6 +110,9 @@ async function sendAndTell(
     if (error instanceof StoppedError) {
       const stopped = error as StoppedError<PlacedRecord>;
       return (await records.isAlone) ? { alone: stopped.cause } : { stopped };
+    }
+    if (error instanceof OutputError && !error.isClosed) {
+      return { stopped: { cause: error, firstUntold: untold } };
     }
     const isOfBatch = error instanceof CommandError && !run.cutOff.signal.aborted;
     if (!isOfBatch || (await records.isAlone)) throw error;
