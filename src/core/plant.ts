@@ -154,6 +154,8 @@ export function toPlantJson({ name, tag }: Plant): string {
   return tag === undefined ? `${nameMember}}` : `${nameMember},"tag":${toJsonString(tag)}}`;
 }
 
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 /** Needs no escapes, and is in JSON as long as it is. */
 const plainText = /^[ !#-[\]-~]*$/;
 
@@ -206,9 +208,16 @@ function toComplaint(kind: ErrorKind, value: JsonValue | undefined): string {
   }
 }
 
+/** Of a flag or a cell it is whatever was typed there. */
+function describeNumber(text: string): string {
+  const shown = /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
+  // Of words one sees that they are none.
+  return /\d/.test(text) && !jsonNumber.test(text) ? `${shown}, which is no number in JSON` : shown;
+}
+
 /** Says of a string only that it is one: it could be a secret in the wrong place. */
 function describe(value: JsonValue | undefined): string {
-  if (value instanceof JsonNumber) return quoteInput(value.text);
+  if (value instanceof JsonNumber) return describeNumber(value.text);
   if (typeof value === "string") return "a string";
   if (typeof value !== "object" || value === null) return String(value);
   return value instanceof Map ? "an object" : "an array";

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import {
@@ -177,12 +178,25 @@ describe("what is unavailable", () => {
     );
   });
 
+  it("and breaks off in the middle leaves the plant in doubt", async () => {
+    const half = (response: ServerResponse): void => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 9 });
+      response.write("{");
+      setTimeout(() => response.destroy(), 100);
+    };
+    const { exitCode, stderr } = await createWith(half, {}, ["--retry", "0"]);
+    expect(exitCode).toBe(6);
+    expect(stderr).toMatch(
+      / was lost \(it was closed in the middle of the answer\): the plant may/,
+    );
+  });
+
   it("and breaks off leaves the plant in doubt", async () => {
     const args = ["--retry", "0"];
     const { exitCode, stderr } = await createWith((response) => response.destroy(), {}, args);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: the connection to .* was lost \(.*\): the plant may or may not/,
+      /^error: the connection to .* was lost \(it was closed before an answer\): the plant may or may not/,
     );
   });
 

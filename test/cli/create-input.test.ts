@@ -96,7 +96,22 @@ describe("a flag", () => {
     [["--id", "abc", "--name", "a"], 42202, `--id is abc: it must be ${range}`],
     [["--id", "", "--name", "a"], 42202, `--id is empty: it must be ${range}`],
     [["--id", "1.5", "--name", "a"], 42202, `--id is 1.5: it must be ${range}`],
-    [["--id", "0x10", "--name", "a"], 42202, `--id is 0x10: it must be ${range}`],
+    [
+      ["--id", "0x10", "--name", "a"],
+      42202,
+      `--id is 0x10, which is no number in JSON: it must be ${range}`,
+    ],
+    [
+      ["--id", "05", "--name", "a"],
+      42202,
+      `--id is 05, which is no number in JSON: it must be ${range}`,
+    ],
+    [
+      ["--id", " 12 ", "--name", "a"],
+      42202,
+      `--id is " 12 ", which is no number in JSON: it must be ${range}`,
+    ],
+    [["--id", " ", "--name", "a"], 42202, `--id is " ": it must be ${range}`],
     [
       ["--id", "9223372036854775808", "--name", "a"],
       42203,

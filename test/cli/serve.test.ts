@@ -332,6 +332,15 @@ describe("--tls-cert and --tls-key", () => {
 });
 
 describe("--socket", () => {
+  it.each(["--port", "--host"])("is in place of %s, and refused beside it", async (flag) => {
+    const argv = ["serve", "--socket", "plants.sock", flag, "1", "--store", "memory:"];
+    const { exitCode, stderr } = await startCli(argv).finished;
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `error: --socket is in place of ${flag}: leave one of them out\n`,
+    });
+  });
+
   it("is announced by its path, and needs no token that is saved for an address", async () => {
     const home = await createTemporaryDirectory();
     const path = join(home, "plants.sock");
@@ -352,9 +361,9 @@ describe("--socket", () => {
       return (await run.finished).stderr;
     };
     expect(await says({})).toMatch(
-      /No token lets anybody in: start it with one in PLANTSTORE_TOKEN/,
+      /"level":"warn".*no token lets anybody in: start it with one in PLANTSTORE_TOKEN/,
     );
-    expect(await says({ PLANTSTORE_TOKEN: "of-their-own" })).not.toContain("No token");
+    expect(await says({ PLANTSTORE_TOKEN: "of-their-own" })).not.toContain("no token");
   });
 
   it("says what is in its place", async () => {

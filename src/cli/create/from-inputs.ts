@@ -1,12 +1,13 @@
 /** Creates the plants of files and of the standard input: reads them, checks them, sends them, and prints what came of them. */
-import { Refusal } from "../../core/errors.ts";
+import { errorTable, Refusal } from "../../core/errors.ts";
 import { parseNewPlant } from "../../core/plant.ts";
 import type { InputRecord } from "../../client/records/input-record.ts";
-import { BatchInterruption, Interruption } from "../command-error.ts";
+import { BatchInterruption, CommandError, Interruption } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { toInputName } from "../input.ts";
 import type { StopSignal } from "../io.ts";
 import { showWhile } from "../output/progress.ts";
+import type { InputFormat } from "../settings/create-settings.ts";
 import type { FoundToken } from "../tokens/token-source.ts";
 import { describeWayOn, sayStopCause } from "./batch-end.ts";
 import { type LoneContext, printLone } from "./lone-answer.ts";
@@ -51,6 +52,7 @@ export async function createFromInputs(
   try {
     const records = await readFirst(run);
     const refusal = findRefusal(records.first);
+    refuseTable(records.first, refusal, options.many.format);
     if (refusal !== undefined && (await records.isAlone)) {
       await reject(records.first, run);
       return await printLone(refusal, toLoneContext(run, ""), io, reporter);
@@ -125,6 +127,22 @@ function findRefusal(first: InputRecord | undefined): Refusal | undefined {
     if (error instanceof Refusal) return error;
     throw error;
   }
+}
+
+/** @throws CommandError for a table that is read as JSON: none of its rows would be a plant */
+function refuseTable(
+  first: PlacedRecord | undefined,
+  refusal: Refusal | undefined,
+  format: InputFormat,
+): void {
+  if (refusal?.error !== errorTable.notJson.error || format !== "json") return;
+  const [, extension] = /\.([ct]sv)$/i.exec(first?.path ?? "") ?? [];
+  if (first === undefined || extension === undefined) return;
+  const flag = `--${extension.toLowerCase()}`;
+  throw new CommandError(
+    "usage",
+    `${toInputName(first.path)} is not JSON: give ${flag} for a table`,
+  );
 }
 
 async function reject(record: PlacedRecord | undefined, run: InputRun): Promise<void> {

@@ -21,8 +21,7 @@ export async function greet(started: Started, log: Log, io: Io): Promise<void> {
   const { options, url, token } = started;
   const reporter = createReporter(io, undefined);
   const isJson = options.logFormat === "json";
-  const warning = findRisk(options);
-  if (warning !== undefined) {
+  for (const warning of findRisks(started)) {
     if (isJson) log.message("warn", warning);
     else await reporter.warning(warning);
   }
@@ -49,21 +48,29 @@ function isUsualUrl(url: string, io: Io): boolean {
   }
 }
 
-function findRisk({ host, socketPath, tls }: ServeOptions): string | undefined {
-  if (socketPath !== undefined || tls !== undefined) return undefined;
-  if (isLoopback(host.includes(":") ? `[${host}]` : host)) return undefined;
-  return `tokens arrive at ${host} unencrypted: give --tls-cert and --tls-key where others listen`;
+function findRisks({ options, token }: Started): readonly string[] {
+  const { host, socketPath, tls, storeUrl, environmentToken } = options;
+  const risks = [];
+  const isLocal = isLoopback(host.includes(":") ? `[${host}]` : host);
+  if (socketPath === undefined && tls === undefined && !isLocal) {
+    risks.push(
+      `tokens arrive at ${host} unencrypted: give --tls-cert and --tls-key where others listen`,
+    );
+  }
+  if (token.kind === "none" && environmentToken === undefined && storeUrl === "memory:") {
+    risks.push("no token lets anybody in: start it with one in PLANTSTORE_TOKEN");
+  }
+  return risks;
 }
 
 function describeStart({ options, token }: Started): readonly string[] {
   const place = describeStoreUrl(options.storeUrl).replace(/^memory:$/, "memory, until it stops");
   const lines = [`Plants are kept in ${place}`];
   if (token.kind === "issued") lines.push("A token was issued, and saved for this user");
-  if (token.kind === "none" && options.environmentToken === undefined) {
+  const { environmentToken, storeUrl } = options;
+  if (token.kind === "none" && environmentToken === undefined && storeUrl !== "memory:") {
     lines.push(
-      options.storeUrl === "memory:"
-        ? "No token lets anybody in: start it with one in PLANTSTORE_TOKEN"
-        : "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
+      "No token of this store is saved for this user: `plantstore token issue` makes one, `plantstore login` saves it",
     );
   }
   return lines;

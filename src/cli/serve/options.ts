@@ -47,6 +47,10 @@ export interface ServeOptions extends ServerLimits {
  */
 export function toServeOptions(flags: ServeFlags, io: Io): ServeOptions {
   const environmentToken = readEnvironmentToken(io);
+  const place = flags.port === undefined ? flags.host && "--host" : "--port";
+  if (flags.socket && place) {
+    throw new CommandError("usage", `--socket is in place of ${place}: leave one of them out`);
+  }
   return {
     host: resolve(serveSettings.host, flags.host, io),
     port: resolve(serveSettings.port, flags.port, io),

@@ -29,8 +29,14 @@ export function toClientError(error: unknown, url: string): unknown {
   if (tlsCodes.test(code)) {
     return new UnavailableError("insecure", url, describeTlsFailure(message, code), options);
   }
-  return new UnavailableError("lost", url, message, options);
+  return new UnavailableError("lost", url, lostWords.get(message) ?? message, options);
 }
+
+/** What Node says of a connection that ends before an answer, and in the middle of it. */
+const lostWords: ReadonlyMap<string, string> = new Map([
+  ["socket hang up", "it was closed before an answer"],
+  ["aborted", "it was closed in the middle of the answer"],
+]);
 
 /** An answer that the parser of HTTP refused. */
 export function createNoHttpError(url: string, complaint: string, options: ErrorOptions): Error {

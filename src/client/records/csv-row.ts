@@ -4,12 +4,14 @@ import { Refusal } from "../../core/errors.ts";
 import { decodeJsonText, JsonNumber, type JsonValue } from "../../core/json.ts";
 import { checkNewPlant, type NewPlant } from "../../core/plant.ts";
 import { type Columns, HeaderError } from "./input-record.ts";
-import { isOfByteOrderMark } from "./json-bytes.ts";
+import { isBlank, isOfByteOrderMark, leftBrace, leftBracket } from "./json-bytes.ts";
 
 /** What stands between two cells. */
 export type Delimiter = "," | "\t";
 
 const members = ["id", "name", "tag"];
+
+const isJson = "begins like JSON, which is no table: --csv and --tsv are for tables";
 
 /** What is wrong with a row, where csv-parse finds it. */
 const complaints: Readonly<Record<string, string>> = {
@@ -32,7 +34,9 @@ export function parseHeader(bytes: Uint8Array, delimiter: Delimiter): Columns {
   }
   if (!names.includes("id") || !names.includes("name")) {
     throw new HeaderError(
-      "must begin with a row that names its columns: id, name and, if there are any, tag",
+      looksLikeJson(bytes)
+        ? isJson
+        : "must begin with a row that names its columns: id, name and, if there are any, tag",
     );
   }
   return names.map((name) => (members.includes(name) ? name : undefined));
@@ -65,10 +69,16 @@ function readHeader(bytes: Uint8Array, delimiter: Delimiter): readonly (string |
     return readCells(bytes.subarray(Math.max(start, 0)), delimiter);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
+    if (looksLikeJson(bytes)) throw new HeaderError(isJson);
     throw new HeaderError(`has a header row that can't be read: ${error.message}`, {
       cause: error,
     });
   }
+}
+
+function looksLikeJson(bytes: Uint8Array): boolean {
+  const first = bytes.find((byte) => !isOfByteOrderMark(byte) && !isBlank(byte));
+  return first === leftBrace || first === leftBracket;
 }
 
 /**

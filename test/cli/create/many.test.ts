@@ -325,7 +325,7 @@ describe("--rejects", () => {
     const { exitCode, stderr } = await create("id,name\nx,b\n1,a\n", ...table);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      `error: ${path} must begin with a row that names its columns: id, name and, if there are any, tag\n`,
+      `error: ${path} begins like JSON, which is no table: --csv and --tsv are for tables\n`,
     );
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
@@ -595,6 +595,31 @@ describe("a person at a terminal", () => {
       env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken, ...env },
     });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  });
+});
+
+describe("a table and JSON that are taken for each other", () => {
+  it.each(["csv", "tsv"])("a file that ends in .%s needs its flag", async (extension) => {
+    const path = await writeInput(`plants.${extension}`, "id,name\n1,a\n");
+    const { exitCode, stderr } = await runCli(["create", path], withServer());
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `error: ${path} is not JSON: give --${extension} for a table\n`,
+    });
+  });
+
+  it("a file that ends in .csv may hold JSON", async () => {
+    const path = await writeInput("plants.csv", `${a}\n${b}\n`);
+    expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("%j is no table", async (text) => {
+    const { exitCode, stderr } = await create(text, "--csv");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr:
+        "error: standard input begins like JSON, which is no table: --csv and --tsv are for tables\n",
+    });
   });
 });
 
