@@ -29,7 +29,7 @@ async function send(method: string, message: HttpRequest): Promise<HttpAnswer> {
   const sent = request(url, {
     method,
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
-    // Nothing is kept open for another request.
+    // Nothing is kept open for another request, and no proxy that the environment names is sent the token.
     agent: false,
     // Whatever Node was told for the whole process.
     insecureHTTPParser: false,
