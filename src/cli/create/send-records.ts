@@ -101,7 +101,7 @@ async function sendAndTell(
         if (!isThere(toStatus(first.result))) await rejects?.add([first.work]);
         return { alone: first.result };
       }
-      if (outcomes.some(({ result }) => isThere(toStatus(result)))) outage.retry = undefined;
+      if (outcomes.some(({ result }) => toStatus(result) !== "failed")) outage.retry = undefined;
       untold = first?.work;
       await tellOutcomes(outcomes, tally, report, io);
       if (many.isFailFast && tally.missing > 0) input.stop();

@@ -114,6 +114,7 @@ export function resolveManyOptions(flags: CreateFlags, io: Io): ManyOptions {
       "--rejects is -: it must be a file, for stdout has the results",
     );
   }
+  if (rejects === "") throw new CommandError("usage", "--rejects is empty: it must be a file");
   return {
     format: toFormat(flags),
     concurrency: resolve(manySettings.concurrency, flags.concurrency, io),

@@ -628,6 +628,7 @@ describe("what contradicts itself is refused", () => {
     [["--csv", "--tsv", "-"], /either --csv or --tsv/],
     [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
     [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
+    [["--rejects", "", "-"], /--rejects is empty: it must be a file/],
     [["--rejects", "-", "-"], /--rejects is -: it must be a file, for stdout has the results/],
     [["--concurrency", "0", "-"], /--concurrency is "0": it must be a whole number from 1 to 1024/],
     [["--rate", "0", "-"], /--rate is "0": it must be a number such as 100 or 0\.5/],
