@@ -332,6 +332,23 @@ describe("what is not well-formed HTTP is answered with an Error too", () => {
     expectError(await exchangeRaw(server.port, bytes), 400, error);
   });
 
+  it.each([
+    ["the method", "FOO /plants HTTP/1.1\r\nHost: a\r\n\r\n", "Invalid method encountered"],
+    ["the version", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "it is HTTP/2"],
+    ["a header", "GET / HTTP/1.1\r\nHo st: a\r\n\r\n", "Invalid header token"],
+    [
+      "the chunks",
+      `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      "Invalid character in chunk size",
+    ],
+  ])("and the message says what is wrong with %s", async (_what, bytes, reason) => {
+    const { body } = await exchangeRaw(server.port, bytes);
+    expect(JSON.parse(body)).toEqual({
+      error: 40000,
+      message: `the request is not well-formed HTTP/1.1 (${reason})`,
+    });
+  });
+
   it("a body that ends early, of a client that still listens", async () => {
     const connection = await openRawConnection(server.port);
     connection.socket.end(`${head}Content-Length: 50\r\n\r\n{"id":1,`);

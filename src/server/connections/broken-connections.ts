@@ -9,6 +9,8 @@ import { headersTooLarge, maxTargetBytes, targetTooLong } from "../exchange/head
 /** What node:http adds to an error of the connection or of its parser. */
 interface ConnectionError extends Error {
   readonly code?: string;
+  /** What the parser says of it, in words of its own that hold nothing of the request. */
+  readonly reason?: string;
   /** The bytes that could not be read; the chunk that arrived last. */
   readonly rawPacket?: Buffer;
 }
@@ -59,7 +61,8 @@ function toRefusal(error: ConnectionError): Refusal | undefined {
     return new Refusal("malformedHttp", "the chunk extensions are too large: leave them out");
   }
   if (!code.startsWith("HPE_")) return undefined;
-  return new Refusal("malformedHttp", `the request is not well-formed HTTP/1.1 (${code})`);
+  const reason = code === "HPE_PAUSED_H2_UPGRADE" ? "it is HTTP/2" : (error.reason ?? code);
+  return new Refusal("malformedHttp", `the request is not well-formed HTTP/1.1 (${reason})`);
 }
 
 /** Only of a packet that begins with the request line: another one says nothing of the target. */
