@@ -46,7 +46,6 @@ export function openConnections(
     },
     async close() {
       closing.abort(new Error("the connections are closed"));
-      await loading?.catch(() => undefined);
       await pool?.close();
     },
   };

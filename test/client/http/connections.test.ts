@@ -10,8 +10,8 @@ const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n\r\n${plan
 
 function open(url: string) {
   const connections = openConnections(new URL(url).origin, 16, 10_000);
-  const message = { url: `${url}/plants`, headers: {}, body: "{}", timeoutMs: 10_000 };
-  return { connections, post: () => connections.post(message) };
+  const message = { url: `${url}/plants`, headers: {}, timeoutMs: 10_000 };
+  return { connections, post: (body = "{}") => connections.post({ ...message, body }) };
 }
 
 it("the first request has a connection of its own, and the others share theirs", async () => {
@@ -28,6 +28,25 @@ it("the first request has a connection of its own, and the others share theirs",
   for (let count = 0; count < 3; count++) await Promise.all([post(), post()]);
   expect(sockets).toHaveLength(2);
   await connections.close();
+});
+
+it("a large body has a connection of its own: it holds up no other request", async () => {
+  const bodies = new Map<Socket, string>();
+  const url = await openRawServer((socket) => {
+    bodies.set(socket, "");
+    socket.on("data", (bytes: Buffer) => {
+      const body = `${bodies.get(socket)}${bytes.toString("latin1")}`;
+      bodies.set(socket, body);
+      // The second request is left without an answer.
+      if (!body.includes("small")) socket.write(answer);
+    });
+  });
+  const { connections, post } = open(url);
+  await post();
+  const small = post("small");
+  await post("l".repeat(65_537));
+  expect([...bodies.values()].map((body) => body.includes("lll"))).toEqual([false, false, true]);
+  await Promise.all([connections.close(), expect(small).rejects.toThrow("stopped")]);
 });
 
 describe("close", () => {

@@ -36,6 +36,14 @@ it.each<[end: string, answer: Answer]>([
     .toBeLessThanOrEqual(2);
 });
 
+it("a request whose signal has been aborted is not sent", async () => {
+  const { url, requests } = await openScriptedServer(json(200, '{"name":"fern"}'));
+  const signal = AbortSignal.abort(new Error("before it began"));
+  const request = post({ url, headers: {}, body: "{}", timeoutMs: 1000, signal });
+  await expect(request).rejects.toThrow("before it began");
+  expect(requests).toEqual([]);
+});
+
 const plant = '{"name":"fern"}';
 const head = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n`;
 
