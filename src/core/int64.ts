@@ -42,6 +42,11 @@ export function toInteger(text: string): bigint | undefined {
   return value < int64Min ? int64Min - 1n : value;
 }
 
+/** Whether a text is a number of JSON, be it an integer or not. */
+export function isJsonNumber(text: string): boolean {
+  return numberParts.test(text);
+}
+
 /** A loop, because `/0+$/` takes quadratic time on long runs of zeros that another digit ends. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;

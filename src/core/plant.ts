@@ -1,9 +1,9 @@
 /** What a plant is, at both ends of the wire (CONTRACT part 1). */
 import * as z from "zod/mini";
-import { type ErrorKind, type Problem, Refusal } from "./errors.ts";
-import { int64Max, int64Min, toInteger } from "./int64.ts";
+import { type Problem, Refusal } from "./errors.ts";
+import { toInteger } from "./int64.ts";
 import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
-import { quoteInput } from "./quote.ts";
+import { describeValue, type NamePlace, toProblem } from "./plant-problem.ts";
 
 /** The answer to a create. */
 export interface Plant {
@@ -48,9 +48,6 @@ export const errorBodySchema = z.object({
     .string()
     .check(z.describe("What is wrong, where, and what would be right, on one line")),
 }) satisfies z.ZodMiniType<ErrorBody>;
-
-/** Names the place of a member in a message: a JSON pointer for a body, the flag for a command line. */
-export type NamePlace = (member: string) => string;
 
 const toPointer: NamePlace = (member) => `/${member}`;
 
@@ -111,7 +108,7 @@ function judgeNewPlant(
   namePlace: NamePlace,
 ): NewPlant | Refusal {
   if (!isObject(value)) {
-    const message = `the body is ${describe(value)}: send one object such as {"id":1,"name":"fern"}`;
+    const message = `the body is ${describeValue(value)}: send one object such as {"id":1,"name":"fern"}`;
     return Refusal.naming([...found, { kind: "notObject", message }]);
   }
   const id = value.get("id");
@@ -121,11 +118,9 @@ function judgeNewPlant(
     tag: value.get("tag"),
   });
   if (result.success && found.length === 0) return result.data;
-  const broken = (result.error?.issues ?? []).map(({ path, code }): Problem => {
-    const member = String(path[0]);
-    const kind = toKind(member, value.has(member), code);
-    return { kind, message: `${namePlace(member)} ${toComplaint(kind, value.get(member))}` };
-  });
+  const broken = (result.error?.issues ?? []).map(({ path, code }) =>
+    toProblem(String(path[0]), code, value, namePlace),
+  );
   return Refusal.naming([...found, ...broken]);
 }
 
@@ -154,8 +149,6 @@ export function toPlantJson({ name, tag }: Plant): string {
   return tag === undefined ? `${nameMember}}` : `${nameMember},"tag":${toJsonString(tag)}}`;
 }
 
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /** Needs no escapes, and is in JSON as long as it is. */
 const plainText = /^[ !#-[\]-~]*$/;
 
@@ -182,43 +175,4 @@ function parseObject(body: Uint8Array): JsonObject | undefined {
     if (error instanceof Refusal) return undefined;
     throw error;
   }
-}
-
-function toKind(member: string, isPresent: boolean, code: string): ErrorKind {
-  if (member === "tag") return "tagNotString";
-  if (member === "name") return isPresent ? "nameNotString" : "nameMissing";
-  if (!isPresent) return "idMissing";
-  return code === "invalid_type" ? "idNotInteger" : "idOutOfRange";
-}
-
-function toComplaint(kind: ErrorKind, value: JsonValue | undefined): string {
-  const range = `an integer from ${int64Min} to ${int64Max}`;
-  switch (kind) {
-    case "idMissing":
-      return `is missing: it must be ${range}`;
-    case "idNotInteger":
-    case "idOutOfRange":
-      return `is ${describe(value)}: it must be ${range}`;
-    case "nameMissing":
-      return "is missing: it must be a string";
-    case "tagNotString":
-      return `is ${describe(value)}: it must be a string, or be left out`;
-    default:
-      return `is ${describe(value)}: it must be a string`;
-  }
-}
-
-/** Of a flag or a cell it is whatever was typed there. */
-function describeNumber(text: string): string {
-  const shown = /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
-  // Of words one sees that they are none.
-  return /\d/.test(text) && !jsonNumber.test(text) ? `${shown}, which is no number in JSON` : shown;
-}
-
-/** Says of a string only that it is one: it could be a secret in the wrong place. */
-function describe(value: JsonValue | undefined): string {
-  if (value instanceof JsonNumber) return describeNumber(value.text);
-  if (typeof value === "string") return "a string";
-  if (typeof value !== "object" || value === null) return String(value);
-  return value instanceof Map ? "an object" : "an array";
 }

@@ -135,9 +135,9 @@ function refuseTable(
   refusal: Refusal | undefined,
   format: InputFormat,
 ): void {
-  if (refusal?.error !== errorTable.notJson.error || format !== "json") return;
-  const [, extension] = /\.([ct]sv)$/i.exec(first?.path ?? "") ?? [];
-  if (first === undefined || extension === undefined) return;
+  if (first === undefined || refusal?.error !== errorTable.notJson.error) return;
+  const [, extension] = /\.([ct]sv)$/i.exec(first.path) ?? [];
+  if (extension === undefined || format !== "json") return;
   const flag = `--${extension.toLowerCase()}`;
   throw new CommandError(
     "usage",

@@ -10,9 +10,6 @@ import {
 } from "../../server/option-rules.ts";
 import { explainUrl, invalid, InvalidValue, parseInteger } from "./setting-values.ts";
 
-/** The most that a plant may take, as a request and as a file: 64 MiB. */
-export const maxPlantBytes = optionRanges.maxBodyBytes.max;
-
 /** `main`, where plants are created, or an address of its own. */
 export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
 
@@ -66,9 +63,9 @@ export function parseBasePath(text: string): string {
   return path;
 }
 
-/** The size of a plant, such as `1048576`, `64KiB` or `1MiB`: 1 … {@link maxPlantBytes}. */
+/** The size of a plant, such as `1048576`, `64KiB` or `1MiB`: 1 byte … 64 MiB. */
 export function parseByteSize(text: string): number {
-  return parseBytes(text, maxPlantBytes, "64MiB");
+  return parseBytes(text, optionRanges.maxBodyBytes.max, "64MiB");
 }
 
 /** An amount of memory, such as `64MiB` or `1GiB`: 1 byte … 64 GiB. */
