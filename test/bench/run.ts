@@ -2,11 +2,13 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { chooseLoadGenerator } from "./load.ts";
+import { measureFlush } from "./flush.ts";
 import { openFilledStore } from "./filled-store.ts";
 import { bare, fastify, memory, type Peer, sqlite } from "./peers.ts";
 import { pipeColumns, runPipePart } from "./pipe-part.ts";
 import { openPostgresPeer } from "./postgres-peer.ts";
 import { runServerPart, serverColumns, type ServerPart } from "./server-part.ts";
+import { toText } from "./statistics.ts";
 import { runStartUpPart, startUpColumns } from "./start-up-part.ts";
 import { type Row, toTable } from "./table.ts";
 
@@ -30,6 +32,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   async creates() {
     const postgres = await openPostgresPeer();
     const peers: [Peer, ...Peer[]] = [bare, fastify, sqlite, memory, postgres];
+    const flush = toText(await measureFlush(), 2);
+    process.stdout.write(`\nA write of 4 KiB and its flush to this disk: ${flush} ms.\n`);
     try {
       await printServerParts(
         [1, 16, 64, 256].map((connections) => ({

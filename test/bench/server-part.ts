@@ -46,7 +46,7 @@ export async function runServerPart(
       peer.name,
       toSpread(rates).median.toFixed(0),
       toText(toSpread(ratios), 2),
-      toText(toSpread(own.map(({ p50Ms }) => p50Ms)), 1),
+      toText(toSpread(own.map(({ p50Ms }) => p50Ms)), 2),
       toText(toSpread(own.map(({ p99Ms }) => p99Ms)), 1),
       (toSpread(own.map(({ memory }) => memory)).max / 1e6).toFixed(0),
     ];
