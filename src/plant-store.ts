@@ -3,7 +3,7 @@ import { createAuthenticator } from "./auth/authenticator.ts";
 import type { PlantQuery, PlantStore } from "./core/store.ts";
 import { checkNumber } from "./option-checks.ts";
 import { completeOptions, type PlantStoreOptions } from "./plant-store-options.ts";
-import { defaultLimits } from "./server/limits.ts";
+import { defaultLimits } from "./server/options.ts";
 import { openPlantServer } from "./server/server.ts";
 import { openStore } from "./store/open-store.ts";
 
@@ -48,6 +48,7 @@ export async function createPlantStore(
       store,
       authenticator,
     });
+    server.start();
     const close = async (): Promise<void> => {
       await server.close(closeTimeoutMs);
       await authenticator.flushUses();

@@ -26,14 +26,37 @@ function builtSqliteWorker(): Plugin {
   };
 }
 
+/** Tests of the server that run through each of its transports, plain and over TLS. */
+const transportTests = [
+  "test/server/contract.test.ts",
+  "test/server/overload.test.ts",
+  "test/server/request-id.test.ts",
+  "test/server/http/{connection,differential,framing,pipelining,stop,timeouts}.test.ts",
+];
+
 export default defineConfig({
   plugins: [builtSqliteWorker()],
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/helpers/untested.ts"],
     // A condition that is waited for comes late on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    projects: [
+      toProject("plantstore", ["test/**/*.test.ts"], { fastLane: true, tls: false }),
+      toProject("node:http", transportTests, { fastLane: false, tls: false }),
+      toProject("TLS", transportTests, { fastLane: true, tls: true }),
+      toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
+    ],
   },
 });
+
+function toProject(
+  name: string,
+  include: string[],
+  transport: { readonly fastLane: boolean; readonly tls: boolean },
+) {
+  // The certificates of the tests are self-signed.
+  const env = transport.tls ? { NODE_TLS_REJECT_UNAUTHORIZED: "0" } : {};
+  return { extends: true as const, test: { name, include, env, provide: { transport } } };
+}

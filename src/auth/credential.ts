@@ -1,14 +1,14 @@
 /** The credential in a request's Authorization header (RFC 6750 section 2.1, RFC 9110 section 11.6.2). */
-import { type ErrorKind, Refusal } from "../core/errors.ts";
+import { type ErrorKind, RequestError } from "../core/errors.ts";
 
 type CredentialErrorKind = Extract<
   ErrorKind,
   "noCredential" | "malformedCredential" | "unknownToken" | "expiredToken"
 >;
 
-/** A request without a valid credential. */
-export class CredentialRefusal extends Refusal {
-  /** The value for a WWW-Authenticate header (RFC 6750 section 3): names an error only once a token was sent. */
+/** A credential that is missing or invalid. */
+export class CredentialError extends RequestError {
+  /** Value of the WWW-Authenticate header (RFC 6750 section 3); names an error only if a token was sent. */
   readonly challenge: string;
 
   constructor(kind: CredentialErrorKind, message: string, isTokenSent: boolean) {
@@ -19,38 +19,38 @@ export class CredentialRefusal extends Refusal {
 
 const howToSend = 'send the header "Authorization: Bearer <ACCESS_TOKEN>"';
 const bearer = /^bearer(?: +(.*))?$/i;
-/** A b64token: what a bearer token may consist of. */
+/** A b64token (RFC 6750 section 2.1). */
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Whether a text can stand in an Authorization header as a bearer token. */
+/** Returns whether a text is a syntactically valid bearer token. */
 export function isBearerToken(text: string): boolean {
   return b64token.test(text);
 }
 
 /**
- * The bearer token out of all values of Authorization headers that a request has.
+ * Finds the bearer token in the values of a request's Authorization headers.
  *
- * @throws CredentialRefusal `noCredential`, `malformedCredential`; its message holds no part of the header
+ * @returns the token, or a CredentialError `noCredential` or `malformedCredential` that quotes no part of the header
  */
-export function parseCredential(values: readonly string[]): string {
+export function toBearerToken(values: readonly string[]): string | CredentialError {
   const [value, ...others] = values;
   if (value === undefined) {
-    throw new CredentialRefusal("noCredential", `no credential: ${howToSend}`, false);
+    return new CredentialError("noCredential", `no credential: ${howToSend}`, false);
   }
   if (others.length > 0) {
     const isTokenSent = values.some((each) => bearer.test(each));
-    throw malformed(`${values.length} Authorization headers: send exactly one`, isTokenSent);
+    return malformed(`${values.length} Authorization headers: send exactly one`, isTokenSent);
   }
   const scheme = bearer.exec(value);
-  if (scheme === null) throw malformed(`not a bearer credential: ${howToSend}`, false);
+  if (scheme === null) return malformed(`not a bearer credential: ${howToSend}`, false);
   const token = scheme[1] ?? "";
-  if (token === "") throw malformed(`the bearer credential holds no token: ${howToSend}`, false);
+  if (token === "") return malformed(`the bearer credential holds no token: ${howToSend}`, false);
   if (!isBearerToken(token)) {
-    throw malformed("the token holds a character that no token has: copy it again", true);
+    return malformed("the token contains an invalid character: copy it again", true);
   }
   return token;
 }
 
-function malformed(message: string, isTokenSent: boolean): CredentialRefusal {
-  return new CredentialRefusal("malformedCredential", message, isTokenSent);
+function malformed(message: string, isTokenSent: boolean): CredentialError {
+  return new CredentialError("malformedCredential", message, isTokenSent);
 }

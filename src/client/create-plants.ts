@@ -1,6 +1,6 @@
 /** Creates many plants, several at a time, and tells what came of them in the order in which they came in. */
 import { setMaxListeners } from "node:events";
-import { Refusal } from "../core/errors.ts";
+import { RequestError } from "../core/errors.ts";
 import { toNewPlantJson } from "../core/plant.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import {
@@ -32,7 +32,7 @@ export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "postFirst
 }
 
 /** What came of a record: an answer, the refusal of what is no plant, or no answer. */
-export type RecordResult = CreateOutcome | Refusal | UnavailableError;
+export type RecordResult = CreateOutcome | RequestError | UnavailableError;
 
 /** A record, and what came of it. */
 export type RecordOutcome<Record extends InputRecord = InputRecord> = SettledWork<
@@ -153,7 +153,7 @@ class Run<Record extends InputRecord> {
   #begin(record: Record): void {
     const draft = toDraft(record);
     const settle = this.results.add(record, heldCopies * countBytes(record, draft));
-    if (draft instanceof Refusal) settle(draft);
+    if (draft instanceof RequestError) settle(draft);
     else void this.#create(draft, settle);
   }
 
@@ -201,19 +201,19 @@ interface Draft {
   readonly body: string;
 }
 
-function toDraft(record: InputRecord): Draft | Refusal {
+function toDraft(record: InputRecord): Draft | RequestError {
   try {
     const plant = record.parse();
     return { id: plant.id, body: toNewPlantJson(plant) };
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof RequestError) return error;
     throw error;
   }
 }
 
 /** Those of the body can be more: it has characters as escapes which stand for themselves in a table. */
-function countBytes({ bytes }: InputRecord, draft: Draft | Refusal): number {
-  return draft instanceof Refusal ? bytes.length : Math.max(bytes.length, draft.body.length);
+function countBytes({ bytes }: InputRecord, draft: Draft | RequestError): number {
+  return draft instanceof RequestError ? bytes.length : Math.max(bytes.length, draft.body.length);
 }
 
 function toUnavailable(error: unknown): UnavailableError {

@@ -64,8 +64,8 @@ export const maxMessageBytes = 1000;
  * A request, or an input, that breaks at least one rule. It is a client's mistake or a state, never a bug, and therefore
  * no Error: nobody would read its stack, which a flood of refused requests would pay for.
  */
-export class Refusal {
-  readonly name = "Refusal";
+export class RequestError {
+  readonly name = "RequestError";
   readonly message: string;
   /** The row of the table. */
   readonly kind: ErrorKind;
@@ -80,10 +80,10 @@ export class Refusal {
   }
 
   /** A refusal that names all of at least one problem; the first one gives the number. */
-  static naming(problems: readonly Problem[]): Refusal {
+  static naming(problems: readonly Problem[]): RequestError {
     // A set, because a name that occurs three times is the same problem twice.
     const messages = new Set(problems.map((problem) => problem.message));
-    return new Refusal(problems[0]?.kind ?? "unexpected", [...messages].join("; "));
+    return new RequestError(problems[0]?.kind ?? "unexpected", [...messages].join("; "));
   }
 }
 

@@ -2,7 +2,7 @@
  * A strict JSON reader (RFC 8259) that keeps what JSON.parse loses: the text of every number, members that occur twice,
  * lone surrogates, and the byte at which something is wrong (CONTRACT "Body").
  */
-import { type Problem, Refusal } from "./errors.ts";
+import { type Problem, RequestError } from "./errors.ts";
 import { quoteInput } from "./quote.ts";
 
 /** A number as it stands in the text, unrounded. */
@@ -33,22 +33,22 @@ export const maxNesting = 64;
 const maxProblems = 8;
 
 /**
- * Bytes to text.
+ * Decodes UTF-8.
  *
- * @throws Refusal `emptyBody`, `notUtf8`
+ * @returns the text, or a RequestError `emptyBody` or `notUtf8`
  */
-export function decodeJsonText(bytes: Uint8Array): string {
+export function decodeJsonText(bytes: Uint8Array): string | RequestError {
   let text: string;
   try {
     text = strictDecoder.decode(bytes);
   } catch {
-    throw new Refusal(
+    return new RequestError(
       "notUtf8",
       `the body is not UTF-8: what stands at byte ${firstInvalidByte(bytes)} is no character`,
     );
   }
   if (text === "" || text === byteOrderMark) {
-    throw new Refusal(
+    return new RequestError(
       "emptyBody",
       'the body is empty: send a plant such as {"id":1,"name":"fern"}',
     );
@@ -59,13 +59,13 @@ export function decodeJsonText(bytes: Uint8Array): string {
 /**
  * Reads one JSON text. A byte order mark before it is passed over.
  *
- * @returns else a Refusal: `notJson` with the byte, `tooDeep` beyond {@link maxNesting}. It is not thrown: that takes as
+ * @returns else a RequestError: `notJson` with the byte, `tooDeep` beyond {@link maxNesting}. It is not thrown: that takes as
  *   long as all else about a body that is broken
  */
-export function readJson(text: string): ParsedJson | Refusal {
+export function readJson(text: string): ParsedJson | RequestError {
   const reader = new JsonReader(text);
   const value = reader.readText();
-  return reader.refusal ?? { value, problems: reader.problems };
+  return reader.requestError ?? { value, problems: reader.problems };
 }
 
 const byteOrderMark = "\uFEFF";
@@ -95,7 +95,7 @@ const backslash = 0x5c;
 
 class JsonReader {
   readonly problems: Problem[] = [];
-  refusal: Refusal | undefined;
+  requestError: RequestError | undefined;
   readonly #text: string;
   readonly #path: (string | number)[] = [];
   #at = 0;
@@ -258,7 +258,7 @@ class JsonReader {
 
   #fail(expected: string): void {
     // To say where takes as long as the text is, and each of the containers around would say it again.
-    if (this.refusal !== undefined) return;
+    if (this.requestError !== undefined) return;
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
     this.#refuse(
@@ -269,7 +269,7 @@ class JsonReader {
 
   /** Behind it stands nothing any more, so that all that is under way comes to its end. */
   #refuse(kind: "notJson" | "tooDeep", message: string): void {
-    this.refusal = new Refusal(kind, message);
+    this.requestError = new RequestError(kind, message);
     this.#at = this.#text.length;
   }
 

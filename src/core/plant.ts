@@ -1,6 +1,6 @@
 /** What a plant is, at both ends of the wire (CONTRACT part 1). */
 import * as z from "zod/mini";
-import { type Problem, Refusal } from "./errors.ts";
+import { type Problem, RequestError } from "./errors.ts";
 import { toInteger } from "./int64.ts";
 import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
 import { describeValue, type NamePlace, toProblem } from "./plant-problem.ts";
@@ -54,28 +54,29 @@ const toPointer: NamePlace = (member) => `/${member}`;
 /**
  * The plant that a body holds.
  *
- * @throws Refusal that names every broken rule, with its place
+ * @throws RequestError that names every broken rule, with its place
  */
 export function parseNewPlant(body: Uint8Array): NewPlant {
   const plant = readNewPlant(body);
-  if (plant instanceof Refusal) throw plant;
+  if (plant instanceof RequestError) throw plant;
   return plant;
 }
 
 /**
- * The plant that a body holds, or else a Refusal that names every broken rule, with its place.
+ * Reads a NewPlant from a body.
  *
- * @throws Refusal of a body that is no text
+ * @returns the plant, or a RequestError that names every broken rule and its place
  */
-export function readNewPlant(body: Uint8Array): NewPlant | Refusal {
+export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
+  if (text instanceof RequestError) return text;
   const usual = usualPlant.exec(text);
   if (usual !== null) {
     const [, id = "", name = "", tag] = usual;
     return tag === undefined ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
   }
   const read = readJson(text);
-  return read instanceof Refusal ? read : judgeNewPlant(read.value, read.problems, toPointer);
+  return read instanceof RequestError ? read : judgeNewPlant(read.value, read.problems, toPointer);
 }
 
 /**
@@ -90,7 +91,7 @@ const usualPlant =
  * Checks a value against the rules for a NewPlant. Unknown members are passed over.
  *
  * @param found problems that are known already; they are named first
- * @throws Refusal that names every broken rule, with its place
+ * @throws RequestError that names every broken rule, with its place
  */
 export function checkNewPlant(
   value: JsonValue,
@@ -98,7 +99,7 @@ export function checkNewPlant(
   namePlace: NamePlace = toPointer,
 ): NewPlant {
   const plant = judgeNewPlant(value, found, namePlace);
-  if (plant instanceof Refusal) throw plant;
+  if (plant instanceof RequestError) throw plant;
   return plant;
 }
 
@@ -106,10 +107,10 @@ function judgeNewPlant(
   value: JsonValue,
   found: readonly Problem[],
   namePlace: NamePlace,
-): NewPlant | Refusal {
+): NewPlant | RequestError {
   if (!isObject(value)) {
     const message = `the body is ${describeValue(value)}: send one object such as {"id":1,"name":"fern"}`;
-    return Refusal.naming([...found, { kind: "notObject", message }]);
+    return RequestError.naming([...found, { kind: "notObject", message }]);
   }
   const id = value.get("id");
   const result = newPlantSchema.safeParse({
@@ -121,7 +122,7 @@ function judgeNewPlant(
   const broken = (result.error?.issues ?? []).map(({ path, code }) =>
     toProblem(String(path[0]), code, value, namePlace),
   );
-  return Refusal.naming([...found, ...broken]);
+  return RequestError.naming([...found, ...broken]);
 }
 
 /** The Plant in an answer of status 200; undefined when it holds none. Members beyond a Plant's are dropped. */
@@ -166,13 +167,10 @@ function isObject(value: JsonValue): value is JsonObject {
   return value instanceof Map;
 }
 
-/** A body of somebody else's: what is wrong with it is of no interest, only that it is. */
+/** Reads the object in a response body; undefined when it holds none. */
 function parseObject(body: Uint8Array): JsonObject | undefined {
-  try {
-    const read = readJson(decodeJsonText(body));
-    return !(read instanceof Refusal) && isObject(read.value) ? read.value : undefined;
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
+  const text = decodeJsonText(body);
+  if (text instanceof RequestError) return undefined;
+  const read = readJson(text);
+  return !(read instanceof RequestError) && isObject(read.value) ? read.value : undefined;
 }

@@ -1,122 +1,131 @@
-/** The plant store as an HTTP server on node:http. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+/** The plant store as an HTTP server: opens it, starts it, closes it. */
 import { Server as TlsServer } from "node:tls";
-import { createAnswering } from "./answering.ts";
+import { Admission, type ServerLoad } from "./admission.ts";
+import { createHandler } from "./handler.ts";
+import type { Connection, ConnectionContext } from "./http/connection.ts";
+import { Connections } from "./http/connections.ts";
+import { startFastLane } from "./http/fast-lane.ts";
+import { listen } from "./http/listen.ts";
 import {
-  answerAfterOthers,
-  createBrokenConnectionListener,
-} from "./connections/broken-connections.ts";
-import { BodyMemory } from "./create/body-memory.ts";
-import { closeConnections } from "./connections/connection-closer.ts";
-import { createWholeRequestFinder } from "./connections/whole-requests.ts";
-import { type AnswerAndClose, Connections } from "./connections/connections.ts";
-import type { CreateContext } from "./create/create-plant.ts";
-import type { PlantRequest } from "./exchange/plant-request.ts";
-import { toUnreadRecord } from "./observing/exchange-record.ts";
-import { listen } from "./connections/listening.ts";
-import { makeRequestId } from "./exchange/request-id.ts";
-import { createHttpServer, type TlsCertificate } from "./connections/http-listener.ts";
-import { Inflight } from "./create/inflight.ts";
-import type { ServerLoad } from "./limits.ts";
+  createHttpServer,
+  idleGraceMs,
+  takeConnectionListener,
+  type TlsCertificate,
+  toTlsOptions,
+} from "./http/listener.ts";
+import { startNodeTransport } from "./http/node-transport.ts";
+import { SocketStream } from "./http/socket-stream.ts";
+import { createUsualRequestParser } from "./http/usual-request.ts";
 import type { PlantServerOptions } from "./options.ts";
-import { sendLastAnswer, toErrorAnswer } from "./exchange/reply.ts";
-import { MethodRefusal } from "./exchange/routes.ts";
-import { createServing } from "./serving.ts";
 
 /** A server that listens. */
 export interface PlantServer {
-  /** Where `/plants` is: scheme, host, port and base path; of a Unix socket `unix:` and its path. */
+  /** URL in front of `/plants`: scheme, host, port and base path; `unix:` and a path for a Unix socket. */
   readonly url: string;
+  /** Starts to serve. Creates that arrive earlier get 50301. */
+  start(): void;
   /**
-   * Shows another certificate to those who connect from now on.
+   * Uses another certificate for new connections.
    *
-   * @throws the error of OpenSSL when it is none; the earlier one stays
+   * @throws an OpenSSL error for an invalid certificate; the current one stays in use
    */
   setCertificate(certificate: TlsCertificate): void;
-  /** What is under way now. */
+  /** Returns the current load. */
   readLoad(): ServerLoad;
   /**
-   * Stops: no new connections and no new work, requests under way are answered. After `timeoutMs` what is left is cut
-   * off. May be called twice. The store stays open.
+   * Stops to accept connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
+   * flight get 50300. May be called twice. The store stays open.
    */
   close(timeoutMs: number): Promise<void>;
 }
 
 /**
- * Starts a server.
+ * Opens a server. It listens, but does not serve until {@link PlantServer.start} is called.
  *
- * @throws the error of node:net when it can't listen there (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …), and that of `prepare`
+ * @throws an error of node:net if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …), or of OpenSSL for an invalid
+ *   certificate
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
-  let closing: Promise<void> | undefined;
-  let preparing: Promise<void> | undefined;
-  const isStopping = (): boolean => closing !== undefined;
-  const inflight = new Inflight(options.maxInflight);
-  const memory = new BodyMemory(options.maxWaitingBytes, options.requestTimeoutMs / 12);
-  const context: CreateContext = { ...options, inflight, memory, isStopping };
-
+  let phase: "starting" | "running" | "stopping" = "starting";
+  let closed: Promise<void> | undefined;
+  const { basePath, idleTimeoutMs, maxBodyBytes, onError, onResponse, socketPath } = options;
   const isEncrypted = options.certificate !== undefined;
+  const admission = new Admission(options);
   const server = createHttpServer(options, options.certificate);
-  const answerAndClose: AnswerAndClose = (socket, refusal) => {
-    if (!socket.writable) return;
-    const last = toErrorAnswer(refusal);
-    const requestId = makeRequestId();
-    options.onExchange?.(toUnreadRecord(last, requestId));
-    sendLastAnswer(socket, last, requestId);
-  };
-  const connections = new Connections(server, options, isEncrypted, {
-    onOpen: createWholeRequestFinder(server, (connection, request) =>
-      serving.takeWhole(connection, request),
-    ),
-    answerAndClose,
-  });
-  const serving = createServing(connections, {
-    ...options,
-    memory,
-    isStopping,
-    answer(exchange, give) {
-      if (preparing === undefined) answer(exchange, give);
-      else preparing.then(() => answer(exchange, give), options.onError);
-    },
-  });
-
-  const onRequest = (request: PlantRequest, response: ServerResponse): void =>
-    serving.takeAnnounced(request, response, false);
-  server.on("request", onRequest);
-  server.on("checkContinue", (request, response) => serving.takeAnnounced(request, response, true));
-  server.on("checkExpectation", onRequest);
-  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    const refusal = new MethodRefusal("no such method: CONNECT opens no tunnel here", "POST");
-    const open = connections.of(socket)?.exchanges ?? [];
-    answerAfterOthers(open, () => answerAndClose(socket, refusal));
-  });
-  server.on("clientError", createBrokenConnectionListener(connections, answerAndClose));
+  const passToNode = takeConnectionListener(
+    server,
+    isEncrypted ? "secureConnection" : "connection",
+  );
 
   const origin = await listen(server, options, isEncrypted);
-  server.on("error", options.onError);
-  const isOnNetwork = options.socketPath === undefined;
-  const url = isOnNetwork ? origin + options.basePath : origin;
-  // Whoever speaks HTTP on a Unix socket names some host all the same.
-  const reachedUrl = isOnNetwork ? url : `http://localhost${options.basePath}`;
-  const answer = createAnswering({ ...options, url: reachedUrl }, context);
-  const close = (timeoutMs: number): Promise<void> =>
-    (closing ??= closeConnections(server, connections, timeoutMs));
-  try {
-    preparing = options.prepare?.(url);
-    await preparing;
-    preparing = undefined;
-  } catch (error) {
-    await close(0);
-    throw error;
-  }
-  const setCertificate = (certificate: TlsCertificate): void => {
-    if (server instanceof TlsServer) server.setSecureContext(certificate);
+  server.on("error", onError);
+  const url = socketPath === undefined ? origin + basePath : origin;
+  const context: ConnectionContext = {
+    handler: createHandler({
+      ...options,
+      // HTTP over a Unix socket needs some host name as well.
+      url: socketPath === undefined ? url : `http://localhost${basePath}`,
+      admission,
+      phase: () => phase,
+    }),
+    admission,
+    keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
+    isStopping: () => phase === "stopping",
+    flushSoon: createOutbox(),
+    onError,
+    onResponse,
   };
-  const readLoad = (): ServerLoad => ({
-    creates: inflight.count,
-    bodyBytes: memory.bytes,
-    connections: connections.count,
+  const isLate = (connection: Connection): boolean => connections.isLate(connection);
+  startNodeTransport(server, { maxDrainBytes: maxBodyBytes, isLate });
+  const fastLane = {
+    parse:
+      options.fastLane === false
+        ? () => undefined
+        : createUsualRequestParser(`${basePath}/plants`, maxBodyBytes),
+    idleTimeoutMs: idleTimeoutMs + idleGraceMs,
+    stallTimeoutMs: 2 * options.requestTimeoutMs,
+    isLate,
+    handOver(connection: Connection, bytes: Buffer): void {
+      const stream = new SocketStream(connection);
+      passToNode(stream);
+      stream.receive(bytes);
+    },
+  };
+  const connections = new Connections(server, context, {
+    maxConnections: options.maxConnections,
+    isEncrypted,
+    onOpen: (connection) => startFastLane(connection, fastLane),
   });
-  return { url, close, setCertificate, readLoad };
+
+  return {
+    url,
+    start() {
+      if (phase === "starting") phase = "running";
+    },
+    setCertificate(certificate) {
+      if (server instanceof TlsServer) server.setSecureContext(toTlsOptions(certificate));
+    },
+    readLoad: () => admission.load,
+    close(timeoutMs) {
+      phase = "stopping";
+      closed ??= connections.stop(timeoutMs);
+      return closed;
+    },
+  };
+}
+
+/**
+ * Creates a function that flushes connections together at the end of a turn of the event loop. Each write wakes up a
+ * client; writing in a row finds most of them awake.
+ */
+function createOutbox(): (connection: Connection) => void {
+  let waiting: Connection[] = [];
+  function flushAll(): void {
+    const due = waiting;
+    waiting = [];
+    for (const connection of due) connection.flush();
+  }
+  return (connection) => {
+    if (waiting.push(connection) === 1) setImmediate(flushAll);
+  };
 }

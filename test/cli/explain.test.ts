@@ -4,7 +4,7 @@ import { toExitCode } from "../../src/cli/failure.ts";
 import { errorAdvice } from "../../src/core/error-advice.ts";
 import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
 import { parseNewPlant } from "../../src/core/plant.ts";
-import { refusalOf } from "../core/refusal-of.ts";
+import { requestErrorOf } from "../core/request-error-of.ts";
 import { runCli } from "../helpers/run-cli.ts";
 
 const kinds = Object.keys(errorTable) as ErrorKind[];
@@ -59,7 +59,7 @@ const bodies = kinds.flatMap((kind) => {
 });
 
 it.each(bodies)("the example of %s is refused as that: %s", (kind, body) => {
-  expect(refusalOf(() => parseNewPlant(new TextEncoder().encode(body))).kind).toBe(kind);
+  expect(requestErrorOf(() => parseNewPlant(new TextEncoder().encode(body))).kind).toBe(kind);
 });
 
 it("most examples of wrong bodies are tried", () => {

@@ -11,7 +11,7 @@ import {
 } from "../../src/client/create-plants.ts";
 import { createJsonRecord, type InputRecord } from "../../src/client/records/input-record.ts";
 import { StoppedError } from "../../src/client/stop-cause.ts";
-import { Refusal } from "../../src/core/errors.ts";
+import { RequestError } from "../../src/core/errors.ts";
 import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -74,7 +74,7 @@ const oneTo = (count: number): number[] => Array.from({ length: count }, (_, ind
 const kindsOf = ({ outcomes }: Told): unknown[] =>
   outcomes.map(({ result }) => {
     if (result instanceof UnavailableError) return result.reason;
-    if (result instanceof Refusal) return result.error;
+    if (result instanceof RequestError) return result.error;
     return result.ok ? result.result : result.error.error;
   });
 

@@ -1,7 +1,7 @@
 /** The table of error numbers against the contract's, and how several problems become one message. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorTable, maxMessageBytes, Refusal } from "../../src/core/errors.ts";
+import { errorTable, maxMessageBytes, RequestError } from "../../src/core/errors.ts";
 
 /** CONTRACT "Status and error numbers", written out once more: numbers are never reused or renumbered. */
 const contract = {
@@ -66,9 +66,9 @@ describe("the error table", () => {
 
 describe("a refusal", () => {
   it("carries the number of its kind", () => {
-    const refusal = new Refusal("idTaken", "id 7 belongs to a different plant");
+    const refusal = new RequestError("idTaken", "id 7 belongs to a different plant");
     expect(refusal).toMatchObject({
-      name: "Refusal",
+      name: "RequestError",
       kind: "idTaken",
       error: 40900,
       message: "id 7 belongs to a different plant",
@@ -76,11 +76,11 @@ describe("a refusal", () => {
   });
 
   it("is no Error: a flood of refused requests pays for no stack", () => {
-    expect(new Refusal("unknownToken", "the token is unknown")).not.toBeInstanceOf(Error);
+    expect(new RequestError("unknownToken", "the token is unknown")).not.toBeInstanceOf(Error);
   });
 
   it("names all problems, in their order; the first one gives the number", () => {
-    const refusal = Refusal.naming([
+    const refusal = RequestError.naming([
       { kind: "nameMissing", message: "/name is missing" },
       { kind: "idMissing", message: "/id is missing" },
     ]);
@@ -89,7 +89,7 @@ describe("a refusal", () => {
 
   it("names a problem once, however often it was found", () => {
     const problem = { kind: "duplicateMember", message: "/a occurs twice" } as const;
-    expect(Refusal.naming([problem, problem]).message).toBe("/a occurs twice");
+    expect(RequestError.naming([problem, problem]).message).toBe("/a occurs twice");
   });
 
   it.each([
@@ -101,14 +101,14 @@ describe("a refusal", () => {
     ["a character of four bytes is not split", "🌿".repeat(300), `${"🌿".repeat(249)}…`],
     ["a replacement character is kept", "\uFFFD".repeat(400), `${"\uFFFD".repeat(332)}…`],
   ])("has at most 1000 bytes of message: %s", (_rule, message, expected) => {
-    expect(new Refusal("unexpected", message).message).toBe(expected);
+    expect(new RequestError("unexpected", message).message).toBe(expected);
   });
 
   it("has a well-formed message of at most 1000 bytes, whatever it is made of", () => {
     const text = fc.string({ unit: "binary", minLength: 200, maxLength: 2000 });
     fc.assert(
       fc.property(text, (message) => {
-        const cut = new Refusal("unexpected", message).message;
+        const cut = new RequestError("unexpected", message).message;
         expect(lengthOf(cut)).toBeLessThanOrEqual(maxMessageBytes);
         expect(cut.isWellFormed()).toBe(true);
         expect(message.startsWith(cut.replace(/…$/, ""))).toBe(true);

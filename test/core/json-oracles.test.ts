@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
-import { Refusal } from "../../src/core/errors.ts";
+import { RequestError } from "../../src/core/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../src/core/json.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -169,7 +169,7 @@ function readingOf(text: string): string {
   try {
     return JSON.stringify(toData(parseJson(text).value));
   } catch (error) {
-    if (error instanceof Refusal && error.kind === "notJson") return refused;
+    if (error instanceof RequestError && error.kind === "notJson") return refused;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { maxMessageBytes, Refusal } from "../../src/core/errors.ts";
+import { maxMessageBytes, RequestError } from "../../src/core/errors.ts";
 import {
   decodeJsonText,
   JsonNumber,
@@ -11,7 +11,7 @@ import {
   readJson,
 } from "../../src/core/json.ts";
 import { parseJson } from "./parse-json.ts";
-import { refusalOf } from "./refusal-of.ts";
+import { requestErrorOf } from "./request-error-of.ts";
 
 const number = (text: string) => new JsonNumber(text);
 const object = (...members: [string, JsonValue][]) => new Map(members);
@@ -158,7 +158,7 @@ describe("readJson refuses", () => {
     ["a character of four bytes", "[🌿]", 1, '"🌿"', value],
     ["a mark that would turn the message around", "\u202E", 0, '"\\u202e"', value],
   ])("%s", (_rule, text, byte, found, expected) => {
-    expect(refusalOf(() => parseJson(text))).toMatchObject({
+    expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "notJson",
       message: `the body is not JSON: at byte ${byte} stands ${found}, where ${expected} was expected`,
     });
@@ -169,7 +169,7 @@ describe("readJson and nesting", () => {
   it("looks for the place of what is wrong once, however many containers are around it", () => {
     const encode = vi.spyOn(TextEncoder.prototype, "encode");
     onTestFinished(() => encode.mockRestore());
-    expect(readJson(`${'["é",'.repeat(maxNesting)}x`)).toBeInstanceOf(Refusal);
+    expect(readJson(`${'["é",'.repeat(maxNesting)}x`)).toBeInstanceOf(RequestError);
     expect(encode).toHaveBeenCalledTimes(1);
   });
 
@@ -191,7 +191,7 @@ describe("readJson and nesting", () => {
     ["a million brackets", "[".repeat(1_000_000), 64],
     ["a million objects", '{"":'.repeat(1_000_000), 256],
   ])("refuses 65 levels: %s", (_rule, text, byte) => {
-    expect(refusalOf(() => parseJson(text))).toMatchObject({
+    expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "tooDeep",
       message: `the JSON is nested too deep at byte ${byte}: at most 64 levels`,
     });
@@ -246,7 +246,7 @@ describe("decodeJsonText", () => {
     ["no byte", []],
     ["a byte order mark alone", [0xef, 0xbb, 0xbf]],
   ])("refuses an empty body: %s", (_rule, bytes) => {
-    expect(refusalOf(() => decodeJsonText(Uint8Array.from(bytes)))).toMatchObject({
+    expect(decodeJsonText(Uint8Array.from(bytes))).toMatchObject({
       kind: "emptyBody",
       message: 'the body is empty: send a plant such as {"id":1,"name":"fern"}',
     });
@@ -268,7 +268,7 @@ describe("decodeJsonText", () => {
     ["behind characters of several bytes", [0xc3, 0xa9, 0xef, 0xbf, 0xbd, 0xff], 5],
     ["behind a byte order mark", [0xef, 0xbb, 0xbf, 0xff], 3],
   ])("says at which byte a body is not UTF-8: %s", (_rule, bytes, byte) => {
-    expect(refusalOf(() => decodeJsonText(Uint8Array.from(bytes)))).toMatchObject({
+    expect(decodeJsonText(Uint8Array.from(bytes))).toMatchObject({
       kind: "notUtf8",
       message: `the body is not UTF-8: what stands at byte ${byte} is no character`,
     });
@@ -299,7 +299,7 @@ describe("decodeJsonText", () => {
           fc.pre(!isUtf8(body));
           const lengths = Array.from(body, (_, length) => length);
           const byte = lengths.findLast((length) => isUtf8(body.subarray(0, length)));
-          const { message } = refusalOf(() => decodeJsonText(body));
+          const { message } = decodeJsonText(body) as RequestError;
           expect(message).toContain(`at byte ${byte} is`);
         },
       ),
@@ -333,7 +333,7 @@ describe("a message of the reader is one line of at most 1000 bytes, whatever th
       `{${JSON.stringify(long)}:[${'"\\uD800",'.repeat(100_000)}0]}`,
     ],
   ])("%s", (_rule, text) => {
-    const { message } = Refusal.naming(parseJson(text).problems);
+    const { message } = RequestError.naming(parseJson(text).problems);
     expect(message).toMatch(/^\/.* (occurs twice|holds a lone surrogate).*$/);
     expect(new TextEncoder().encode(message).length).toBeLessThanOrEqual(maxMessageBytes);
   });

@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorTable, Refusal } from "../../src/core/errors.ts";
+import { errorTable, RequestError } from "../../src/core/errors.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
 import { checkNewPlant, parseNewPlant } from "../../src/core/plant.ts";
 import { compileSchema, readDescription } from "../helpers/interface-description.ts";
@@ -120,7 +120,7 @@ describe("what it says of a NewPlant is what is checked", () => {
       parseNewPlant(new TextEncoder().encode(json));
       return true;
     } catch (error) {
-      if (error instanceof Refusal) return false;
+      if (error instanceof RequestError) return false;
       throw error;
     }
   }

@@ -1,10 +1,10 @@
 /** Reads a JSON text as the tests do: what is refused is thrown. */
-import { Refusal } from "../../src/core/errors.ts";
+import { RequestError } from "../../src/core/errors.ts";
 import { type ParsedJson, readJson } from "../../src/core/json.ts";
 
-/** @throws Refusal when it is no JSON */
+/** @throws RequestError when it is no JSON */
 export function parseJson(text: string): ParsedJson {
   const read = readJson(text);
-  if (read instanceof Refusal) throw read;
+  if (read instanceof RequestError) throw read;
   return read;
 }

@@ -1,7 +1,12 @@
 /** Which bodies are plants and which are errors, and what each of the others is refused with. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ErrorKind, errorTable, maxMessageBytes, Refusal } from "../../src/core/errors.ts";
+import {
+  type ErrorKind,
+  errorTable,
+  maxMessageBytes,
+  RequestError,
+} from "../../src/core/errors.ts";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { JsonNumber, type JsonValue } from "../../src/core/json.ts";
 import {
@@ -13,7 +18,7 @@ import {
   toNewPlantJson,
   toPlantJson,
 } from "../../src/core/plant.ts";
-import { refusalOf } from "./refusal-of.ts";
+import { requestErrorOf } from "./request-error-of.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const object = (...members: [string, JsonValue][]) => new Map(members);
@@ -75,7 +80,7 @@ describe("parseNewPlant reads", () => {
       try {
         return parseNewPlant(bytesOf(text));
       } catch (error) {
-        return error instanceof Refusal ? error.error : error;
+        return error instanceof RequestError ? error.error : error;
       }
     };
     const part = fc.oneof(
@@ -202,7 +207,7 @@ describe("parseNewPlant refuses", () => {
       'the body is an array: send one object such as {"id":1,"name":"fern"}',
     ],
   ])("%s", (_rule, body, kind, ...messages) => {
-    expect(refusalOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
       kind,
       error: errorTable[kind].error,
       message: messages.join("; "),
@@ -216,7 +221,7 @@ describe("parseNewPlant refuses", () => {
     ["a string, which could be a secret", '"fern"', "a string"],
     ["an array", '[{"id":1,"name":"fern"}]', "an array"],
   ])("a body that is no object: %s", (_rule, body, shown) => {
-    expect(refusalOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
       error: 42200,
       message: `the body is ${shown}: send one object such as {"id":1,"name":"fern"}`,
     });
@@ -237,7 +242,7 @@ describe("parseNewPlant refuses", () => {
     ["many digits, which are cut", "9".repeat(500), 42203, `${"9".repeat(40)}…`],
   ])("an id that is no int64: %s", (_rule, id, error, shown) => {
     const body = bytesOf(`{"id":${id},"name":"fern"}`);
-    expect(refusalOf(() => parseNewPlant(body))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error,
       message: `/id is ${shown}: ${needsId}`,
     });
@@ -251,12 +256,12 @@ describe("parseNewPlant refuses", () => {
     ["an object", "{}", "an object"],
   ])("a name or a tag that is no string: %s", (_rule, value, shown) => {
     const name = bytesOf(`{"id":1,"name":${value}}`);
-    expect(refusalOf(() => parseNewPlant(name))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(name))).toMatchObject({
       error: 42205,
       message: `/name is ${shown}: ${needsString}`,
     });
     const tag = bytesOf(`{"id":1,"name":"fern","tag":${value}}`);
-    expect(refusalOf(() => parseNewPlant(tag))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(tag))).toMatchObject({
       error: 42206,
       message: `/tag is ${shown}: ${needsTag}`,
     });
@@ -264,14 +269,14 @@ describe("parseNewPlant refuses", () => {
 
   it("what is not UTF-8, and says at which byte", () => {
     const body = Uint8Array.from([...bytesOf('{"id":1,"name":"'), 0xe9, ...bytesOf('"}')]);
-    expect(refusalOf(() => parseNewPlant(body))).toMatchObject({
+    expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error: 40002,
       message: "the body is not UTF-8: what stands at byte 16 is no character",
     });
   });
 
   it("a body that is not UTF-8, and reads the next one", () => {
-    refusalOf(() => parseNewPlant(Uint8Array.from([0x22, 0xf0, 0x9f])));
+    requestErrorOf(() => parseNewPlant(Uint8Array.from([0x22, 0xf0, 0x9f])));
     expect(parseNewPlant(bytesOf('{"id":1,"name":"fern"}'))).toEqual({ id: 1n, name: "fern" });
   });
 
@@ -285,9 +290,9 @@ describe("parseNewPlant refuses", () => {
     );
     fc.assert(
       fc.property(body, (bytes) => {
-        const { error, message } = refusalOf(() => {
+        const { error, message } = requestErrorOf(() => {
           parseNewPlant(bytes);
-          throw new Refusal("notObject", "it is a plant, by chance");
+          throw new RequestError("notObject", "it is a plant, by chance");
         });
         expect([400, 422]).toContain(Math.floor(error / 100));
         expect(message).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]+$/u);
@@ -305,7 +310,7 @@ describe("parseNewPlant refuses", () => {
       `"${token}"`,
       token,
     ]) {
-      expect(refusalOf(() => parseNewPlant(bytesOf(body))).message).not.toContain("aB3");
+      expect(requestErrorOf(() => parseNewPlant(bytesOf(body))).message).not.toContain("aB3");
     }
   });
 });
@@ -318,14 +323,14 @@ describe("checkNewPlant", () => {
 
   it("names a place in the caller's words", () => {
     const value = object(["id", "seven"], ["tag", "pot"]);
-    const { message } = refusalOf(() => checkNewPlant(value, [], (member) => `--${member}`));
+    const { message } = requestErrorOf(() => checkNewPlant(value, [], (member) => `--${member}`));
     expect(message).toMatch(/^--id is a string: .*; --name is missing: /);
   });
 
   it("refuses a plant for a problem that was found before", () => {
     const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
     const found = [{ kind: "duplicateMember", message: "/a occurs twice" }] as const;
-    expect(refusalOf(() => checkNewPlant(value, found))).toMatchObject({
+    expect(requestErrorOf(() => checkNewPlant(value, found))).toMatchObject({
       kind: "duplicateMember",
       message: "/a occurs twice",
     });

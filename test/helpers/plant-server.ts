@@ -4,7 +4,19 @@ import { mintToken } from "../../src/auth/token.ts";
 import type { PlantStore } from "../../src/core/store.ts";
 import type { PlantServerOptions } from "../../src/server/options.ts";
 import { openPlantServer, type PlantServer } from "../../src/server/server.ts";
+import { inject } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
+import { createCertificate } from "./certificate.ts";
+import { tlsPorts } from "./raw-http.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** How the servers of a project receive requests: see vitest.config.ts. */
+    readonly transport: { readonly fastLane: boolean; readonly tls: boolean };
+  }
+}
+
+const testCertificate = createCertificate("localhost");
 
 /** The token that the server takes. */
 export const testToken = mintToken();
@@ -24,8 +36,18 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Starts one; options of the server's own win over the defaults here. */
+/** Opens a server and starts it. The options override the defaults here. */
 export async function startServer(options: Partial<PlantServerOptions> = {}): Promise<TestServer> {
+  const opened = await openServer(options);
+  opened.start();
+  return opened;
+}
+
+/** Opens a server that does not serve yet. */
+export async function openServer(
+  options: Partial<PlantServerOptions> = {},
+): Promise<TestServer & Pick<PlantServer, "start">> {
+  const { fastLane, tls } = inject("transport");
   const store = await openStore("memory:");
   const errors: unknown[] = [];
   const server = await openPlantServer({
@@ -45,12 +67,27 @@ export async function startServer(options: Partial<PlantServerOptions> = {}): Pr
     idleTimeoutMs: 60_000,
     onConflict: "reject",
     onError: (error) => errors.push(error),
+    fastLane,
+    ...(tls && { certificate: testCertificate }),
     ...options,
   });
+  const isEncrypted = server.url.startsWith("https:");
+  const start = (): void => server.start();
   const close = async (): Promise<void> => {
     await server.close(0);
     await store.close();
   };
   const port = Number(new URL(server.url).port);
-  return { url: server.url, port, server, store, errors, close, [Symbol.asyncDispose]: close };
+  if (isEncrypted) tlsPorts.add(port);
+  else tlsPorts.delete(port);
+  return {
+    url: server.url,
+    port,
+    server,
+    store,
+    errors,
+    start,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

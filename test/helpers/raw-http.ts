@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAnswerCheck, readDescription } from "./interface-description.ts";
 
@@ -30,9 +31,16 @@ export interface RawConnection {
   ended(): Promise<void>;
 }
 
-/** Connects to 127.0.0.1. */
+/** Ports of 127.0.0.1 where a test's server speaks TLS. */
+export const tlsPorts = new Set<number>();
+
+/** Connects to 127.0.0.1, over TLS if a server on {@link tlsPorts} listens there. */
 export async function openRawConnection(port: number): Promise<RawConnection> {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const address = { port, host: "127.0.0.1", allowHalfOpen: true };
+  const isEncrypted = tlsPorts.has(port);
+  const socket = isEncrypted
+    ? connectTls({ ...address, rejectUnauthorized: false })
+    : connect(address);
   let received = "";
   let isEnded = false;
   let failure: Error | undefined;
@@ -44,7 +52,7 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
     failure = error;
     isEnded = true;
   });
-  await once(socket, "connect");
+  await once(socket, isEncrypted ? "secureConnect" : "connect");
 
   return {
     socket,

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { errorTable } from "../../core/errors.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { conflictPolicies } from "../../core/store.ts";
-import { logFormats, logLevels } from "../../server/observing/log.ts";
+import { logFormats, logLevels } from "../../server/ops/log.ts";
 import { type Candidate, findCandidates, type ValueSources } from "../completion/candidates.ts";
 import { completionScripts, isShell } from "../completion/scripts.ts";
 import { CommandError } from "../command-error.ts";

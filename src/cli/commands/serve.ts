@@ -1,9 +1,9 @@
 /** `plantstore serve`: the service in this process, from opening its store to closing it. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { createLog } from "../../server/observing/log.ts";
-import type { ServerLoad } from "../../server/limits.ts";
-import type { TlsCertificate } from "../../server/connections/http-listener.ts";
-import type { Metrics } from "../../server/observing/metrics.ts";
+import { createLog } from "../../server/ops/log.ts";
+import type { ServerLoad } from "../../server/admission.ts";
+import type { TlsCertificate } from "../../server/http/listener.ts";
+import type { Metrics } from "../../server/ops/metrics.ts";
 import type { PlantServer } from "../../server/server.ts";
 import { openStore } from "../../store/open-store.ts";
 import { CommandError } from "../command-error.ts";
@@ -104,6 +104,6 @@ async function loadMetrics(
   readLoad: () => ServerLoad | undefined,
 ): Promise<Metrics | undefined> {
   if (metricsPlace === undefined) return undefined;
-  const { createMetrics } = await import("../../server/observing/metrics.ts");
+  const { createMetrics } = await import("../../server/ops/metrics.ts");
   return createMetrics(readLoad);
 }

@@ -1,6 +1,6 @@
 /** Creates the plant that flags describe. */
 import { createPlant } from "../../client/create-plant.ts";
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import { Interruption } from "../command-error.ts";
 import { showWhile } from "../output/progress.ts";
@@ -22,7 +22,7 @@ export async function createFromFlags(flags: PlantFlags, run: CreateRun): Promis
   const releaseSignals = io.onSignal((name) => cutOff.abort(new Interruption(name, isSent)));
   try {
     const plant = toPlantOrRefusal(flags);
-    if (plant instanceof Refusal) return await print(plant, "", run);
+    if (plant instanceof RequestError) return await print(plant, "", run);
     const { token, source } = await findTokenToSend(run);
     isSent = true;
     const send = () => sendPlant(plant, token, run);
@@ -35,11 +35,11 @@ export async function createFromFlags(flags: PlantFlags, run: CreateRun): Promis
   }
 }
 
-function toPlantOrRefusal(flags: PlantFlags): NewPlant | Refusal {
+function toPlantOrRefusal(flags: PlantFlags): NewPlant | RequestError {
   try {
     return toNewPlant(flags);
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof RequestError) return error;
     throw error;
   }
 }

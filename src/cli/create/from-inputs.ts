@@ -1,5 +1,5 @@
 /** Creates the plants of files and of the standard input: reads them, checks them, sends them, and prints what came of them. */
-import { errorTable, Refusal } from "../../core/errors.ts";
+import { errorTable, RequestError } from "../../core/errors.ts";
 import { parseNewPlant } from "../../core/plant.ts";
 import type { InputRecord } from "../../client/records/input-record.ts";
 import { BatchInterruption, CommandError, Interruption } from "../command-error.ts";
@@ -118,13 +118,13 @@ async function readFirst({
 }
 
 /** What is wrong with the first record, or that there is none. */
-function findRefusal(first: InputRecord | undefined): Refusal | undefined {
+function findRefusal(first: InputRecord | undefined): RequestError | undefined {
   try {
     if (first === undefined) parseNewPlant(new Uint8Array());
     else first.parse();
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof RequestError) return error;
     throw error;
   }
 }
@@ -132,7 +132,7 @@ function findRefusal(first: InputRecord | undefined): Refusal | undefined {
 /** @throws CommandError for a table that is read as JSON: none of its rows would be a plant */
 function refuseTable(
   first: PlacedRecord | undefined,
-  refusal: Refusal | undefined,
+  refusal: RequestError | undefined,
   format: InputFormat,
 ): void {
   if (first === undefined || refusal?.error !== errorTable.notJson.error) return;

@@ -4,7 +4,7 @@ import { NotAPlantStoreError, UnavailableError } from "../../client/client-error
 import type { RecordResult } from "../../client/create-plants.ts";
 import type { StopCause } from "../../client/stop-cause.ts";
 import type { CreateOutcome } from "../../client/create-plant.ts";
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { printError, printPlant } from "./answer-output.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { toExitCode } from "../failure.ts";
@@ -36,7 +36,7 @@ export async function printLone(
   reporter: Reporter,
 ): Promise<number> {
   if (result instanceof UnavailableError || result instanceof NotAPlantStoreError) throw result;
-  if (result instanceof Refusal) {
+  if (result instanceof RequestError) {
     await printError(
       result,
       context.place === undefined ? [] : [`in ${context.place}`],

@@ -79,7 +79,7 @@ function isPlantFlag(value: string | undefined): boolean {
 /**
  * The plant that flags describe.
  *
- * @throws Refusal that names every broken rule
+ * @throws RequestError that names every broken rule
  */
 export function toNewPlant({ id, name, tag }: PlantFlags): NewPlant {
   const members = new Map<string, JsonValue>();

@@ -1,7 +1,7 @@
 /** What is printed of each of many records: one line of JSON (README "Many plants"). */
 import type { RecordOutcome, RecordResult } from "../../client/create-plants.ts";
 import { UnavailableError } from "../../client/client-error.ts";
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { type ErrorBody, toPlantJson } from "../../core/plant.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { toAdvice, toExitCode } from "../failure.ts";
@@ -22,7 +22,7 @@ export function isThere(status: RecordStatus): boolean {
 
 /** What became of a record. */
 export function toStatus(result: RecordResult): RecordStatus {
-  if (result instanceof Refusal) return "rejected";
+  if (result instanceof RequestError) return "rejected";
   if (result instanceof UnavailableError) return "failed";
   if (result.ok) return result.result ?? "created";
   return toExitCode(result.error.error) === exitCodes.unavailable.code ? "failed" : "rejected";
@@ -46,7 +46,7 @@ function toDetailJson(result: RecordResult): string {
   if (result instanceof UnavailableError) {
     return `"error":${JSON.stringify({ message: toAdvice(result) })}`;
   }
-  if (result instanceof Refusal) return toErrorJson(result);
+  if (result instanceof RequestError) return toErrorJson(result);
   if (result.ok) return `"plant":${toPlantJson(result.plant)}`;
   const { error, requestId } = result;
   // Under which the server's log has it.

@@ -1,6 +1,6 @@
 /** What `serve` says once it takes requests. */
 import { toShellWord } from "../../core/shell-word.ts";
-import type { Log } from "../../server/observing/log.ts";
+import type { Log } from "../../server/ops/log.ts";
 import { describeStoreUrl } from "../../store/store-url.ts";
 import type { FirstToken } from "../tokens/first-token.ts";
 import type { Io } from "../io.ts";

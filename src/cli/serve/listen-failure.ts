@@ -1,5 +1,5 @@
 /** Why a server can't listen where it is told to, and what to do. */
-import { type ListenPlace, maxSocketPathBytes } from "../../server/connections/listening.ts";
+import { type ListenAddress, maxSocketPathBytes } from "../../server/http/listen.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The flags that choose an address and a port. */
@@ -16,7 +16,7 @@ interface PlaceFlags {
  */
 export function explainListening(
   error: unknown,
-  place: ListenPlace,
+  place: ListenAddress,
   flags: PlaceFlags = { host: "--host", port: "--port" },
 ): CommandError | undefined {
   const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flags);
@@ -26,7 +26,7 @@ export function explainListening(
 
 function toExplanation(
   code: string | undefined,
-  { host, port, socketPath }: ListenPlace,
+  { host, port, socketPath }: ListenAddress,
   flags: PlaceFlags,
 ): string | undefined {
   if (socketPath !== undefined) {

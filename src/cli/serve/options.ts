@@ -1,7 +1,7 @@
 /** What `serve` is to do, out of its settings. */
 import type { ConflictPolicy } from "../../core/store.ts";
-import type { ServerLimits } from "../../server/limits.ts";
-import type { LogFormat, LogLevel } from "../../server/observing/log.ts";
+import type { ServerLimits } from "../../server/options.ts";
+import type { LogFormat, LogLevel } from "../../server/ops/log.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 import { type ServeFlags, serveSettings } from "../settings/serve-settings.ts";

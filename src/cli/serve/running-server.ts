@@ -1,10 +1,10 @@
 /** The server of one run, from its opening to its end: loaded while its store opens. */
 import { type Authenticator, createAuthenticator } from "../../auth/authenticator.ts";
 import type { PlantStore } from "../../core/store.ts";
-import type { TlsCertificate } from "../../server/connections/http-listener.ts";
-import type { Log } from "../../server/observing/log.ts";
-import type { Metrics } from "../../server/observing/metrics.ts";
-import type { MetricsServer } from "../../server/observing/metrics-server.ts";
+import type { TlsCertificate } from "../../server/http/listener.ts";
+import type { Log } from "../../server/ops/log.ts";
+import type { Metrics } from "../../server/ops/metrics.ts";
+import type { MetricsServer } from "../../server/ops/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../server/server.ts";
 import { CommandError } from "../command-error.ts";
 import { type Io, writeText } from "../io.ts";
@@ -62,18 +62,18 @@ export async function runServer(
     ownToken: options.environmentToken,
   });
   try {
-    let token: FirstToken = { kind: "none" };
-    const server = await openServer(run, parts, authenticator, async (url) => {
-      if (options.socketPath === undefined) token = await provideToken(options, url, store, io);
-    });
-    onOpen(server);
+    const server = await openServer(run, parts, authenticator);
     let metricsServer: MetricsServer | undefined;
     try {
+      // The token is saved for the address of the server, which must listen first.
+      const token = await provideToken(options, server.url, store, io);
+      server.start();
+      onOpen(server);
       metricsServer = await openOwnMetrics(metrics, run);
       await greet({ options, url: server.url, token }, log, io);
       await writeText(io.stdout, `${server.url}\n`);
       await stopped;
-      log.message("info", "Stopping: requests under way are answered");
+      log.message("info", "Stopping: waiting for requests in flight");
     } finally {
       await server.close(options.shutdownTimeoutMs);
       metricsServer?.close();
@@ -89,6 +89,7 @@ async function provideToken(
   store: PlantStore,
   io: Io,
 ): Promise<FirstToken> {
+  if (options.socketPath !== undefined) return { kind: "none" };
   try {
     return await provideFirstToken(store, new URL(url).origin, findConfigDirectory(io));
   } catch (error) {
@@ -98,12 +99,11 @@ async function provideToken(
   }
 }
 
-/** @param prepare ends before the first request is answered */
+/** Opens the server, which does not serve yet. */
 async function openServer(
   { options, log }: Run,
   { store, certificate, metrics }: Parts,
   authenticator: Authenticator,
-  prepare: (url: string) => Promise<void>,
 ): Promise<PlantServer> {
   try {
     return await openPlantServer({
@@ -112,12 +112,11 @@ async function openServer(
       authenticator,
       certificate,
       onError: (error) => log.trouble(error),
-      onExchange(record) {
+      onResponse(record) {
         log.request(record);
-        metrics?.addExchange(record);
+        metrics?.addRequest(record);
       },
       metrics: options.metricsPlace === "main" ? metrics : undefined,
-      prepare,
     });
   } catch (error) {
     throw explainListening(error, options) ?? error;
@@ -131,7 +130,7 @@ async function openOwnMetrics(
   if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
     return undefined;
   }
-  const { openMetricsServer } = await import("../../server/observing/metrics-server.ts");
+  const { openMetricsServer } = await import("../../server/ops/metrics-server.ts");
   try {
     const server = await openMetricsServer(metrics, metricsPlace);
     log.message("info", `Metrics are at ${server.url}`);

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { TlsCertificate } from "../../server/connections/http-listener.ts";
+import type { TlsCertificate } from "../../server/http/listener.ts";
 import { CommandError } from "../command-error.ts";
 import { toSystemReason } from "../system-error.ts";
 

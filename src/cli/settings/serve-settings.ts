@@ -1,6 +1,6 @@
 /** The settings of `serve`: one table of flags, variables and defaults. */
 import { conflictPolicies } from "../../core/store.ts";
-import { logFormats, logLevels } from "../../server/observing/log.ts";
+import { logFormats, logLevels } from "../../server/ops/log.ts";
 import type { Io } from "../io.ts";
 import * as server from "./server-values.ts";
 import * as values from "./setting-values.ts";

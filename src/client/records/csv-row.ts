@@ -1,6 +1,6 @@
 /** The rows of a table: the header, which says what each column holds, and the plant that a row describes. */
 import { CsvError, parse } from "csv-parse/sync";
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { decodeJsonText, JsonNumber, type JsonValue } from "../../core/json.ts";
 import { checkNewPlant, type NewPlant } from "../../core/plant.ts";
 import { type Columns, HeaderError } from "./input-record.ts";
@@ -45,13 +45,13 @@ export function parseHeader(bytes: Uint8Array, delimiter: Delimiter): Columns {
 /**
  * The plant of a row. An empty cell is a member left out; `""` is an empty string.
  *
- * @throws Refusal that names every broken rule
+ * @throws RequestError that names every broken rule
  */
 export function parseRow(bytes: Uint8Array, columns: Columns, delimiter: Delimiter): NewPlant {
   const cells = readCells(bytes, delimiter);
   if (cells.length > columns.length) {
     const message = `the row has ${cells.length} cells, and the header ${columns.length}: a cell that holds a separator must stand in quotes`;
-    throw new Refusal("notJson", message);
+    throw new RequestError("notJson", message);
   }
   const plant = new Map<string, JsonValue>();
   for (const [index, cell] of cells.entries()) {
@@ -68,7 +68,7 @@ function readHeader(bytes: Uint8Array, delimiter: Delimiter): readonly (string |
     const start = bytes.findIndex((byte) => !isOfByteOrderMark(byte));
     return readCells(bytes.subarray(Math.max(start, 0)), delimiter);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     if (looksLikeJson(bytes)) throw new HeaderError(isJson);
     throw new HeaderError(`has a header row that can't be read: ${error.message}`, {
       cause: error,
@@ -83,12 +83,13 @@ function looksLikeJson(bytes: Uint8Array): boolean {
 
 /**
  * @returns undefined for a cell with nothing in it, not even quotes
- * @throws Refusal
+ * @throws RequestError
  */
 function readCells(bytes: Uint8Array, delimiter: Delimiter): readonly (string | undefined)[] {
-  const text = decodeJsonText(bytes).replace(/\r$/, "");
+  const text = decodeJsonText(bytes);
+  if (text instanceof RequestError) throw text;
   try {
-    const [cells = []]: (string | undefined)[][] = parse(text, {
+    const [cells = []]: (string | undefined)[][] = parse(text.replace(/\r$/, ""), {
       delimiter,
       record_delimiter: "\n",
       cast: (cell, { quoting }) => (quoting || cell !== "" ? cell : undefined),
@@ -97,6 +98,6 @@ function readCells(bytes: Uint8Array, delimiter: Delimiter): readonly (string | 
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const complaint = complaints[error.code] ?? "it can't be read";
-    throw new Refusal("notJson", `the row is not one of a table: ${complaint}`);
+    throw new RequestError("notJson", `the row is not one of a table: ${complaint}`);
   }
 }

@@ -1,5 +1,5 @@
 /** A record of an input: the bytes of one plant, wherever they stood. */
-import type { Refusal } from "../../core/errors.ts";
+import type { RequestError } from "../../core/errors.ts";
 import { type NewPlant, parseNewPlant } from "../../core/plant.ts";
 
 /** What stands in an input for one plant, or in the place of one. */
@@ -13,7 +13,7 @@ export interface InputRecord {
   /**
    * The plant.
    *
-   * @throws Refusal that names every broken rule
+   * @throws RequestError that names every broken rule
    */
   readonly parse: () => NewPlant;
 }
@@ -68,7 +68,7 @@ export function createJsonRecord(line: number, bytes: Uint8Array): InputRecord {
 export function createRefusedRecord(
   line: number,
   bytes: Uint8Array,
-  refusal: Refusal,
+  refusal: RequestError,
 ): InputRecord {
   return {
     line,

@@ -1,5 +1,5 @@
 /** Collects the bytes of one record out of the pieces in which they come, up to a limit. */
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { createRefusedRecord, type InputRecord } from "./input-record.ts";
 
 /** The bytes of the record that is being read. */
@@ -39,7 +39,7 @@ export class RecordBytes {
     const [only = new Uint8Array()] = pieces;
     if (!isTooLarge) return create(line, pieces.length > 1 ? Buffer.concat(pieces) : only);
     const message = `the body has more than ${this.#maxBytes} bytes, the most that a plant may have`;
-    const refusal = new Refusal("bodyTooLarge", message);
+    const refusal = new RequestError("bodyTooLarge", message);
     return { ...createRefusedRecord(line, only, refusal), isTooLong: true };
   }
 }

@@ -1,5 +1,5 @@
 /** Records of JSON one after the other in any layout, and the elements of arrays. */
-import { Refusal } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import {
   createJsonRecord,
   createRefusedRecord,
@@ -63,7 +63,7 @@ export class ValueFraming implements Framing {
 
   /** In the place of a record, of which there is nothing. */
   #refuse(complaint: string): InputRecord {
-    const refusal = new Refusal("notJson", complaint);
+    const refusal = new RequestError("notJson", complaint);
     return createRefusedRecord(this.#scanner.line, new Uint8Array(), refusal);
   }
 

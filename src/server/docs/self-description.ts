@@ -1,34 +1,34 @@
-/** What a server tells of itself, true to how it was started: to programs, and to people. */
-import { Refusal } from "../../core/errors.ts";
+/** The OpenAPI document and the documentation page of a server, with the options it was started with. */
+import { RequestError } from "../../core/errors.ts";
 import { quoteInput } from "../../core/quote.ts";
+import type { HttpResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
 import { findPublicUrl, type PublicUrlOptions } from "./public-url.ts";
-import type { Answer } from "../exchange/reply.ts";
 
-/** What a server tells of itself. */
+/** Describes a server to programs and to people. */
 export interface SelfDescription {
   /**
-   * The interface description (CONTRACT "HTTP"), with the URL that the client has used when that is one of the server's.
+   * Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server.
    *
-   * @param hostHeader of the request
+   * @param hostHeader Host header of the request
    */
-  describe(hostHeader: string | undefined): Promise<Answer>;
+  describe(hostHeader: string | undefined): Promise<HttpResponse>;
   /**
-   * The page for people. It asks for a token, so it is shown only under names that are known to be the server's.
+   * Responds with the page. It asks for a token, so it is shown only under a name of the server.
    *
-   * @param hostHeader of the request
-   * @throws Refusal `noSuchPath` for any other name
+   * @param hostHeader Host header of the request
+   * @returns a RequestError `noSuchPath` for any other name
    */
-  show(hostHeader: string | undefined): Promise<Answer>;
+  show(hostHeader: string | undefined): Promise<HttpResponse | RequestError>;
 }
 
-/** A server has few URLs; a client may name any number of addresses and ports in its place. */
+/** A server has few URLs, but clients can send any number of addresses and ports. */
 const maxRemembered = 16;
 
-/** The description of one server; what makes it is loaded once somebody asks. */
+/** Creates the descriptions of one server. Their code is loaded with the first request. */
 export function createSelfDescription(server: PageServer & PublicUrlOptions): SelfDescription {
-  const descriptions = new Map<string, Answer>();
-  const pages = new Map<string, Answer>();
+  const descriptions = new Map<string, HttpResponse>();
+  const pages = new Map<string, HttpResponse>();
   return {
     async describe(hostHeader) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
@@ -36,30 +36,35 @@ export function createSelfDescription(server: PageServer & PublicUrlOptions): Se
       return remember(descriptions, url, () => ({
         status: 200,
         body: toOpenApiJson(createOpenApiDocument({ ...server, url })),
-        headers: {},
+        headers: "",
       }));
     },
     async show(hostHeader) {
       const url = findPublicUrl(hostHeader, server);
       if (url === undefined) {
-        throw new Refusal(
+        const name = quoteInput(hostHeader ?? "", 80);
+        return new RequestError(
           "noSuchPath",
-          `no page is shown under the name ${quoteInput(hostHeader ?? "", 80)}: use localhost or an address, or start the server with --public-url`,
+          `the page is not available under the name ${name}: use localhost or an address, or start the server with --public-url`,
         );
       }
-      const { toPageAnswer } = await import("./page.ts");
-      return remember(pages, url, () => toPageAnswer({ ...server, url }));
+      const { toPageResponse } = await import("./page.ts");
+      return remember(pages, url, () => toPageResponse({ ...server, url }));
     },
   };
 }
 
-/** What was made for a URL; made anew when it never was, or long ago and for many others since. */
-function remember(made: Map<string, Answer>, url: string, make: () => Answer): Answer {
-  const known = made.get(url);
+/** Returns the response for a URL; creates it if it is not among the last few. */
+function remember(
+  responses: Map<string, HttpResponse>,
+  url: string,
+  create: () => HttpResponse,
+): HttpResponse {
+  const known = responses.get(url);
   if (known !== undefined) return known;
-  const answer = make();
-  made.set(url, answer);
-  const [oldest = url] = made.keys();
-  if (made.size > maxRemembered) made.delete(oldest);
-  return answer;
+  const response = create();
+  responses.set(url, response);
+  const [oldest = url] = responses.keys();
+  if (responses.size > maxRemembered) responses.delete(oldest);
+  return response;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CsvFraming } from "../../../src/client/records/csv-framing.ts";
 import { toNewPlantJson } from "../../../src/core/plant.ts";
-import { refusalOf } from "../../core/refusal-of.ts";
+import { requestErrorOf } from "../../core/request-error-of.ts";
 
 /** The records of a table that comes in pieces of a size. */
 function frame(
@@ -95,7 +95,7 @@ describe("the rows of a table", () => {
   it("that are too large are refused, and the others go on", () => {
     const { records } = frame(`id,name\n1,${"x".repeat(200)}\n2,b\n`, 10, ",", 100);
     expect(records.map(({ bytes }) => bytes.length)).toEqual([0, 3]);
-    expect(refusalOf(records[0]!.parse).error).toBe(41300);
+    expect(requestErrorOf(records[0]!.parse).error).toBe(41300);
   });
 });
 

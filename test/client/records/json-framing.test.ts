@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonFraming } from "../../../src/client/records/json-framing.ts";
-import { refusalOf } from "../../core/refusal-of.ts";
+import { requestErrorOf } from "../../core/request-error-of.ts";
 
 const maxRecordBytes = 1024 * 1024;
 const byteOrderMark = "\uFEFF";
@@ -448,7 +448,7 @@ describe("an input", () => {
   it("that ends in an array says so", () => {
     const { records } = frame(`[${a},\n`);
     expect(records.map(({ line }) => line)).toEqual([1, 2]);
-    const refusal = refusalOf(() => records[1]!.parse());
+    const refusal = requestErrorOf(() => records[1]!.parse());
     expect(refusal).toMatchObject({
       error: 40001,
       message: expect.stringMatching(/array is not closed/),
@@ -532,7 +532,7 @@ describe("an input", () => {
     const { records } = frame(input, [1]);
     const seen = records.map((record) => {
       const text = Buffer.from(record.bytes).toString();
-      return [record.line, text === "" ? refusalOf(() => record.parse()).message : text];
+      return [record.line, text === "" ? requestErrorOf(() => record.parse()).message : text];
     });
     expect(seen).toEqual(expected);
   });
@@ -565,7 +565,7 @@ describe("a record that is too large", () => {
     const { records } = frame(input, [10], 100);
     const errors = records.map(({ bytes, parse }) => {
       if (bytes.length > 0) return undefined;
-      return refusalOf(parse).error;
+      return requestErrorOf(parse).error;
     });
     expect(errors).toHaveLength(3);
     expect(errors.filter((error) => error !== undefined)).toEqual([41300]);

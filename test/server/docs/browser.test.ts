@@ -59,7 +59,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     return {
       outcome: await outcome.textContent(),
       request: await page.locator("#request").textContent(),
-      answer: await page.locator("#answer").textContent(),
+      answer: await page.locator("#response").textContent(),
     };
   }
 
@@ -133,7 +133,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
   it("says so when no answer comes", async () => {
     await page.route("**/plants", (route) => route.abort());
     const { outcome } = await create({ id: "9", name: "fern" });
-    expect(outcome).toMatch(/^No answer came\. The plant may or may not be stored/);
+    expect(outcome).toMatch(/^No response\. The plant may or may not be stored/);
   });
 
   it("the commands can be copied", async () => {

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { errorTable } from "../../../src/core/errors.ts";
-import { toPageAnswer } from "../../../src/server/docs/page.ts";
+import { toPageResponse } from "../../../src/server/docs/page.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 
 /** The status under a Host header. */
@@ -85,14 +85,14 @@ describe("the page is", () => {
 });
 
 describe("the page", () => {
-  const { body, headers } = toPageAnswer(described);
+  const { body, headers } = toPageResponse(described);
 
   it("has less than 30 kB", () => {
     expect(Buffer.byteLength(body)).toBeLessThan(30_000);
   });
 
   it("allows itself its own style and script, and requests to its server", () => {
-    const policy = headers["Content-Security-Policy"] ?? "";
+    const [, policy = ""] = /^Content-Security-Policy: (.*)\r$/m.exec(headers) ?? [];
     expect(policy.split("; ").slice(0, 2)).toEqual(["default-src 'none'", expect.any(String)]);
     expect(policy).toContain("connect-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -121,15 +121,15 @@ describe("the page", () => {
 
   it("says how the server was started", () => {
     expect(body).toContain("at most 4096 bytes");
-    expect(body).toContain("it is refused with 40900");
-    const replacing = toPageAnswer({ ...described, onConflict: "replace" }).body;
-    expect(replacing).toContain("it replaces the stored plant");
+    expect(body).toContain("is rejected with 40900");
+    const replacing = toPageResponse({ ...described, onConflict: "replace" }).body;
+    expect(replacing).toContain("replaces the stored plant");
   });
 
   it.each(["http://127.0.0.1:7526/v1", "http://[::1]:7526", `http://a/';$(id)"\`id\` <&`])(
     "has commands that reach %s and do nothing else",
     async (url) => {
-      const page = toPageAnswer({ ...described, url }).body;
+      const page = toPageResponse({ ...described, url }).body;
       for (const [id, expected] of [
         ["curl", [`${url}/plants`]],
         ["plantstore", ["create", "--url", url, "--id", "1", "--name", "fern"]],
@@ -144,6 +144,6 @@ describe("the page", () => {
   it("is the same HTML whatever stands in the URL", () => {
     const count = (text: string): number => text.split("<").length;
     const url = `http://127.0.0.1/"'><script>alert(1)</script>&`;
-    expect(count(toPageAnswer({ ...described, url }).body)).toBe(count(body));
+    expect(count(toPageResponse({ ...described, url }).body)).toBe(count(body));
   });
 });

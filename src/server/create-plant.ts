@@ -1,0 +1,143 @@
+/** The create operation: from a request to its response (CONTRACT). */
+import type { Authenticator } from "../auth/authenticator.ts";
+import { toBearerToken } from "../auth/credential.ts";
+import { type Problem, RequestError } from "../core/errors.ts";
+import { type NewPlant, readNewPlant } from "../core/plant.ts";
+import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { Admission } from "./admission.ts";
+import type { HttpHeaders, HttpRequest } from "./request.ts";
+import { type HttpResponse, toPlantResponse } from "./response.ts";
+
+/** What {@link createPlant} needs of the server. */
+export interface CreateContext {
+  readonly store: Pick<PlantStore, "create">;
+  readonly authenticator: Pick<Authenticator, "check">;
+  readonly admission: Admission;
+  readonly maxBodyBytes: number;
+  readonly onConflict: ConflictPolicy;
+}
+
+/**
+ * Creates the plant in a request. The credential is checked before any other part of the request.
+ *
+ * @throws StoreError when the store fails
+ */
+export async function createPlant(
+  request: HttpRequest,
+  context: CreateContext,
+): Promise<HttpResponse | RequestError> {
+  const { headers } = request;
+  const { admission, maxBodyBytes } = context;
+  const token = toBearerToken(headers["authorization"] ?? []);
+  if (token instanceof RequestError) return token;
+  const error =
+    (await context.authenticator.check(token)) ??
+    checkIsRunning(request) ??
+    checkExpectations(headers["expect"] ?? []) ??
+    checkBodyHeaders(headers, maxBodyBytes) ??
+    admission.checkCreates();
+  if (error !== undefined) return error;
+
+  const plant = await readPlant(request, maxBodyBytes);
+  if (plant instanceof RequestError) return plant;
+  const fullError = admission.beginCreate();
+  if (fullError !== undefined) return fullError;
+  try {
+    const result = await context.store.create(plant, context.onConflict);
+    return result === "conflict" ? idTaken(plant) : toPlantResponse(plant, result);
+  } finally {
+    admission.endCreate();
+  }
+}
+
+/** A function of its own, so that the body is not kept while the plant waits for the store. */
+async function readPlant(
+  request: HttpRequest,
+  maxBodyBytes: number,
+): Promise<NewPlant | RequestError> {
+  const body = await request.readBody(maxBodyBytes);
+  return body instanceof RequestError ? body : readNewPlant(body);
+}
+
+function idTaken({ id }: NewPlant): RequestError {
+  return new RequestError(
+    "idTaken",
+    `/id ${id} belongs to a different plant, which stays as it is: choose another id`,
+  );
+}
+
+function checkIsRunning({ isLate }: HttpRequest): RequestError | undefined {
+  if (!isLate) return undefined;
+  return new RequestError("shuttingDown", "the server is stopping: try again");
+}
+
+/** RFC 9110 section 10.1.1 defines one expectation. */
+function checkExpectations(expectations: readonly string[]): RequestError | undefined {
+  if (expectations.every((each) => each.toLowerCase() === "100-continue")) return undefined;
+  return new RequestError(
+    "expectation",
+    'the expectation is not supported: only "100-continue" is',
+  );
+}
+
+/** Checks the headers about the body before it is read (CONTRACT "Body"). The error names every broken rule. */
+function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
+  const problems: Problem[] = [];
+  const types = headers["content-type"];
+  const typeProblem =
+    types !== undefined && types.length > 1 ? multipleTypes : findTypeProblem(types?.[0]);
+  if (typeProblem !== undefined) problems.push(typeProblem);
+  if (isCoded(headers)) problems.push(codedBody);
+  if (Number(headers["content-length"]?.[0] ?? 0) > maxBytes) problems.push(bodyTooLarge(maxBytes));
+  return problems.length > 0 ? RequestError.naming(problems) : undefined;
+}
+
+/** The problem with a body over the limit. */
+export function bodyTooLarge(maxBytes: number): Problem {
+  return { kind: "bodyTooLarge", message: `the body is over the limit of ${maxBytes} bytes` };
+}
+
+const codedBody: Problem = {
+  kind: "contentCoding",
+  message: "the body has a content coding: send it without one",
+};
+const typeAdvice = 'send the header "Content-Type: application/json"';
+const multipleTypes: Problem = {
+  kind: "notJsonType",
+  message: `more than one Content-Type header: ${typeAdvice} once`,
+};
+/** One parameter of a media type (RFC 9110 section 5.6.6), with a bare or a quoted value. */
+const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+function findTypeProblem(contentType: string | undefined): Problem | undefined {
+  if (contentType === "application/json") return undefined;
+  if (contentType === undefined) {
+    return { kind: "notJsonType", message: `the content type is missing: ${typeAdvice}` };
+  }
+  const mediaType = contentType.split(";", 1).join().trim().toLowerCase();
+  if (mediaType !== "application/json") {
+    const isForm = mediaType === "application/x-www-form-urlencoded";
+    const hint = isForm ? ' (curl -d needs -H "Content-Type: application/json")' : "";
+    return { kind: "notJsonType", message: `the content type is not JSON: ${typeAdvice}${hint}` };
+  }
+  for (const [, name = "", quoted, bare = ""] of contentType.matchAll(parameter)) {
+    const value = quoted?.replace(/\\(.)/g, "$1") ?? bare;
+    if (name.toLowerCase() === "charset" && value.toLowerCase() !== "utf-8") {
+      return { kind: "notUtf8Charset", message: "the charset is not UTF-8: leave it out" };
+    }
+  }
+  return undefined;
+}
+
+function isCoded(headers: HttpHeaders): boolean {
+  return (
+    hasOtherThan(["", "identity"], headers["content-encoding"]) ||
+    hasOtherThan(["", "chunked"], headers["transfer-encoding"])
+  );
+}
+
+function hasOtherThan(names: readonly string[], lists: readonly string[] | undefined): boolean {
+  if (lists === undefined) return false;
+  const codings = lists.flatMap((list) => list.split(","));
+  return codings.some((coding) => !names.includes(coding.trim().toLowerCase()));
+}

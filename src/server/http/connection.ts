@@ -1,0 +1,287 @@
+/** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
+import type { Socket } from "node:net";
+import { RequestError } from "../../core/errors.ts";
+import { type Admission, maxPipelined, type Reservation } from "../admission.ts";
+import type { HandledRequest, Handler } from "../handler.ts";
+import { type RequestRecord, toRequestRecord } from "../ops/request-record.ts";
+import { type HttpRequest, toRequestId } from "../request.ts";
+import { type HttpMessage, toErrorResponse, toMessage, toText } from "../response.ts";
+import type { SocketStream } from "./socket-stream.ts";
+
+/** A request with what its transport does for it. */
+export interface TransportRequest extends HttpRequest {
+  readonly reservation: Reservation;
+  /** Whether no request is read after this one. */
+  readonly isFinal: boolean;
+  /** Whether the whole request has arrived. */
+  isComplete(): boolean;
+  /** Whether the connection can carry another request. */
+  canContinue(): boolean;
+  /** Sends the response and calls `onSent` once, when the operating system has all of it. */
+  send(message: HttpMessage, onSent: () => void): void;
+}
+
+/** What connections need of the server. */
+export interface ConnectionContext {
+  readonly handler: Handler;
+  readonly admission: Admission;
+  /** Time that the Keep-Alive header announces. */
+  readonly keepAliveSeconds: number;
+  readonly isStopping: () => boolean;
+  /** Flushes the connection at the end of this turn of the event loop. */
+  readonly flushSoon: (connection: Connection) => void;
+  readonly onError: (error: unknown) => void;
+  readonly onResponse?: ((record: RequestRecord) => void) | undefined;
+}
+
+/** A request in flight; without a request, a response to bytes that are not a request. */
+interface Exchange {
+  readonly request: TransportRequest | undefined;
+  readonly requestId: string;
+  readonly startedAtMs: number;
+  handled: HandledRequest | undefined;
+}
+
+/** An open connection. */
+export class Connection {
+  readonly socket: Socket;
+  readonly #context: ConnectionContext;
+  /** Requests in flight, oldest first. */
+  readonly #queue: Exchange[] = [];
+  /** Requests whose response is handed to the transport but not yet sent, oldest first. */
+  readonly #unsent: TransportRequest[] = [];
+  #newest: TransportRequest | undefined;
+  #stream: SocketStream | undefined;
+  #isEnding = false;
+  #onSettled: (() => void) | undefined;
+  #lastSentAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(socket: Socket, context: ConnectionContext) {
+    this.socket = socket;
+    this.#context = context;
+    context.admission.markIdle(this);
+    // The close event follows.
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      context.admission.markBusy(this);
+      for (const request of this.#unsent.splice(0)) request.reservation.release();
+    });
+  }
+
+  get admission(): Admission {
+    return this.#context.admission;
+  }
+
+  /** Whether no response is owed. */
+  get isIdle(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Whether all responses are sent as well. */
+  get isSettled(): boolean {
+    return this.isIdle && this.#unsent.length === 0;
+  }
+
+  /** Whether no further request is read. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** The request that arrived last. */
+  get newest(): TransportRequest | undefined {
+    return this.#newest;
+  }
+
+  /** Whether bytes arrived after the last response: a request may be incomplete. */
+  get isReceiving(): boolean {
+    return (this.#stream?.lastInputAtMs ?? Number.NEGATIVE_INFINITY) > this.#lastSentAtMs;
+  }
+
+  /** Whether a response was sent after this time, in milliseconds of `performance.now()`. */
+  wasActiveSince(timeMs: number): boolean {
+    return this.#lastSentAtMs > timeMs;
+  }
+
+  /** Returns an error if the connection has as many requests in flight as it may have. */
+  checkPipeline(): RequestError | undefined {
+    if (this.#queue.length < maxPipelined) return undefined;
+    const message = `${maxPipelined} requests are waiting on this connection: try again`;
+    return new RequestError("overloaded", message);
+  }
+
+  /** Handles a request. */
+  accept(request: TransportRequest): void {
+    const requestId = toRequestId(request.headers);
+    const exchange = this.#begin(request, requestId);
+    this.#newest = request;
+    if (request.isFinal) this.#isEnding = true;
+    this.#context.handler(request).then(
+      (handled) => {
+        exchange.handled ??= handled;
+        this.#context.flushSoon(this);
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /**
+   * Closes the connection after the responses in flight and an error for bytes that are not a complete request.
+   * Bytes that belong to a request with a response get no second one.
+   */
+  reject(error: RequestError): void {
+    this.#isEnding = true;
+    if (this.#newest?.isComplete() === false) {
+      this.#settle();
+      return;
+    }
+    const exchange = this.#begin(undefined, toRequestId({}));
+    exchange.handled = { response: toErrorResponse(error), operation: undefined };
+    this.#context.flushSoon(this);
+  }
+
+  /** Sends this error for each request in flight, and closes the connection. */
+  cutOff(error: RequestError): void {
+    this.#isEnding = true;
+    const handled = { response: toErrorResponse(error), operation: undefined };
+    for (const exchange of this.#queue) exchange.handled ??= handled;
+    this.flush();
+    this.#settle();
+  }
+
+  /** Closes the connection after the responses in flight. */
+  end(): void {
+    this.#isEnding = true;
+    this.#settle();
+  }
+
+  /** Closes an idle connection. */
+  close(): void {
+    this.socket.destroy();
+  }
+
+  /** Sends everything through this stream from now on. */
+  useStream(stream: SocketStream): void {
+    this.#stream = stream;
+  }
+
+  /** Calls the listener once, when all responses are sent. */
+  whenSettled(listener: () => void): void {
+    this.#onSettled = listener;
+    this.#settle();
+  }
+
+  /** Sends the responses that are known, in the order of the requests. */
+  flush(): void {
+    const isMultiple = this.#queue.length > 1;
+    if (isMultiple) this.socket.cork();
+    try {
+      for (;;) {
+        const exchange = this.#queue[0];
+        if (exchange?.handled === undefined) break;
+        // node:http may hold back the responses before one that bypasses it.
+        if (exchange.request === undefined && this.#unsent.length > 0) break;
+        this.#queue.shift();
+        this.#send(exchange, exchange.handled);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (isMultiple) this.socket.uncork();
+    if (this.socket.writableLength > 0) {
+      for (const request of this.#unsent) request.reservation.startTransfer();
+    }
+    if (this.isIdle && !this.socket.destroyed) this.#context.admission.markIdle(this);
+  }
+
+  #begin(request: TransportRequest | undefined, requestId: string): Exchange {
+    const exchange = { request, requestId, startedAtMs: performance.now(), handled: undefined };
+    if (this.#queue.push(exchange) === 1) this.#context.admission.markBusy(this);
+    return exchange;
+  }
+
+  #send(exchange: Exchange, { response, operation }: HandledRequest): void {
+    const { request, requestId, startedAtMs } = exchange;
+    if (request?.canContinue() === false || this.#context.isStopping()) this.#isEnding = true;
+    const isLast = this.#isEnding && this.#queue.length === 0;
+    const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
+    const message = toMessage(response, requestId, keepAliveSeconds);
+    const isAborted = this.socket.destroyed;
+    const nowMs = performance.now();
+    this.#context.onResponse?.(
+      toRequestRecord({ request, requestId, operation, startedAtMs, isAborted }, message, response),
+    );
+    this.#lastSentAtMs = nowMs;
+    if (isAborted) {
+      request?.reservation.release();
+    } else if (request === undefined) {
+      this.#stream?.write(toText(message));
+      this.#settle();
+    } else {
+      request.reservation.replace(message.bodyBytes);
+      this.#unsent.push(request);
+      request.send(message, this.#onSent);
+    }
+  }
+
+  readonly #onSent = (): void => {
+    this.#unsent.shift()?.reservation.release();
+    if (this.#unsent.length > 0) return;
+    this.flush();
+    this.#settle();
+  };
+
+  #settle(): void {
+    if (!this.isSettled) return;
+    this.#onSettled?.();
+    this.#onSettled = undefined;
+    if (!this.#isEnding) return;
+    if (this.#stream === undefined) endGently(this.socket);
+    else this.#stream.destroySoon();
+  }
+
+  /** Only a bug gets here. It costs this connection and no other one. */
+  #fail(error: unknown): void {
+    this.#context.onError(error);
+    this.socket.destroy();
+  }
+}
+
+/** Sends an error on a socket that is not accepted, and closes it. */
+export function rejectSocket(
+  socket: Socket,
+  error: RequestError,
+  context: ConnectionContext,
+): void {
+  const requestId = toRequestId({});
+  const response = toErrorResponse(error);
+  const message = toMessage(response, requestId, undefined);
+  context.onResponse?.(
+    toRequestRecord({ requestId, startedAtMs: performance.now() }, message, response),
+  );
+  socket.on("error", () => undefined);
+  socket.write(toText(message));
+  endGently(socket);
+}
+
+/** Time for which a client may send nothing before an ended connection is closed. */
+const lingerMs = 1000;
+/** Maximum time for which an ended connection discards what the client sends. */
+const maxLingerMs = 5000;
+
+/**
+ * Ends a connection after its last response. Closing it with unread bytes would reset it, and the client might lose the
+ * response (RFC 9112 section 9.6), so the server first discards what the client still sends. May be called twice.
+ */
+export function endGently(socket: Socket): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  socket.end();
+  socket.resume();
+  const close = (): void => void socket.destroy();
+  const idleTimer = setTimeout(close, lingerMs);
+  const timer = setTimeout(close, maxLingerMs);
+  socket.on("data", () => idleTimer.refresh());
+  socket.once("close", () => {
+    clearTimeout(idleTimer);
+    clearTimeout(timer);
+  });
+}

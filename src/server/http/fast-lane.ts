@@ -1,0 +1,120 @@
+/** Answers usual create requests straight from the socket; everything else goes to node:http. */
+import type { RequestError } from "../../core/errors.ts";
+import type { Reservation, Transfer } from "../admission.ts";
+import type { HttpHeaders } from "../request.ts";
+import { type HttpMessage, toText } from "../response.ts";
+import type { Connection, TransportRequest } from "./connection.ts";
+import type { UsualRequest, UsualRequestParser } from "./usual-request.ts";
+
+/** What the fast lane needs of the server. */
+export interface FastLaneOptions {
+  readonly parse: UsualRequestParser;
+  readonly idleTimeoutMs: number;
+  /** Additional time for a connection that waits for the store, or for its client to read. */
+  readonly stallTimeoutMs: number;
+  readonly isLate: (connection: Connection) => boolean;
+  /** Hands a connection and its first unparsed bytes over to node:http for good. */
+  readonly handOver: (connection: Connection, bytes: Buffer) => void;
+}
+
+/**
+ * Starts a new connection in the fast lane. There it is idle or has complete requests in flight, so that it needs no
+ * other timeouts than these.
+ */
+export function startFastLane(connection: Connection, options: FastLaneOptions): void {
+  const { parse, idleTimeoutMs, stallTimeoutMs, isLate, handOver } = options;
+  const { socket } = connection;
+  let isStalled = false;
+
+  function onData(chunk: Buffer): void {
+    let start = 0;
+    while (start < chunk.length && !connection.isEnding) {
+      const usual = parse(chunk, start);
+      if (usual === undefined) {
+        leave(chunk.subarray(start));
+        return;
+      }
+      start = usual.end;
+      connection.accept(new FastLaneRequest(connection, usual, isLate(connection)));
+    }
+    if (socket.writableNeedDrain) socket.pause();
+  }
+
+  function leave(bytes: Buffer): void {
+    socket.pause();
+    socket.off("data", onData).off("drain", onDrain).off("end", onEnd);
+    connection.whenSettled(() => {
+      socket.off("timeout", onTimeout);
+      if (!connection.isEnding) handOver(connection, bytes);
+    });
+  }
+
+  function onDrain(): void {
+    socket.resume();
+  }
+
+  function onEnd(): void {
+    connection.end();
+  }
+
+  function onTimeout(): void {
+    if (connection.isIdle || isStalled) {
+      socket.destroy();
+      return;
+    }
+    isStalled = true;
+    socket.setTimeout(idleTimeoutMs + stallTimeoutMs);
+  }
+
+  socket.on("data", onData).on("drain", onDrain).once("end", onEnd).on("timeout", onTimeout);
+  socket.setTimeout(idleTimeoutMs);
+}
+
+class FastLaneRequest implements TransportRequest, Transfer {
+  readonly method = "POST";
+  readonly target: string;
+  readonly headers: HttpHeaders;
+  readonly error: RequestError | undefined;
+  readonly isLate: boolean;
+  readonly isFinal: boolean;
+  readonly reservation: Reservation;
+  readonly #connection: Connection;
+  #body: Buffer | undefined;
+
+  constructor(connection: Connection, { headers, body, target }: UsualRequest, isLate: boolean) {
+    this.target = target;
+    this.headers = headers;
+    this.error = connection.checkPipeline();
+    this.isLate = isLate;
+    this.isFinal = this.error !== undefined;
+    this.reservation = connection.admission.createReservation(this);
+    this.#connection = connection;
+    this.#body = body;
+  }
+
+  async readBody(): Promise<Uint8Array | RequestError> {
+    const body = this.#body ?? Buffer.alloc(0);
+    // Not kept while the plant waits for the store.
+    this.#body = undefined;
+    return this.reservation.add(body.length) ? body : this.#connection.admission.bytesError;
+  }
+
+  evict(): void {
+    this.#connection.close();
+  }
+
+  isComplete(): boolean {
+    return true;
+  }
+
+  canContinue(): boolean {
+    return true;
+  }
+
+  send(message: HttpMessage, onSent: () => void): void {
+    const { socket } = this.#connection;
+    // Latin-1 is faster to write, and the same for ASCII.
+    const encoding = message.bodyBytes === message.body.length ? "latin1" : "utf8";
+    socket.write(toText(message), encoding, onSent);
+  }
+}

@@ -1,0 +1,151 @@
+/** What the server says while it runs: a line for each request, and its own trouble. Never a header, a body or a token. */
+import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
+import { StoreError } from "../../core/store.ts";
+import type { RequestRecord } from "./request-record.ts";
+import type { Operation } from "../routes.ts";
+
+/** How lines look: for a person, or one object of JSON each. */
+export const logFormats = ["text", "json"] as const;
+
+/** One of {@link logFormats}. */
+export type LogFormat = (typeof logFormats)[number];
+
+/** From the most important to the least. */
+export const logLevels = ["error", "warn", "info", "debug"] as const;
+
+/** How important a line is. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** The voice of a server. */
+export interface Log {
+  /** One request; those of machines that look after the server are only for `debug`. */
+  request(record: RequestRecord): void;
+  /** What is going on. */
+  message(level: LogLevel, text: string): void;
+  /** A line for trouble with the store, a stack for a bug. */
+  trouble(error: unknown): void;
+}
+
+/** The same trouble is told at most this often: a full disk fails thousands of requests a second. */
+const repeatAfterMs = 1000;
+/** UTF-16 code units of a path that no operation has. */
+const maxPath = 200;
+/** What needs no quoting, in text and in JSON. */
+const plainPath = /^(?!.*pst_)[\w/.~:@!$&()*+,;=%-]{0,200}$/;
+
+/**
+ * A log.
+ *
+ * @param level the least important that is told
+ * @param write takes lines, each with its line break
+ */
+export function createLog(format: LogFormat, level: LogLevel, write: (line: string) => void): Log {
+  const threshold = logLevels.indexOf(level);
+  const isTold = (each: LogLevel): boolean => logLevels.indexOf(each) <= threshold;
+  const toLine = format === "json" ? toJsonLine : toTextLine;
+  const isRepeated = createRepetitionCheck();
+
+  function message(each: LogLevel, words: string): void {
+    if (!isTold(each)) return;
+    const text = redactTokens(words);
+    const line =
+      format === "json"
+        ? `{"time":"${now()}","level":"${each}","message":${JSON.stringify(text)}}\n`
+        : `${now()} ${each}: ${text.split("\n").map(escapeUnprintable).join("\n")}\n`;
+    write(line);
+  }
+
+  return {
+    request(record) {
+      const each = toLevel(record);
+      if (isTold(each)) write(toLine(each, record));
+    },
+    message,
+    trouble(error) {
+      const text = describe(error);
+      if (!isRepeated(text)) message("error", text);
+    },
+  };
+}
+
+/** Asked for again and again by machines. */
+const probes = new Set<Operation | undefined>(["health", "readiness", "metrics"]);
+
+/** 5xx of our own making are worth a look, the passing ones among them a warning. */
+function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
+  if (operation !== "create" && probes.has(operation)) return "debug";
+  if (error < 50_000) return "info";
+  return error >= 50_300 && error < 50_400 ? "warn" : "error";
+}
+
+function toJsonLine(level: LogLevel, record: RequestRecord): string {
+  const { method, path, status, error, durationMs, bytes, requestId, isAborted } = record;
+  const request =
+    method === undefined ? "" : `,"method":"${method}","path":"${toShownPath(path ?? "")}"`;
+  const number = error === undefined ? "" : `,"error":${error}`;
+  const aborted = isAborted ? ',"aborted":true' : "";
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)},"bytes":${bytes},"id":"${requestId}"${aborted}}\n`;
+}
+
+function toTextLine(_level: LogLevel, record: RequestRecord): string {
+  const { method, path, status, error, durationMs, bytes, requestId, isAborted } = record;
+  const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path ?? "")}`;
+  const number = error === undefined ? "" : ` error ${error}`;
+  const aborted = isAborted ? " (the client was gone)" : "";
+  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${aborted}\n`;
+}
+
+let lastPath = "";
+let lastShownPath = "";
+
+/** Without a quotation mark or anything else that a line of either format would mistake; most lines have the same path. */
+function toShownPath(path: string): string {
+  if (path === lastPath) return lastShownPath;
+  lastPath = path;
+  lastShownPath = plainPath.test(path)
+    ? path
+    : JSON.stringify(quoteInput(path, maxPath)).slice(1, -1);
+  return lastShownPath;
+}
+
+/** With three digits behind the point: to print them takes half as long as to find out how many are needed. */
+function toMs(durationMs: number): string {
+  const us = Math.round(durationMs * 1000);
+  const rest = us % 1000;
+  const zeros = rest < 10 ? "00" : rest < 100 ? "0" : "";
+  return `${(us - rest) / 1000}.${zeros}${rest}`;
+}
+
+let lastMs = 0;
+let lastTime = "";
+
+/** Many lines are written in the same millisecond. */
+function now(): string {
+  const nowMs = Date.now();
+  if (nowMs !== lastMs) {
+    lastMs = nowMs;
+    lastTime = new Date(nowMs).toISOString();
+  }
+  return lastTime;
+}
+
+function createRepetitionCheck(): (text: string) => boolean {
+  let told = new Set<string>();
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  return (text) => {
+    const nowMs = performance.now();
+    if (nowMs - sinceMs >= repeatAfterMs) {
+      told = new Set();
+      sinceMs = nowMs;
+    }
+    if (told.has(text)) return true;
+    told.add(text);
+    return false;
+  };
+}
+
+function describe(error: unknown): string {
+  if (error instanceof StoreError) return `store: ${error.message}`;
+  const stack = error instanceof Error ? error.stack : undefined;
+  return `unexpected: ${stack ?? String(error)}`;
+}

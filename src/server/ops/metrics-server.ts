@@ -1,0 +1,43 @@
+/** The metrics on an address of their own, where those do not reach who create plants. */
+import { createServer } from "node:http";
+import { listen } from "../http/listen.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** A server of metrics. */
+export interface MetricsServer {
+  /** Where they are. */
+  readonly url: string;
+  /** Stops at once. */
+  close(): void;
+}
+
+/**
+ * Starts a server that answers `GET /metrics` and nothing else.
+ *
+ * @param port 0 takes a free one
+ * @throws the error of node:net when it can't listen there
+ */
+export async function openMetricsServer(
+  metrics: Metrics,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const isThere = request.url === "/metrics";
+    if (!isThere || (request.method !== "GET" && request.method !== "HEAD")) {
+      const headers = { "Content-Type": "text/plain", ...(isThere && { Allow: "GET, HEAD" }) };
+      response.writeHead(isThere ? 405 : 404, headers).end("GET /metrics\n");
+      return;
+    }
+    metrics.render().then(
+      (text) => response.writeHead(200, { "Content-Type": metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  server.maxConnections = 100;
+  const origin = await listen(server, { host, port }, false);
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `${origin}/metrics`, close };
+}

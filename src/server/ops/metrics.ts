@@ -1,0 +1,100 @@
+/** What a server counts of itself, in the text format of Prometheus; the only file that knows prom-client. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { RequestRecord } from "./request-record.ts";
+import type { ServerLoad } from "../admission.ts";
+
+/** The numbers of one server. */
+export interface Metrics {
+  /** The media type of {@link Metrics.render}. */
+  readonly contentType: string;
+  /** Counts a request. */
+  addRequest(record: RequestRecord): void;
+  /** Counts a commit that succeeded. */
+  readonly addCommit: (plants: number, durationMs: number) => void;
+  /** All of it, as text. */
+  render(): Promise<string>;
+}
+
+/** From a lone create on a fast disk to a client's patience. */
+const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+
+/**
+ * Numbers that begin at zero.
+ *
+ * @param readLoad what is under way, or nothing before the server listens
+ */
+export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: "plantstore_requests_total",
+    help: "Requests by operation and error number, which is 0 for those that succeeded.",
+    labelNames: ["operation", "error"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "plantstore_request_duration_seconds",
+    help: "From the head of a request to its answer.",
+    labelNames: ["operation"],
+    buckets: secondBuckets,
+    registers,
+  });
+  const plants = new Counter({
+    name: "plantstore_plants_total",
+    help: "Plants that were answered with 200, by what became of them.",
+    labelNames: ["result"],
+    registers,
+  });
+  const commitPlants = new Histogram({
+    name: "plantstore_commit_plants",
+    help: "Plants in one commit of the store.",
+    buckets: plantBuckets,
+    registers,
+  });
+  const commitDurations = new Histogram({
+    name: "plantstore_commit_duration_seconds",
+    help: "From the handing over of a commit to the store until it is flushed.",
+    buckets: secondBuckets,
+    registers,
+  });
+  addGauge(
+    "plantstore_inflight_creates",
+    "Creates that wait for the store.",
+    (load) => load.creates,
+  );
+  addGauge(
+    "plantstore_waiting_bytes",
+    "Bytes of bodies that arrive or wait for the store.",
+    (load) => load.waitingBytes,
+  );
+  addGauge("plantstore_connections", "Connections that are open.", (load) => load.connections);
+
+  function addGauge(name: string, help: string, read: (load: ServerLoad) => number): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const load = readLoad();
+        gauge.set(load === undefined ? 0 : read(load));
+      },
+    });
+  }
+
+  return {
+    contentType: registry.contentType,
+    addRequest({ operation = "none", error = 0, result, durationMs }) {
+      requests.inc({ operation, error });
+      durations.observe({ operation }, durationMs / 1000);
+      if (result !== undefined) plants.inc({ result });
+    },
+    addCommit(count, durationMs) {
+      commitPlants.observe(count);
+      commitDurations.observe(durationMs / 1000);
+    },
+    render: () => registry.metrics(),
+  };
+}

@@ -1,0 +1,132 @@
+/** Responses as values, and the one function that turns them into status, headers and body. */
+import { STATUS_CODES } from "node:http";
+import { CredentialError } from "../auth/credential.ts";
+import type { ErrorKind, RequestError } from "../core/errors.ts";
+import { type Plant, toPlantJson } from "../core/plant.ts";
+import type { CreateResult } from "../core/store.ts";
+import { MethodError } from "./routes.ts";
+
+/** A response to a request. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly body: string;
+  /** Media type; JSON if absent. */
+  readonly contentType?: string;
+  /** Header lines in addition to those that every response has, each with its line break. */
+  readonly headers: string;
+  /** Error number of an Error body. */
+  readonly error?: number;
+  /** Result of a create. */
+  readonly result?: string;
+}
+
+/** A response as it is sent. */
+export interface HttpMessage {
+  readonly status: number;
+  /** Header lines, each with its line break. */
+  readonly headers: string;
+  readonly body: string;
+  /** Length of the body, in bytes of UTF-8. */
+  readonly bodyBytes: number;
+}
+
+/** Response to a create whose plant is stored (CONTRACT part 1, rule 3). */
+export function toPlantResponse(
+  plant: Plant,
+  result: Exclude<CreateResult, "conflict">,
+): HttpResponse {
+  return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result };
+}
+
+const resultHeaders = {
+  created: toHeader("X-Plantstore-Result", "created"),
+  unchanged: toHeader("X-Plantstore-Result", "unchanged"),
+  replaced: toHeader("X-Plantstore-Result", "replaced"),
+} as const;
+
+/** Response of the health checks. */
+export function toStatusResponse(status: "ok" | "ready"): HttpResponse {
+  return { status: 200, body: JSON.stringify({ status }), headers: "" };
+}
+
+/** Response to OPTIONS. */
+export function toOptionsResponse(methods: readonly string[]): HttpResponse {
+  return { status: 204, body: "", headers: toHeader("Allow", methods.join(", ")) };
+}
+
+/**
+ * Response to a rejected request.
+ *
+ * @param status HTTP status; by default 400, which the create operation uses for every failure (CONTRACT part 1, rule 2)
+ */
+export function toErrorResponse(
+  error: RequestError,
+  status = errorStatuses[error.kind] ?? 400,
+): HttpResponse {
+  const body = JSON.stringify({ error: error.error, message: error.message });
+  return { status, body, headers: toErrorHeaders(error), error: error.error };
+}
+
+const errorStatuses: Partial<Record<ErrorKind, number>> = { noSuchPath: 404, noSuchMethod: 405 };
+
+function toErrorHeaders(error: RequestError): string {
+  if (error instanceof CredentialError) return toHeader("WWW-Authenticate", error.challenge);
+  if (error instanceof MethodError) return toHeader("Allow", error.allow);
+  const isTransient = error.kind === "shuttingDown" || error.kind === "overloaded";
+  return isTransient ? toHeader("Retry-After", "1") : "";
+}
+
+/** A header line. The value is our own text or was validated. */
+export function toHeader(name: string, value: string): string {
+  return `${name}: ${value}\r\n`;
+}
+
+/**
+ * Completes a response with the headers that every response has.
+ *
+ * @param keepAliveSeconds time for which an idle connection stays open; undefined if the connection closes
+ */
+export function toMessage(
+  { status, body, contentType = "application/json", headers }: HttpResponse,
+  requestId: string,
+  keepAliveSeconds: number | undefined,
+): HttpMessage {
+  const bodyBytes = Buffer.byteLength(body);
+  // 204 has no content, not even an empty one (RFC 9110 section 8.6).
+  const content =
+    status === 204 ? "" : `Content-Type: ${contentType}\r\nContent-Length: ${bodyBytes}\r\n`;
+  const connection =
+    keepAliveSeconds === undefined
+      ? "close"
+      : `keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}`;
+  return {
+    status,
+    headers: `${content}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Date: ${toDate()}\r\nConnection: ${connection}\r\n`,
+    body,
+    bodyBytes,
+  };
+}
+
+/** The bytes of a message, as text: ASCII except for the body. */
+export function toText({ status, headers, body }: HttpMessage): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
+}
+
+/** The headers of a message as names and values in turn. */
+export function toRawHeaders({ headers }: HttpMessage): string[] {
+  return headers.trimEnd().split(/: |\r\n/);
+}
+
+let lastSecond = 0;
+let lastDate = "";
+
+/** The current date in the format of RFC 9110 section 5.6.7, formatted once a second. */
+function toDate(): string {
+  const nowMs = Date.now();
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastDate = new Date(nowMs).toUTCString();
+  }
+  return lastDate;
+}

@@ -1,0 +1,185 @@
+/** Pages of other origins use the server as far as it was told to let them, in a browser too. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../helpers/browser.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+
+const page = "https://app.example.org";
+const exposed = "X-Plantstore-Result, X-Request-Id, Retry-After, WWW-Authenticate";
+
+/** A request as a page of an origin makes it, and the answer with those of its headers that are about that. */
+async function ask(
+  server: TestServer,
+  path: string,
+  origin: string | undefined,
+  init: RequestInit,
+) {
+  const headers = { ...(init.headers as Record<string, string>), ...(origin && { origin }) };
+  const answer = await fetch(new URL(path, server.url), { ...init, headers });
+  const all = [...answer.headers].filter(([name]) => /^access-control-|^vary$|^allow$/.test(name));
+  return { answer, status: answer.status, headers: Object.fromEntries(all) };
+}
+
+const preflight = {
+  method: "OPTIONS",
+  headers: {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type",
+  },
+};
+const create = {
+  method: "POST",
+  headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
+  body: '{"id":1,"name":"fern"}',
+};
+
+describe("without origins", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.close());
+
+  it("a preflight is 405 with the methods that there are", async () => {
+    const { status, headers } = await ask(server, "/plants", page, preflight);
+    expect([status, headers]).toEqual([405, { allow: "POST" }]);
+  });
+
+  it("no answer has a header of CORS", async () => {
+    expect((await ask(server, "/plants", page, create)).headers).toEqual({});
+    expect((await ask(server, "/openapi.json", page, {})).headers).toEqual({});
+  });
+});
+
+describe("with origins", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ basePath: "/v1", corsOrigins: ["http://a.example:81", page] });
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ["/v1/plants", "POST, OPTIONS"],
+    ["/openapi.json", "GET, HEAD, OPTIONS"],
+    ["/healthz", "GET, HEAD, OPTIONS"],
+    ["/docs", "GET, HEAD, OPTIONS"],
+  ])("a preflight of %s is 204 and allows %s", async (path, methods) => {
+    const { answer, status, headers } = await ask(server, path, page, preflight);
+    expect(status).toBe(204);
+    expect(headers).toEqual({
+      allow: methods,
+      "access-control-allow-origin": page,
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": "Authorization, Content-Type, X-Request-Id",
+      "access-control-max-age": "7200",
+      vary: "Origin",
+    });
+    expect(answer.headers.has("content-length")).toBe(false);
+    expect(answer.headers.has("content-type")).toBe(false);
+    expect(answer.headers.get("x-request-id")).not.toBeNull();
+  });
+
+  it("the connection goes on after one", async () => {
+    for (let id = 1; id <= 3; id++) {
+      expect((await ask(server, "/v1/plants", page, preflight)).status).toBe(204);
+      expect((await ask(server, "/v1/plants", page, create)).status).toBe(200);
+    }
+  });
+
+  it.each<[what: string, path: string, init: RequestInit, status: number]>([
+    ["a Plant", "/v1/plants", create, 200],
+    ["an Error of the body", "/v1/plants", { ...create, body: "{" }, 400],
+    ["an Error of the token", "/v1/plants", { method: "POST" }, 400],
+    ["no such path", "/plants", create, 404],
+    ["no such method", "/v1/plants", { method: "PUT" }, 405],
+    ["no such path, to OPTIONS", "/plants", preflight, 404],
+    ["the description", "/openapi.json", {}, 200],
+    ["the description, to HEAD", "/openapi.json", { method: "HEAD" }, 200],
+  ])("%s can be read", async (_what, path, init, status) => {
+    const told = await ask(server, path, page, init);
+    expect(told.status).toBe(status);
+    expect(told.headers).toMatchObject({
+      "access-control-allow-origin": page,
+      "access-control-expose-headers": exposed,
+      vary: "Origin",
+    });
+    expect(told.headers).not.toHaveProperty("access-control-allow-credentials");
+  });
+
+  it("each of them is told its own name", async () => {
+    const { headers } = await ask(server, "/v1/plants", "http://a.example:81", create);
+    expect(headers["access-control-allow-origin"]).toBe("http://a.example:81");
+  });
+
+  it.each([
+    ["another", "https://evil.example"],
+    ["one with another scheme", "http://app.example.org"],
+    ["one with another port", "https://app.example.org:8443"],
+    ["one that begins the same", "https://app.example.org.evil.example"],
+    ["one without a name", "null"],
+    ["none", undefined],
+  ])("%s gets nothing, and caches are told why", async (_which, origin) => {
+    const asked = await ask(server, "/v1/plants", origin, preflight);
+    expect([asked.status, asked.headers]).toEqual([
+      204,
+      { allow: "POST, OPTIONS", vary: "Origin" },
+    ]);
+    expect((await ask(server, "/v1/plants", origin, create)).headers).toEqual({ vary: "Origin" });
+  });
+});
+
+it("* lets any page, and is the same answer for all", async () => {
+  await using server = await startServer({ corsOrigins: ["*"] });
+  for (const origin of [page, "null", undefined]) {
+    const asked = await ask(server, "/plants", origin, preflight);
+    expect([asked.status, asked.headers["access-control-allow-origin"]]).toEqual([204, "*"]);
+    expect((await ask(server, "/plants", origin, create)).headers).toEqual({
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": exposed,
+    });
+  }
+});
+
+// Where there is none, the end of the run says so.
+it.skipIf(findBrowser() === undefined)(
+  "a browser lets exactly the pages of those origins create plants and read the answers",
+  { timeout: 60_000 },
+  async () => {
+    const pages = createServer((_request, response) => response.end("<!doctype html>"));
+    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
+    const { port } = pages.address() as AddressInfo;
+    const browser = await openBrowser();
+    await using server = await startServer({ corsOrigins: [`http://127.0.0.1:${port}`] });
+    /** What a page of an origin sees of a create and of one that is refused. */
+    async function createFrom(origin: string): Promise<unknown> {
+      const opened = await browser.newPage();
+      await opened.goto(origin);
+      return opened.evaluate(
+        async ({ url, init }) => {
+          const seen: unknown[] = [];
+          for (const body of [init.body, "{}"]) {
+            const answer = await fetch(`${url}/plants`, { ...init, body }).catch(String);
+            if (typeof answer === "string") return answer;
+            const requestId = answer.headers.get("X-Request-Id");
+            const result = answer.headers.get("X-Plantstore-Result");
+            seen.push([answer.status, result, requestId !== null]);
+          }
+          return seen;
+        },
+        { url: server.url, init: create },
+      );
+    }
+    try {
+      expect(await createFrom(`http://localhost:${port}`)).toMatch(/^TypeError/);
+      expect(await server.store.get(1n)).toBeUndefined();
+      expect(await createFrom(`http://127.0.0.1:${port}`)).toEqual([
+        [200, "created", true],
+        [400, null, true],
+      ]);
+    } finally {
+      await browser.close();
+      pages.close();
+    }
+  },
+);

@@ -1,0 +1,437 @@
+/** What holds for a connection: order, early refusals, slow and half-closed clients, and the server's stop. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { openServer, startServer, testToken } from "../../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../../helpers/raw-http.ts";
+
+const head = `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+
+function create(id: number, name = "fern", more = ""): string {
+  const body = `{"id":${id},"name":"${name}"}`;
+  return `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
+
+describe("100 Continue", () => {
+  it("is sent once nothing but the body is left to check", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const body = '{"id":1,"name":"fern"}';
+    connection.socket.write(
+      `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    expect(await connection.answers(1)).toMatchObject([{ status: 100 }]);
+    connection.socket.write(body);
+    expect(await connection.answers(2)).toMatchObject([
+      {},
+      { status: 200, body: '{"name":"fern"}' },
+    ]);
+    connection.socket.destroy();
+  });
+
+  it("is not sent to a request that is refused for its head", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const wrong = head.replace(testToken, "wrong");
+    connection.socket.write(`${wrong}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`);
+    const [answer] = await connection.answers(1);
+    expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
+    expect(answer?.body).toContain("40102");
+    connection.socket.destroy();
+  });
+});
+
+describe("a connection is kept", () => {
+  it("after a create", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1));
+    await connection.answers(1);
+    connection.socket.write(create(2));
+    expect(await connection.answers(2)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    connection.socket.destroy();
+  });
+
+  it("after a refusal, once the refused body has come in full", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 20\r\n\r\n01234`);
+    await connection.answers(1);
+    connection.socket.write(`567890123456789${create(2)}`);
+    const [refused, created] = await connection.answers(2);
+    expect(refused?.body).toContain("40102");
+    expect(created?.status).toBe(200);
+    connection.socket.destroy();
+  });
+
+  it("after a body over the limit that had come in full before it was refused", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
+    const answers = await connection.answers(2);
+    expect(answers.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
+      [400, '{"error":41300'],
+      [200, '{"name":"fern"'],
+    ]);
+    connection.socket.destroy();
+  });
+
+  it("and pipelined requests are answered in their order", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1, "a") + create(1, "b") + create(2, "c"));
+    const answers = await connection.answers(3);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 400, 200]);
+    connection.socket.destroy();
+  });
+});
+
+describe("a connection is ended", () => {
+  it("after CONNECT, which is answered after the requests before it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${create(1)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await held.isWaiting(1);
+    await sleep(20);
+    expect(connection.received()).toBe("");
+    held.release("created");
+    await connection.ended();
+    expect(results(connection.received())).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 405",
+      '"error":40500',
+    ]);
+  });
+
+  it("by a client that goes on sending a refused body, without a reset before the answer", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n`);
+    connection.socket.write("a".repeat(200_000));
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain("41300");
+    await connection.ended();
+    expect(connection.failure()).toBeUndefined();
+  });
+
+  it("soon after a body over the limit was rejected, although the client neither sends it nor leaves", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n${"a".repeat(500)}`);
+    const [answer] = await connection.answers(1);
+    expect(answer?.headers["connection"]).toBe("close");
+    await connection.ended();
+    await expect.poll(() => server.server.readLoad().connections, { timeout: 5000 }).toBe(0);
+  });
+
+  it("soon after an expectation was rejected, although the client waits for 100", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(
+      `${head.replace(testToken, "x")}Expect: 100-continue\r\nContent-Length: 20\r\n\r\n`,
+    );
+    const [answer] = await connection.answers(1);
+    expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
+    await connection.ended();
+    await expect.poll(() => server.server.readLoad().connections, { timeout: 5000 }).toBe(0);
+  });
+
+  it("that reads none of its answers", async () => {
+    await using server = await startServer({ requestTimeoutMs: 90 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.pause();
+    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    connection.socket.write(request.repeat(50_000));
+    await sleep(50);
+    await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
+    connection.socket.destroy();
+  });
+
+  it("after a refused body that goes on beyond the limit, and the client can read the answer", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(2500)}`);
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain("41300");
+    await connection.ended();
+  });
+
+  it("after malformed HTTP, which is answered after the requests before it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${create(1)}nonsense\r\n\r\n`);
+    await held.isWaiting(1);
+    await sleep(20);
+    expect(connection.received()).toBe("");
+    held.release("created");
+    await connection.ended();
+    expect(results(connection.received())).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 400",
+      '"error":40000',
+    ]);
+  });
+
+  it.each([
+    ["its headers", "POST /plants HTTP/1.1\r\nHost: localhost\r\nX:"],
+    ["its body", `${head}Content-Length: 100\r\n\r\n{"id":1,`],
+    [
+      "the rest of a refused body",
+      `${head.replace(testToken, "x")}Content-Length: 9\r\n\r\n{"id":1,`,
+    ],
+  ])("when a request takes too long for %s", async (_what, bytes) => {
+    await using server = await startServer({ requestTimeoutMs: 90 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(bytes);
+    await connection.ended();
+    const error = bytes.includes("Bearer x") ? '"error":40102' : '"error":40800';
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", error]);
+  });
+});
+
+it("HEAD with a body that is still to come is answered before it comes", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write("HEAD /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
+  await expect.poll(connection.received).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
+  connection.socket.destroy();
+});
+
+describe("limits of the head are told apart however it arrives", () => {
+  const line = "POST /plants HTTP/1.1\r\nHost: a\r\n";
+  it.each<[what: string, pieces: readonly string[], error: number]>([
+    [
+      "a long target in two pieces",
+      [`POST /plants?${"a".repeat(9000)}`, `${"a".repeat(9000)}${line.slice(12)}\r\n`],
+      41400,
+    ],
+    ["large headers behind the request line", [line, `X-A: ${"b".repeat(30_000)}\r\n\r\n`], 43100],
+    ["headers of many words", [line, `X-A: ${"b ".repeat(60_000)}\r\n\r\n`], 43100],
+  ])("%s", async (_what, pieces, error) => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    for (const piece of pieces) {
+      connection.socket.write(piece);
+      await sleep(30);
+    }
+    const [answer] = await connection.answers(1);
+    expect(answer?.body).toContain(`"error":${error}`);
+    connection.socket.destroy();
+  });
+
+  it("a target and headers that are just within them are taken together", async () => {
+    await using server = await startServer();
+    const long = create(1, "fern", `X-A: ${"b".repeat(15_000)}\r\n`).replace(
+      "/plants",
+      `/plants?${"a".repeat(8000)}`,
+    );
+    expect((await exchangeRaw(server.port, long)).status).toBe(200);
+  });
+});
+
+it("a client that closes its side after the request gets its answer", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.end(create(1));
+  await held.isWaiting(1);
+  held.release("created");
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+});
+
+it("a client that goes away in the middle of a request stores nothing and is no error", async () => {
+  await using server = await startServer();
+  for (const part of [20, head.length, head.length + 40]) {
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1).slice(0, part));
+    await sleep(10);
+    connection.socket.destroy();
+  }
+  await exchangeRaw(server.port, create(2));
+  expect(await server.store.get(1n)).toBeUndefined();
+  expect(server.errors).toEqual([]);
+});
+
+describe("a failure of the store is answered with", () => {
+  it.each<[reason: StoreErrorReason, error: number]>([
+    ["full", 50700],
+    ["busy", 50301],
+    ["closed", 50300],
+    ["failed", 50000],
+  ])("%s: %i", async (reason, error) => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const failure = new StoreError(reason, "disk I/O error in /secret/place");
+    const answering = exchangeRaw(server.port, create(1));
+    await held.isWaiting(1);
+    held.release(failure);
+    const answer = await answering;
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({ error });
+    expect(answer.body).not.toContain("secret");
+    expect(answer.headers["retry-after"]).toBe([50300, 50301].includes(error) ? "1" : undefined);
+    expect(server.errors).toEqual([failure]);
+  });
+
+  it("50000 for anything else, without a word of it", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const answering = exchangeRaw(server.port, create(1));
+    await held.isWaiting(1);
+    held.release(new TypeError("x is not a function"));
+    expect((await answering).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
+    expect(server.errors).toMatchObject([{ message: "x is not a function" }]);
+  });
+});
+
+describe("close", () => {
+  it("answers what is under way, closes idle connections, and takes no new ones", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const idle = await openRawConnection(server.port);
+    const busy = await openRawConnection(server.port);
+    busy.socket.write(create(1));
+    await held.isWaiting(1);
+    const closing = server.server.close(5000);
+    await idle.ended();
+    const late = await openRawConnection(server.port).catch((error: unknown) => error);
+    expect(late).toMatchObject({ code: "ECONNREFUSED" });
+    held.release("created");
+    await closing;
+    await busy.ended();
+    expect(results(busy.received())).toEqual(["HTTP/1.1 200"]);
+    expect(busy.received()).toContain("Connection: close");
+  });
+
+  it("answers what was pipelined before it", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1) + create(2) + create(3));
+    await held.isWaiting(3);
+    const closing = server.server.close(5000);
+    held.release("created");
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(Array(3).fill("HTTP/1.1 200"));
+  });
+
+  it("lets a slow client read its answer to the end", async () => {
+    await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.pause();
+    connection.socket.write(create(1, "a".repeat(7_000_000)));
+    await expect.poll(async () => server.store.get(1n)).toBeDefined();
+    const closing = server.server.close(10_000);
+    await sleep(100);
+    connection.socket.resume();
+    await closing;
+    await connection.ended();
+    expect(connection.received().length).toBeGreaterThan(7_000_000);
+  });
+
+  it("asks for the credential first", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const request = create(1).replace(testToken, "wrong");
+    connection.socket.write(request.slice(0, 30));
+    await sleep(20);
+    const closing = server.server.close(5000);
+    connection.socket.write(request.slice(30));
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+  });
+
+  it("refuses a request that was still arriving with 50300", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const request = create(1);
+    connection.socket.write(request.slice(0, 30));
+    await sleep(20);
+    const closing = server.server.close(5000);
+    connection.socket.write(request.slice(30));
+    await closing;
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+    expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
+    expect(await server.store.get(1n)).toBeUndefined();
+  });
+
+  it("sends 50300 for what is left after its time, and may be called twice", async () => {
+    const held = createHeldStore();
+    const server = await startServer({ store: held.store });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1));
+    await held.isWaiting(1);
+    await Promise.all([server.server.close(20), server.server.close(20)]);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+    expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
+  });
+});
+
+it("a replaced plant is answered as such, an unchanged one as such", async () => {
+  await using server = await startServer({ onConflict: "replace" });
+  const kinds = [];
+  for (const name of ["a", "a", "b"]) {
+    const answer = await exchangeRaw(server.port, create(1, name));
+    kinds.push([answer.status, answer.body, answer.headers["x-plantstore-result"]]);
+  }
+  expect(kinds).toEqual([
+    [200, '{"name":"a"}', "created"],
+    [200, '{"name":"a"}', "unchanged"],
+    [200, '{"name":"b"}', "replaced"],
+  ]);
+});
+
+it("a different plant of the same id is refused with 40900 and the stored one stays", async () => {
+  await using server = await startServer();
+  await exchangeRaw(server.port, create(1, "a"));
+  const answer = await exchangeRaw(server.port, create(1, "b"));
+  expect(answer.status).toBe(400);
+  expect(answer.body).toMatch(/^\{"error":40900,"message":".*\/id 1 /);
+  expect(await server.store.get(1n)).toMatchObject({ name: "a" });
+});
+
+it("--base-path puts the operation under a prefix, and nowhere else", async () => {
+  await using server = await startServer({ basePath: "/v1" });
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  expect((await exchangeRaw(server.port, create(1))).body).toContain("40400");
+  const under = create(1).replace("/plants", "/v1/plants");
+  expect((await exchangeRaw(server.port, under)).status).toBe(200);
+});
+
+it("a time for requests need not be divisible by three", async () => {
+  await using server = await startServer({ requestTimeoutMs: 20_000 });
+  const answer = await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(answer.status).toBe(200);
+});
+
+it("a busy port is an error of opening", async () => {
+  await using server = await startServer();
+  await expect(startServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
+
+describe("a server that listens and is not started yet", () => {
+  it("responds 50301 to creates and 503 to GET /readyz, and serves them once it is started", async () => {
+    const server = await openServer();
+    const port = Number(new URL(server.url).port);
+    const early = await exchangeRaw(port, create(1));
+    expect(early).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
+    expect(early.body).toContain('"error":50301');
+    const get = (path: string) => exchangeRaw(port, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(await get("/readyz")).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(await get("/healthz")).toMatchObject({ status: 200 });
+    server.start();
+    expect(await exchangeRaw(port, create(1))).toMatchObject({ status: 200 });
+    expect(await get("/readyz")).toMatchObject({ status: 200 });
+    await server.close();
+  });
+});

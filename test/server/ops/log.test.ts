@@ -1,0 +1,135 @@
+/** What a server says while it runs, in both formats. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { StoreError } from "../../../src/core/store.ts";
+import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
+import { createLog, type LogFormat, type LogLevel } from "../../../src/server/ops/log.ts";
+
+function createTested(format: LogFormat = "text", level: LogLevel = "info") {
+  const lines: string[] = [];
+  return { lines, log: createLog(format, level, (line) => void lines.push(line)) };
+}
+
+const record: RequestRecord = {
+  method: "POST",
+  path: "/plants",
+  operation: "create",
+  status: 200,
+  durationMs: 1.23456,
+  bytes: 15,
+  requestId: "a-1",
+  isAborted: false,
+};
+const refused = { ...record, status: 400, error: 40900 };
+
+it.each<LogFormat>(["text", "json"])(
+  "a message in %s holds no token, whatever it quotes",
+  (format) => {
+    const { lines, log } = createTested(format);
+    log.message("info", `Plants are kept in sqlite:/plants/pst_${"a1B2c3D".repeat(7)}.db`);
+    expect(lines.join("")).toContain("sqlite:/plants/pst_….db");
+  },
+);
+
+describe("a request is a line", () => {
+  it.each<[what: string, record: RequestRecord, line: string]>([
+    ["that was answered", record, "POST /plants 200 1.235 ms 15 bytes id a-1"],
+    ["that was refused", refused, "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1"],
+    [
+      "whose client left",
+      { ...record, isAborted: true },
+      "POST /plants 200 1.235 ms 15 bytes id a-1 (the client was gone)",
+    ],
+    [
+      "that was none",
+      { ...refused, method: undefined },
+      "unreadable 400 error 40900 1.235 ms 15 bytes id a-1",
+    ],
+  ])("of text, %s", (_what, each, line) => {
+    const { lines, log } = createTested("text");
+    log.request(each);
+    expect(lines).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z /)]);
+    expect(lines[0]?.slice(25)).toBe(`${line}\n`);
+  });
+
+  it.each<[what: string, record: RequestRecord, members: object]>([
+    ["that was answered", record, { method: "POST", path: "/plants", status: 200 }],
+    ["that was refused", refused, { method: "POST", path: "/plants", status: 400, error: 40900 }],
+    [
+      "whose client left",
+      { ...record, isAborted: true },
+      { method: "POST", path: "/plants", status: 200, aborted: true },
+    ],
+    ["that was none", { ...refused, method: undefined }, { status: 400, error: 40900 }],
+  ])("of JSON, %s", (_what, each, members) => {
+    const { lines, log } = createTested("json");
+    log.request(each);
+    const rest = { level: "info", ms: 1.235, bytes: 15, id: "a-1", ...members };
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/) as string, ...rest },
+    ]);
+    expect(lines[0]).toMatch(/^[^\n]+\n$/);
+  });
+
+  it.each<[path: string, shown: string]>([
+    ['/a"b\\', '/a"b\\'],
+    ["/\u001b[31mred\u009b", "/\\u001b[31mred\\u009b"],
+    ["/pst_0123456789", "/pst_…"],
+    [`/${"a".repeat(300)}`, `/${"a".repeat(199)}…`],
+  ])("whose path %j is harmless", (path, shown) => {
+    const { lines, log } = createTested("json");
+    log.request({ ...record, path });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ path: shown });
+  });
+});
+
+describe("a level is told at", () => {
+  const readiness = { ...record, operation: "readiness", status: 503 } as const;
+  it.each<[what: string, level: LogLevel, record: RequestRecord]>([
+    ["a create", "info", record],
+    ["a refusal", "info", refused],
+    ["a health check", "debug", { ...record, operation: "health" }],
+    ["a readiness check, whatever it says", "debug", { ...readiness, error: 50700 }],
+    ["an overload", "warn", { ...refused, error: 50301 }],
+    ["a full disk", "error", { ...refused, error: 50700 }],
+    ["a bug", "error", { ...refused, error: 50000 }],
+  ])("%s: %s", (_what, level, each) => {
+    const levels = (["error", "warn", "info", "debug"] as const).filter((threshold) => {
+      const { lines, log } = createTested("json", threshold);
+      log.request(each);
+      return lines.length > 0;
+    });
+    expect(levels[0]).toBe(level);
+  });
+});
+
+it("a message is a line of either format, safe on a terminal", () => {
+  const text = createTested("text");
+  text.log.message("warn", "a\u001b[2Jb");
+  expect(text.lines[0]).toMatch(/Z warn: a\\u001b\[2Jb\n$/);
+  const json = createTested("json");
+  json.log.message("warn", "a\u001b[2Jb");
+  expect(JSON.parse(json.lines[0] ?? "")).toMatchObject({ level: "warn", message: "a\u001b[2Jb" });
+});
+
+it("trouble with the store is one line", () => {
+  const { lines, log } = createTested();
+  log.trouble(new StoreError("full", "the store has no room"));
+  expect(lines).toEqual([expect.stringMatching(/^\S+Z error: store: the store has no room\n$/)]);
+});
+
+it("a bug comes with its stack", () => {
+  const { lines, log } = createTested();
+  log.trouble(new TypeError("x is not a function"));
+  expect(lines[0]).toMatch(/unexpected: TypeError: x is not a function\n +at /);
+});
+
+it("the same trouble is told once a second, however it alternates with others", async () => {
+  const { lines, log } = createTested();
+  const troubles = ["no room", "locked"].map((message) => new StoreError("full", message));
+  for (let count = 0; count < 1000; count++) for (const trouble of troubles) log.trouble(trouble);
+  expect(lines).toHaveLength(2);
+  await sleep(1100);
+  for (const trouble of troubles) log.trouble(trouble);
+  expect(lines).toHaveLength(4);
+});

@@ -1,0 +1,98 @@
+/** What a server counts of itself, as Prometheus reads it. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createMetrics, type Metrics } from "../../../src/server/ops/metrics.ts";
+import { openMetricsServer } from "../../../src/server/ops/metrics-server.ts";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { getText } from "../../helpers/get-text.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { exchangeRaw } from "../../helpers/raw-http.ts";
+
+function create(id: number): string {
+  const body = `{"id":${id},"name":"fern"}`;
+  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+/** The lines of plantstore's own that are not zero. */
+async function readOwn(metrics: Metrics): Promise<string[]> {
+  const lines = (await metrics.render()).split("\n");
+  return lines.filter((line) => /^plantstore_(?!.*_(sum|bucket)\b).* [^0]/.test(line));
+}
+
+it("requests are counted by operation and error, plants by what became of them", async () => {
+  const metrics = createMetrics(() => undefined);
+  await using server = await startServer({ onResponse: (record) => metrics.addRequest(record) });
+  const requests = [
+    create(1),
+    create(1),
+    create(2),
+    create(2).replace("fern", "moss"),
+    get("/healthz"),
+    get("/secret"),
+    "hello\r\n\r\n",
+  ];
+  for (const request of requests) await exchangeRaw(server.port, request);
+  expect(await readOwn(metrics)).toEqual([
+    'plantstore_requests_total{operation="create",error="0"} 3',
+    'plantstore_requests_total{operation="create",error="40900"} 1',
+    'plantstore_requests_total{operation="health",error="0"} 1',
+    'plantstore_requests_total{operation="none",error="40400"} 1',
+    'plantstore_requests_total{operation="none",error="40000"} 1',
+    'plantstore_request_duration_seconds_count{operation="create"} 4',
+    'plantstore_request_duration_seconds_count{operation="health"} 1',
+    'plantstore_request_duration_seconds_count{operation="none"} 2',
+    'plantstore_plants_total{result="created"} 2',
+    'plantstore_plants_total{result="unchanged"} 1',
+  ]);
+});
+
+it("commits are measured by their plants and their time", async () => {
+  const metrics = createMetrics(() => undefined);
+  metrics.addCommit(3, 2);
+  const text = await metrics.render();
+  expect(text).toContain(
+    'plantstore_commit_plants_bucket{le="2"} 0\nplantstore_commit_plants_bucket{le="5"} 1\n',
+  );
+  expect(text).toContain("plantstore_commit_duration_seconds_sum 0.002\n");
+});
+
+it("what is under way is read when it is asked for", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const metrics = createMetrics(() => server.server.readLoad());
+  const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
+  await held.isWaiting(2);
+  expect(await readOwn(metrics)).toEqual([
+    "plantstore_inflight_creates 2",
+    "plantstore_waiting_bytes 44",
+    "plantstore_connections 2",
+  ]);
+  held.release("created");
+  await Promise.all(waiting);
+  await expect.poll(() => readOwn(metrics)).toEqual([]);
+});
+
+describe("GET /metrics", () => {
+  it("is there when asked for, and needs no token", async () => {
+    const metrics = createMetrics(() => undefined);
+    await using server = await startServer({ metrics });
+    const answer = await getText(server.port, "/metrics");
+    expect(answer).toMatchObject({ status: 200, contentType: metrics.contentType });
+    expect(answer.text).toMatch(/^process_resident_memory_bytes \d+$/m);
+    await using other = await startServer();
+    expect((await getText(other.port, "/metrics")).status).toBe(404);
+  });
+
+  it("may be alone on an address of its own", async () => {
+    const server = await openMetricsServer(
+      createMetrics(() => undefined),
+      { host: "127.0.0.1", port: 0 },
+    );
+    onTestFinished(() => server.close());
+    const port = Number(new URL(server.url).port);
+    expect((await getText(port, "/metrics")).status).toBe(200);
+    expect((await getText(port, "/plants")).status).toBe(404);
+    const asked = await fetch(server.url, { method: "OPTIONS" });
+    expect([asked.status, asked.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+});

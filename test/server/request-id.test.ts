@@ -1,0 +1,127 @@
+/** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
+import { describe, expect, it } from "vitest";
+import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import { createLog } from "../../src/server/ops/log.ts";
+import { createHeldStore } from "../helpers/held-store.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+
+const token = `pst_${"A".repeat(49)}`;
+const made = /^[0-9a-f]{12}-[0-9a-z]+$/;
+
+function create(more: string, target = "/plants"): string {
+  const body = '{"id":1,"name":"secret-name"}';
+  return `POST ${target} HTTP/1.1\r\nHost: a\r\n${more}Authorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+describe("X-Request-Id", () => {
+  it.each(["a", "7f6c-11.ee:01_~/@+=", "x".repeat(128)])("%j is taken and returned", async (id) => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
+    expect(answer.headers["x-request-id"]).toBe(id);
+    expect(records.map((record) => record.requestId)).toEqual([id]);
+  });
+
+  it.each(["", "a b", 'a"b', "é", "x".repeat(129), token])("for %j one is made", async (id) => {
+    await using server = await startServer();
+    const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
+    expect(answer.headers["x-request-id"]).toMatch(made);
+  });
+
+  it.each([
+    ["a refusal", "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["what is no HTTP", "hello\r\n\r\n"],
+    ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ])("comes with the answer to %s, and is another one each time", async (_what, bytes) => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    const answers = [await exchangeRaw(server.port, bytes), await exchangeRaw(server.port, bytes)];
+    const ids = answers.map((answer) => answer.headers["x-request-id"]);
+    expect(ids).toEqual(records.map((record) => record.requestId));
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(made);
+  });
+});
+
+describe("what is told of a request", () => {
+  it("no bytes of an answer to HEAD, which has no body", async () => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
+    expect(records).toMatchObject([{ method: "HEAD", status: 200, bytes: 0 }]);
+  });
+
+  it.each<[what: string, bytes: string, record: object]>([
+    [
+      "a create",
+      create(""),
+      {
+        method: "POST",
+        path: "/plants",
+        operation: "create",
+        status: 200,
+        bytes: 22,
+        result: "created",
+      },
+    ],
+    [
+      "a health check",
+      "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+      { operation: "health", status: 200 },
+    ],
+    [
+      "another path",
+      create("", "/nowhere?token=hunter2"),
+      { path: "/nowhere", status: 404, error: 40400 },
+    ],
+    [
+      "an absolute target",
+      create("", "http://u:hunter2@a/plants?x"),
+      { path: "/plants", status: 200 },
+    ],
+    ["what is no HTTP", "hello\r\n\r\n", { status: 400, error: 40000 }],
+  ])("%s", async (_what, bytes, record) => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (each) => records.push(each) });
+    await exchangeRaw(server.port, bytes);
+    expect(records).toMatchObject([{ isAborted: false, ...record }]);
+  });
+
+  it("whose client has gone before its answer is said to be so", async () => {
+    const held = createHeldStore();
+    const records: RequestRecord[] = [];
+    const onResponse = (record: RequestRecord): void => void records.push(record);
+    await using server = await startServer({ store: held.store, onResponse });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(""));
+    await held.isWaiting(1);
+    connection.socket.resetAndDestroy();
+    // By the time that this is answered, the server knows.
+    await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    held.release("created");
+    await expect.poll(() => records[1]).toMatchObject({ operation: "create", isAborted: true });
+  });
+
+  it.each(["text", "json"] as const)(
+    "as %s holds no header, body, query or token",
+    async (format) => {
+      let lines = "";
+      const log = createLog(format, "debug", (line) => (lines += line));
+      await using server = await startServer({ onResponse: (record) => log.request(record) });
+      for (const bytes of [
+        create("X-Secret: hunter2\r\n", "/plants?password=hunter2"),
+        create("X-Request-Id: hunter2 \u00e9\r\n", `/${token}`),
+        create(`X-Request-Id: ${token}\r\n`, "http://u:hunter2@a/plants"),
+        create("Content-Encoding: hunter2\r\nExpect: hunter2\r\n"),
+        "hunter2 /hunter2\r\n\r\n",
+      ]) {
+        await exchangeRaw(server.port, bytes);
+      }
+      expect(lines.split("\n")).toHaveLength(6);
+      for (const secret of ["hunter2", "AAAA", testToken, "secret-name"]) {
+        expect(lines).not.toContain(secret);
+      }
+    },
+  );
+});
