@@ -68,7 +68,7 @@ export default defineConfig({
   define: { "import.meta.dirname": "__dirname" },
   removeNodeProtocol: false,
   external: ["@photostructure/sqlite"],
-  loader: { ".css": "text", ".html": "text" },
+  loader: { ".html": "text" },
   dts: { entry: { index: "src/index.ts" } },
   esbuildPlugins: [oneStart],
   plugins: [commonJs],

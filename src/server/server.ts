@@ -49,6 +49,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   let phase: "starting" | "running" | "stopping" = "starting";
   let closed: Promise<void> | undefined;
   const { basePath, idleTimeoutMs, maxBodyBytes, onError, onResponse, socketPath } = options;
+  const stallTimeoutMs = 2 * options.requestTimeoutMs;
   const isEncrypted = options.certificate !== undefined;
   const admission = new Admission(options);
   const server = createHttpServer(options, options.certificate);
@@ -83,10 +84,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
         ? () => undefined
         : createUsualRequestParser(`${basePath}/plants`, maxBodyBytes),
     idleTimeoutMs: idleTimeoutMs + idleGraceMs,
-    stallTimeoutMs: 2 * options.requestTimeoutMs,
+    stallTimeoutMs,
     isLate,
     handOver(connection: Connection, bytes: Buffer): void {
-      const stream = new SocketStream(connection);
+      const stream = new SocketStream(connection, stallTimeoutMs);
       passToNode(stream);
       stream.receive(bytes);
     },

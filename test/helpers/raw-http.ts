@@ -23,6 +23,8 @@ export interface RawConnection {
   received(): string;
   /** Resolves with the first `count` answers; rejects with what came when the connection ends before. */
   answers(count: number): Promise<RawAnswer[]>;
+  /** Ends the connection with a TCP reset. */
+  reset(): void;
   /** Whether the server has not ended the connection. */
   isOpen(): boolean;
   /** What the connection failed with, such as a reset by the server. */
@@ -38,9 +40,11 @@ export const tlsPorts = new Set<number>();
 export async function openRawConnection(port: number): Promise<RawConnection> {
   const address = { port, host: "127.0.0.1", allowHalfOpen: true };
   const isEncrypted = tlsPorts.has(port);
+  const tcpSocket = connect(address);
+  await once(tcpSocket, "connect");
   const socket = isEncrypted
-    ? connectTls({ ...address, rejectUnauthorized: false })
-    : connect(address);
+    ? connectTls({ socket: tcpSocket, rejectUnauthorized: false })
+    : tcpSocket;
   let received = "";
   let isEnded = false;
   let failure: Error | undefined;
@@ -52,11 +56,12 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
     failure = error;
     isEnded = true;
   });
-  await once(socket, isEncrypted ? "secureConnect" : "connect");
+  if (isEncrypted) await once(socket, "secureConnect");
 
   return {
     socket,
     received: () => received,
+    reset: () => void tcpSocket.resetAndDestroy(),
     isOpen: () => !isEnded,
     failure: () => failure,
     async answers(count) {

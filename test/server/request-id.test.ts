@@ -96,7 +96,7 @@ describe("what is told of a request", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(""));
     await held.isWaiting(1);
-    connection.socket.resetAndDestroy();
+    connection.reset();
     // By the time that this is answered, the server knows.
     await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
     held.release("created");

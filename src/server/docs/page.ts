@@ -7,7 +7,6 @@ import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.
 import { toShellWord } from "../../core/shell-word.ts";
 import { type HttpResponse, toHeader } from "../response.ts";
 import { toHtml, toMembersTable } from "./html.ts";
-import style from "./page.css?raw";
 import template from "./page.html?raw";
 
 /** What the page shows of a server. */
@@ -30,13 +29,11 @@ export function toPageResponse(server: PageServer): HttpResponse {
   };
 }
 
-const [, script = ""] = /<script>([^]*)<\/script>/.exec(template) ?? [];
-
-/** Allows the style and the script of the page, and requests to this server. */
+/** Allows the script and the style of the page, and requests to this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
-  `script-src '${toSource(script)}'`,
-  `style-src '${toSource(style)}'`,
+  `script-src '${toSource("script")}'`,
+  `style-src '${toSource("style")}'`,
   "connect-src 'self'",
   "img-src data:",
   "base-uri 'none'",
@@ -46,7 +43,9 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join("; ");
 
-function toSource(text: string): string {
+/** Hash of the text in the only element with this name. */
+function toSource(element: "script" | "style"): string {
+  const [, text = ""] = new RegExp(`<${element}>([^]*)</${element}>`).exec(template) ?? [];
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
@@ -58,7 +57,6 @@ function toPage(server: PageServer): string {
   -H 'Content-Type: application/json' \\
   -d '{"id":1,"name":"fern"}'`;
   const values: Readonly<Record<string, string>> = {
-    style,
     url: toHtml(url),
     target: toHtml(`${basePath}/plants`.slice(1)),
     int64Min: String(int64Min),

@@ -10,7 +10,7 @@ import type { UsualRequest, UsualRequestParser } from "./usual-request.ts";
 export interface FastLaneOptions {
   readonly parse: UsualRequestParser;
   readonly idleTimeoutMs: number;
-  /** Additional time for a connection that waits for the store, or for its client to read. */
+  /** Maximum time without input or output for a connection that waits for the store, or for its client to read. */
   readonly stallTimeoutMs: number;
   readonly isLate: (connection: Connection) => boolean;
   /** Hands a connection and its first unparsed bytes over to node:http for good. */
@@ -24,10 +24,11 @@ export interface FastLaneOptions {
 export function startFastLane(connection: Connection, options: FastLaneOptions): void {
   const { parse, idleTimeoutMs, stallTimeoutMs, isLate, handOver } = options;
   const { socket } = connection;
-  let isStalled = false;
+  let stalledMs = 0;
 
   function onData(chunk: Buffer): void {
     let start = 0;
+    stalledMs = 0;
     while (start < chunk.length && !connection.isEnding) {
       const usual = parse(chunk, start);
       if (usual === undefined) {
@@ -58,12 +59,9 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
   }
 
   function onTimeout(): void {
-    if (connection.isIdle || isStalled) {
-      socket.destroy();
-      return;
-    }
-    isStalled = true;
-    socket.setTimeout(idleTimeoutMs + stallTimeoutMs);
+    stalledMs += idleTimeoutMs;
+    if (connection.isSettled || stalledMs > stallTimeoutMs) socket.destroy();
+    else socket.setTimeout(idleTimeoutMs);
   }
 
   socket.on("data", onData).on("drain", onDrain).once("end", onEnd).on("timeout", onTimeout);

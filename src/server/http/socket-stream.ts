@@ -4,10 +4,10 @@ import { Duplex } from "node:stream";
 import { type Connection, endGently } from "./connection.ts";
 
 /**
- * Bytes that node:http parses at once. It makes objects for each request in them before the server can stop it:
- * one read of 64 KiB can contain 2,000 requests.
+ * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
+ * before the server can stop it: one read of 64 KiB can contain 2,000 requests.
  */
-const sliceBytes = 8 * 1024;
+const sliceBytes = 4 * 1024;
 
 /**
  * A plain or TLS socket as a stream. Node documents that an HTTP server accepts any Duplex as a connection. This one
@@ -18,13 +18,24 @@ const sliceBytes = 8 * 1024;
 export class SocketStream extends Duplex {
   readonly connection: Connection;
   readonly #socket: Socket;
+  readonly #requestTimeoutMs: number;
+  /** Bytes that node:http did not get yet. */
+  #input: Buffer = Buffer.alloc(0);
+  #isInputWanted = false;
   /** Time of the last input, in milliseconds of `performance.now()`. */
   lastInputAtMs = performance.now();
 
-  constructor(connection: Connection) {
-    super({ allowHalfOpen: true, autoDestroy: false, decodeStrings: false });
+  /** @param requestTimeoutMs time without any input or output after which an incomplete request is given up */
+  constructor(connection: Connection, requestTimeoutMs: number) {
+    super({
+      allowHalfOpen: true,
+      autoDestroy: false,
+      decodeStrings: false,
+      readableHighWaterMark: sliceBytes,
+    });
     this.connection = connection;
     this.#socket = connection.socket;
+    this.#requestTimeoutMs = requestTimeoutMs;
     connection.useStream(this);
     this.#socket.on("data", (chunk: Buffer) => this.receive(chunk));
     this.#socket.once("end", () => this.push(null));
@@ -34,16 +45,32 @@ export class SocketStream extends Duplex {
 
   /** Passes bytes to node:http, or discards them after the last request. */
   receive(chunk: Buffer): void {
+    // node:http still uses the timeout of an idle connection until the head is complete.
+    if (this.connection.isSettled) this.#socket.setTimeout(this.#requestTimeoutMs);
     this.lastInputAtMs = performance.now();
-    for (let start = 0; start < chunk.length; start += sliceBytes) {
-      if (this.#isPastLastRequest()) return;
-      if (!this.push(chunk.subarray(start, start + sliceBytes))) this.#socket.pause();
-    }
+    this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
+    if (this.#isInputWanted) this.#pushSlice();
+    if (this.#input.length > 0) this.#socket.pause();
   }
 
-  #isPastLastRequest(): boolean {
+  override _read(): void {
+    this.#isInputWanted = true;
+    if (this.#input.length > 0) this.#pushSlice();
+    else this.#socket.resume();
+  }
+
+  #pushSlice(): void {
+    const slice = this.#input.subarray(0, sliceBytes);
+    this.#input = this.#input.subarray(slice.length);
     const { isEnding, newest } = this.connection;
-    return this.writableEnded || (isEnding && newest?.isComplete() !== false);
+    const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete() !== false);
+    if (isPastLastRequest) {
+      this.#input = Buffer.alloc(0);
+      this.#socket.resume();
+      return;
+    }
+    this.#isInputWanted = false;
+    this.push(slice);
   }
 
   /** Used by node:http for its timeouts. */
@@ -61,10 +88,6 @@ export class SocketStream extends Duplex {
   override end(): this {
     this.connection.end();
     return this;
-  }
-
-  override _read(): void {
-    this.#socket.resume();
   }
 
   override _write(

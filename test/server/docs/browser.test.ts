@@ -106,7 +106,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     ["what is not JSON", { id: "x", name: "fern" }, testToken, /40001.*at byte 6/],
   ])("%s is shown as the server said it", async (_what, plant, token, error) => {
     const { outcome, answer } = await create(plant, token);
-    expect(outcome).toBe("The plant was refused.");
+    expect(outcome).toBe("The plant was rejected.");
     expect(answer).toMatch(/^400 Bad Request\n/);
     expect(answer).toMatch(error);
     expect(await server.store.get(1n)).toBeUndefined();

@@ -402,7 +402,7 @@ it("a different plant of the same id is refused with 40900 and the stored one st
 
 it("--base-path puts the operation under a prefix, and nowhere else", async () => {
   await using server = await startServer({ basePath: "/v1" });
-  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  expect(server.url).toMatch(/^https?:\/\/127\.0\.0\.1:\d+\/v1$/);
   expect((await exchangeRaw(server.port, create(1))).body).toContain("40400");
   const under = create(1).replace("/plants", "/v1/plants");
   expect((await exchangeRaw(server.port, under)).status).toBe(200);

@@ -1,0 +1,111 @@
+/** How long connections stay open. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
+
+const body = '{"id":1,"name":"fern"}';
+const post = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+const getLarge = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
+const statuses = (text: string): number[] =>
+  Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
+
+describe("an idle connection", () => {
+  it.each([
+    ["a usual request", post],
+    ["a request through node:http", get],
+  ])("stays open for the time of Keep-Alive and a second after %s", async (_what, request) => {
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store, idleTimeoutMs: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request);
+    if (request === post) {
+      await held.isWaiting(1);
+      await sleep(2500);
+      held.release("created");
+    }
+    const [answer] = await connection.answers(1);
+    expect(answer?.headers["keep-alive"]).toBe("timeout=1");
+    const answeredAtMs = performance.now();
+    await connection.ended();
+    expect(performance.now() - answeredAtMs).toBeGreaterThan(1900);
+    expect(statuses(connection.received())).toHaveLength(1);
+    expect(connection.failure()).toBeUndefined();
+  });
+
+  it.each([
+    ["a usual request", post],
+    ["a request through node:http", get],
+  ])("stays open although the request timeout is shorter, after %s", async (_what, request) => {
+    await using server = await startServer({ idleTimeoutMs: 60_000, requestTimeoutMs: 300 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request);
+    await connection.answers(1);
+    await sleep(2500);
+    connection.socket.write(request);
+    await connection.answers(2);
+    expect(connection.isOpen()).toBe(true);
+    connection.socket.destroy();
+  });
+
+  it("is closed without a response if it was never used", async () => {
+    await using server = await startServer({ idleTimeoutMs: 1000, requestTimeoutMs: 300 });
+    const connection = await openRawConnection(server.port);
+    const openedAtMs = performance.now();
+    await connection.ended();
+    expect(performance.now() - openedAtMs).toBeGreaterThan(1900);
+    expect(connection.received()).toBe("");
+  });
+
+  it("is closed although the client sends line breaks instead of a request", async () => {
+    await using server = await startServer({
+      idleTimeoutMs: 300,
+      requestTimeoutMs: 600,
+      fastLane: true,
+    });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(post);
+    await connection.answers(1);
+    while (connection.isOpen()) {
+      connection.socket.write("\r\n");
+      await sleep(100);
+    }
+    expect(statuses(connection.received())).toEqual([200, 400]);
+    expect(connection.received()).toContain('"error":40800');
+  });
+});
+
+it("a connection stays open while the head of the next request arrives", async () => {
+  await using server = await startServer({ idleTimeoutMs: 300 });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(post);
+  await connection.answers(1);
+  connection.socket.write(post.slice(0, 30));
+  await sleep(2500);
+  connection.socket.write(post.slice(30));
+  await connection.answers(2);
+  expect(statuses(connection.received())).toEqual([200, 200]);
+  connection.socket.destroy();
+});
+
+it("a client that does not read is not read from, and gets all responses once it reads", async () => {
+  let count = 0;
+  await using server = await startServer({ idleTimeoutMs: 300, onResponse: () => count++ });
+  const connection = await openRawConnection(server.port);
+  connection.socket.pause();
+  let sent = 0;
+  do {
+    connection.socket.write(getLarge);
+    sent++;
+    for (let wait = 0; wait < 100 && count < sent; wait++) await sleep(2);
+  } while (count === sent);
+  // Longer than an idle connection stays open.
+  await sleep(2500);
+  expect(count).toBe(sent - 1);
+  connection.socket.resume();
+  const countBodies = () => Array.from(connection.received().matchAll(/^\}$/gm)).length;
+  await expect.poll(countBodies, { timeout: 5000 }).toBe(sent);
+  connection.socket.destroy();
+});
