@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { createRandom } from "./random.ts";
 
 /** How often what passes meets each fate: 0 … 1. */
 export interface Fates {
@@ -70,15 +71,4 @@ export async function openFlakyProxy(
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, broken: () => broken };
-}
-
-/** Mulberry32: numbers in [0, 1) that a seed determines. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
