@@ -45,10 +45,14 @@ export default defineConfig({
     projects: [
       toProject("plantstore", ["test/**/*.test.ts"], { fastLane: true, tls: false }),
       toProject("node:http", transportTests, { fastLane: false, tls: false }),
-      toProject("TLS", [...transportTests, "test/server/http/differential.test.ts"], {
-        fastLane: true,
-        tls: true,
-      }),
+      toProject(
+        "TLS",
+        [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],
+        {
+          fastLane: true,
+          tls: true,
+        },
+      ),
       toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
     ],
   },
