@@ -1,5 +1,5 @@
 /** What a command has of the world, as one value: streams, environment, signals. The only file that names `process`. */
-import { readFileSync, write } from "node:fs";
+import { fstatSync, readFileSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
@@ -25,8 +25,10 @@ export interface Io {
   readonly stdout: OutputStream;
   /** For the person. */
   readonly stderr: OutputStream;
-  /** For what a server says while it runs: stderr, but a reader who is slow holds up nobody. */
+  /** The log of a server: stderr, without ever waiting for its reader. */
   readonly log: OutputStream;
+  /** Ends the process at once, although output is pending. */
+  readonly exit: (code: number) => void;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   /** As `x64`. */
@@ -97,8 +99,12 @@ export function createProcessIo(): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     get log() {
-      return createDescriptorStream(process.stderr.fd);
+      // Node writes to pipes and sockets without waiting for their reader, to files and terminals it waits.
+      const { fd } = process.stderr;
+      const stats = fstatSync(fd);
+      return stats.isFIFO() || stats.isSocket() ? process.stderr : createDescriptorStream(fd);
     },
+    exit: (code) => process.exit(code),
     env: process.env,
     platform: process.platform,
     architecture: process.arch,
@@ -154,12 +160,12 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
   return stop;
 }
 
-/** A pipe that others share may be full for a moment. */
+/** A terminal in non-blocking mode may be busy for a moment. */
 const retryMs = 20;
 
 /**
- * A stream onto a descriptor, which stays open. Node's own stderr waits for the reader of a pipe, and the process with it.
- * What can't be written, as on a full disk, is lost.
+ * Creates a stream that writes to a file or a terminal in the background. The descriptor stays open. Output that cannot
+ * be written, as on a full disk, is lost.
  */
 function createDescriptorStream(descriptor: number): Writable {
   function writeAll(bytes: Buffer, done: () => void): void {

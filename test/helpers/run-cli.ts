@@ -70,6 +70,9 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     stdout: stdout.stream,
     stderr: stderr.stream,
     log: stderr.stream,
+    exit: (code) => {
+      throw new Error(`exited with ${code}`);
+    },
     env: options.env ?? {},
     platform: "linux",
     architecture: "x64",

@@ -39,9 +39,12 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
   });
   try {
     await serveUntil(stopped, { options, io, log }, (opened) => (server = opened));
-  } finally {
+  } catch (error) {
     await output.close();
+    throw error;
   }
+  // Pending log lines would keep the process alive until they are read.
+  if (!(await output.close())) io.exit(exitCodes.done.code);
   return exitCodes.done.code;
 }
 

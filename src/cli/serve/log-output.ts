@@ -1,26 +1,30 @@
-/** Where a log goes: lines are gathered and written together, and nobody waits for whoever reads them. */
+/** Writes log lines together, and never waits for their reader. */
 import { type OutputStream, writeText } from "../io.ts";
 
 /** A log that is written to a stream. */
 export interface LogOutput {
-  /** Takes a line with its line break. */
+  /** Writes a line, which includes its line break. */
   readonly write: (line: string) => void;
-  /** Writes what is gathered; resolves when it is out, or could not be, or after a second. */
-  close(): Promise<void>;
+  /**
+   * Writes the remaining lines.
+   *
+   * @returns whether none is pending: false if the reader accepts nothing for a second
+   */
+  close(): Promise<boolean>;
 }
 
-/** Lines wait for others no longer than this. */
+/** Maximum time for which a line waits for others. */
 const gatherMs = 50;
-/** Nor for more than so many UTF-16 code units. */
+/** Lines are written at once from this number of UTF-16 code units on. */
 const gatherLength = 64 * 1024;
-/** Bytes that a reader may lag behind; after that lines are lost rather than the service held up. */
+/** Maximum number of pending bytes; further lines are dropped. */
 const maxLagBytes = 4 * 1024 * 1024;
 const closeMs = 1000;
 
 /**
  * Opens a log.
  *
- * @param onLoss is told how many lines were lost, once there is room for one that says so
+ * @param onLoss receives the number of dropped lines as soon as the reader accepts lines again
  */
 export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void): LogOutput {
   let gathered = "";
@@ -32,7 +36,7 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
     timer = undefined;
     const text = gathered;
     gathered = "";
-    // A log that nobody takes any more must not stop the service.
+    // A log whose reader has gone must not stop the service.
     return text === "" ? Promise.resolve() : writeText(stream, text).catch(() => undefined);
   }
 
@@ -50,12 +54,20 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
       else timer ??= setTimeout(() => void flush(), gatherMs);
     },
     async close() {
-      // A stream writes in order: this is the last of it.
-      const written = flush().then(() => writeText(stream, "").catch(() => undefined));
-      let patience: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (patience = setTimeout(resolve, closeMs)));
-      await Promise.race([written, late]);
-      clearTimeout(patience);
+      // A stream writes in order: this is the last write.
+      const written = flush()
+        .then(() => writeText(stream, ""))
+        .then(
+          () => true,
+          () => true,
+        );
+      let timeout: NodeJS.Timeout | undefined;
+      const late = new Promise<boolean>((resolve) => {
+        timeout = setTimeout(() => resolve(false), closeMs);
+      });
+      const isWritten = await Promise.race([written, late]);
+      clearTimeout(timeout);
+      return isWritten;
     },
   };
 }

@@ -1,0 +1,93 @@
+/** Prepares the programs that the benchmark measures: finds commands, bundles TypeScript and builds Go. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "tsup";
+import { sqliteWorker } from "../store/sqlite/bundle.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** GOPATH of the Go packages that Debian installs. */
+const debianGoPath = "/usr/share/gocode";
+
+/** A program that is ready to run, and the directory that has to be removed afterwards. */
+export interface BuiltProgram {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Returns the path of a program below `programs/`. */
+export function toProgramPath(name: string): string {
+  return fileURLToPath(new URL(`programs/${name}`, import.meta.url));
+}
+
+/** Checks that a command is on the PATH and exits with 0. */
+export async function isCommand(command: string, args: readonly string[]): Promise<boolean> {
+  return run(command, args).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Bundles a TypeScript program that opens a store, as the build bundles `plantstore`.
+ *
+ * @param name the file's name below `programs/`, without `.ts`
+ */
+export async function bundleProgram(name: string): Promise<BuiltProgram> {
+  // The bundle must be inside the package to find `@photostructure/sqlite`.
+  const parent = join(root, "node_modules/.cache");
+  await mkdir(parent, { recursive: true });
+  const directory = await mkdtemp(join(parent, "plantstore-bench-"));
+  await writeFile(join(directory, "package.json"), '{"type":"module"}');
+  await build({
+    config: false,
+    entry: {
+      program: toProgramPath(`${name}.ts`),
+      "sqlite-worker": join(root, sqliteWorker["sqlite-worker"]),
+    },
+    outDir: directory,
+    format: "esm",
+    target: "node20",
+    removeNodeProtocol: false,
+    external: ["@photostructure/sqlite"],
+    loader: { ".html": "text" },
+    silent: true,
+  });
+  return toBuiltProgram(directory, "program.js");
+}
+
+/**
+ * Builds a Go program with the packages that Debian installs.
+ *
+ * @param name the directory below `programs/`
+ * @throws an error whose `stderr` is the output of the compiler
+ */
+export async function buildGoProgram(name: string): Promise<BuiltProgram> {
+  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-go-"));
+  const program = toBuiltProgram(directory, "program");
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: homedir(),
+    GOPATH: process.env["GOPATH"] || debianGoPath,
+    GO111MODULE: "off",
+  };
+  try {
+    await run("go", ["build", "-o", program.path, "."], { cwd: toProgramPath(name), env });
+  } catch (error) {
+    await program.remove();
+    throw error;
+  }
+  return program;
+}
+
+function toBuiltProgram(directory: string, file: string): BuiltProgram {
+  return {
+    path: join(directory, file),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}

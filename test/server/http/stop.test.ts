@@ -1,0 +1,136 @@
+/** How a server stops: clients get the responses that they are owed, and none of them delays the stop. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createHeldStore } from "../../helpers/held-store.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { openRawConnection, type RawConnection } from "../../helpers/raw-http.ts";
+
+const head = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+function create(id: number): string {
+  const body = `{"id":${id},"name":"fern"}`;
+  return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
+
+it.each([
+  ["one byte of a request", "P"],
+  ["half of a request head", head],
+])("does not wait for a client that sent %s, which gets 50300", async (_what, bytes) => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(bytes);
+  await sleep(50);
+  await server.server.close(3_600_000);
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+});
+
+it("gives a body time to arrive, and sends 50300 when the time is over", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(create(1).slice(0, -5));
+  await sleep(50);
+  const stopped = server.server.close(700);
+  await sleep(600);
+  expect(connection.isOpen()).toBe(true);
+  await stopped;
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+  expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
+});
+
+it("handles a request whose body arrives after the stop", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(create(1).slice(0, -5));
+  await sleep(50);
+  const stopped = server.server.close(10_000);
+  await sleep(600);
+  connection.socket.write(create(1).slice(-5));
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+  await stopped;
+});
+
+it("sends each of several pipelined requests 50300 when the time is over", async () => {
+  const held = createHeldStore();
+  await using server = await startServer({ store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(create(1) + create(2) + create(3));
+  await held.isWaiting(3);
+  await server.server.close(50);
+  await connection.ended();
+  const rejected = ["HTTP/1.1 400", '"error":50300'];
+  expect(results(connection.received())).toEqual([...rejected, ...rejected, ...rejected]);
+  held.release("created");
+});
+
+it("rejects no second request on a connection whose first one was rejected before its body arrived", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  const wrong = head.replace(testToken, "wrong");
+  connection.socket.write(`${wrong}Content-Length: 100\r\n\r\n{"id"`);
+  await connection.answers(1);
+  await sleep(20);
+  connection.socket.write(":1");
+  await sleep(20);
+  await server.server.close(60_000);
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+});
+
+describe("a connection that was active", () => {
+  it("may send one more request for a quarter of a second", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create(1));
+    await connection.answers(1);
+    const stopped = server.server.close(60_000);
+    await sleep(100);
+    connection.socket.write(create(2));
+    const [, last] = await connection.answers(2);
+    expect(last).toMatchObject({ status: 200, headers: { connection: "close" } });
+    await connection.ended();
+    await stopped;
+    expect(await server.store.get(2n)).toBeDefined();
+  });
+
+  it("is closed after that time, and a connection that was not active at once", async () => {
+    await using server = await startServer();
+    const quiet = await openRawConnection(server.port);
+    quiet.socket.write(create(1));
+    await quiet.answers(1);
+    await sleep(1100);
+    const active = await openRawConnection(server.port);
+    active.socket.write(create(2));
+    await active.answers(1);
+    const stopped = server.server.close(60_000);
+    await quiet.ended();
+    expect(active.isOpen()).toBe(true);
+    await stopped;
+    await active.ended();
+    expect(results(active.received() + quiet.received())).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
+  });
+});
+
+it("loses no request of 64 busy connections", async () => {
+  await using server = await startServer();
+  let id = 0;
+  const isLast = (connection: RawConnection): boolean =>
+    connection.received().includes("Connection: close");
+  async function keepBusy(): Promise<{ sent: number; connection: RawConnection }> {
+    const connection = await openRawConnection(server.port);
+    for (let sent = 0; ; sent++) {
+      if (isLast(connection)) return { sent, connection };
+      connection.socket.write(create((id += 1)));
+      await connection.answers(sent + 1);
+    }
+  }
+  const clients = Array.from({ length: 64 }, keepBusy);
+  await expect.poll(() => id).toBeGreaterThan(1000);
+  await server.server.close(10_000);
+  for (const { sent, connection } of await Promise.all(clients)) {
+    expect(results(connection.received())).toEqual(Array(sent).fill("HTTP/1.1 200"));
+  }
+  expect(await server.store.list({ limit: id + 1 })).toHaveLength(id);
+});
