@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
 import { getText } from "../helpers/get-text.ts";
-import { createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
+import { type Behaviour, createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -17,8 +17,8 @@ const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-wa
 /** Bytes that a server may grow by: what it holds, what it makes of that, and what is not collected yet. */
 const maxGrowth = 200 * 1024 * 1024;
 
-function toRequest(id: number): string {
-  const body = `{"id":${id},"name":"fern ${id}"}`;
+function toRequest(id: number, name = `fern ${id}`): string {
+  const body = `{"id":${id},"name":"${name}"}`;
   return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
@@ -96,6 +96,38 @@ describe("a well-behaved client is served, and memory is bounded, while", () => 
     expect(log).not.toContain('"level":"error"');
   });
 });
+
+it("survives 1,000 clients that send creates of a megabyte and read no response, with a heap of 256 MB", async () => {
+  const home = await createTemporaryDirectory();
+  const store = `sqlite:${join(home, "plants.db")}`;
+  const running = startBinary(["serve", "--port", "0", "--store", store], {
+    home,
+    env: { PLANTSTORE_TOKEN: token, NODE_OPTIONS: "--max-old-space-size=256" },
+  });
+  const port = Number(new URL(await running.firstLine).port);
+  let id = 0;
+  const sendLarge: Behaviour = (socket) => {
+    socket.pause();
+    const name = "n".repeat(1024 * 1024 - 100);
+    let left = 40;
+    const pump = (): void => {
+      while (left-- > 0 && !socket.destroyed && socket.write(toRequest((id += 1), name)));
+    };
+    socket.on("drain", pump);
+    pump();
+    return undefined;
+  };
+  const crowd = await openCrowd(port, 1000, sendLarge);
+  await expect.poll(() => id, { timeout: 60_000 }).toBeGreaterThan(3000);
+  crowd.disperse();
+  await expect
+    .poll(async () => (await exchangeRaw(port, toRequest(id + 1))).status, { timeout: 60_000 })
+    .toBe(200);
+  running.child.kill("SIGTERM");
+  const { code, stderr } = await running.finished;
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('"level":"error"');
+}, 180_000);
 
 it("a client that leaves at any byte of its request costs nothing, and a plant only once all of it has come", async () => {
   const server = await start();

@@ -238,3 +238,15 @@ it("a working directory that is gone is no bug", async () => {
     stderr: "error: the working directory is gone: change to another one\n",
   });
 });
+
+it("a server whose log is a pipe that is not read serves, and ends with SIGTERM", async () => {
+  const { stdout } = await runShell(
+    `mkfifo log; sleep 100 <log & reader=$!
+"$NODE" "$BINARY" serve --port 0 --store memory: >url 2>log & server=$!
+until [ -s url ]; do sleep 0.05; done
+seq 20000 | sed 's/.*/{"id":&,"name":"fern"}/' | plantstore create --url "$(cat url)" - | wc -l
+kill -TERM $server; wait $server; echo "exit $?"; kill $reader`,
+    { PLANTSTORE_TOKEN: "chosen" },
+  );
+  expect(stdout).toBe("20000\nexit 0\n");
+});

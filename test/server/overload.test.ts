@@ -88,6 +88,26 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
     expect(slow.received()).toContain("50301");
   });
 
+  it("responses count until they are sent, and a client that does not read makes room for others", async () => {
+    const large = 8 * 1024 * 1024;
+    const limits = { maxBodyBytes: large, maxWaitingBytes: large, requestTimeoutMs: 3000 };
+    await using server = await startServer(limits);
+    const toCreate = (id: number): string => {
+      const body = `{"id":${id},"name":"${"a".repeat(7_000_000)}"}`;
+      return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const slow = await openRawConnection(server.port);
+    slow.socket.pause();
+    slow.socket.write(toCreate(1));
+    await expect.poll(async () => server.store.get(1n)).toBeDefined();
+    expect((await exchangeRaw(server.port, toCreate(2))).body).toContain("50301");
+    const readStatus = async () => (await exchangeRaw(server.port, toCreate(2))).status;
+    await expect.poll(readStatus, { interval: 100 }).toBe(200);
+    slow.socket.resume();
+    await slow.ended();
+    expect(slow.received().length).toBeLessThan(7_000_000);
+  });
+
   it("also while they wait for the store", async () => {
     const held = createHeldStore();
     await using server = await startServer({

@@ -34,6 +34,28 @@ it("a create over TLS is a create", async () => {
   expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
 });
 
+it.each([
+  ["accepts", "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256"],
+  ["accepts", "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-CHACHA20-POLY1305"],
+  ["rejects", "ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256"],
+  ["rejects", "AES128-GCM-SHA256:DHE-RSA-AES128-GCM-SHA256"],
+])("%s TLS 1.2 with %s, also after another certificate is set", async (verdict, ciphers) => {
+  await using server = await startServer({ certificate });
+  const handshake = async (): Promise<string> => {
+    const options = { port: server.port, host: "127.0.0.1", rejectUnauthorized: false };
+    const socket = connectTls({ ...options, ciphers, maxVersion: "TLSv1.2" });
+    return once(socket, "secureConnect")
+      .then(
+        () => "accepts",
+        () => "rejects",
+      )
+      .finally(() => socket.destroy());
+  };
+  expect(await handshake()).toBe(verdict);
+  server.server.setCertificate(createCertificate("localhost"));
+  expect(await handshake()).toBe(verdict);
+});
+
 it("another certificate is shown to those who connect from then on; one that is none changes nothing", async () => {
   await using server = await startServer({ certificate });
   const next = createCertificate("localhost");

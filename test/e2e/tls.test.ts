@@ -1,0 +1,45 @@
+/** The built command over TLS: plants of all sizes, sent in bulk. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openStoreReader } from "../../src/store/open-store.ts";
+import { createCertificate } from "../helpers/certificate.ts";
+import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = "chosen";
+
+it.each<[size: string, count: number, toLength: (id: number) => number]>([
+  ["1.5 to 8 kB", 2000, (id) => 1500 + ((id * 7919) % 6500)],
+  ["8 to 30 kB", 500, (id) => 8000 + ((id * 7919) % 22_000)],
+  ["20 bytes to 1 MB", 60, (id) => Math.ceil(20 * 50_000 ** (id / 60))],
+])("create stores %s names, without an attempt that failed", async (_size, count, toLength) => {
+  const home = await createTemporaryDirectory();
+  const { cert, key } = createCertificate("localhost");
+  const files = { cert: join(home, "cert.pem"), key: join(home, "key.pem") };
+  await writeFile(files.cert, cert);
+  await writeFile(files.key, key, { mode: 0o600 });
+  const store = `sqlite:${join(home, "plants.db")}`;
+  const env = { PLANTSTORE_TOKEN: token, NODE_EXTRA_CA_CERTS: files.cert };
+  const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
+  const server = startBinary(["serve", "--port", "0", "--store", store, ...tls], { home, env });
+  const url = (await server.firstLine).replace("127.0.0.1", "localhost");
+
+  const names = Array.from({ length: count }, (_, index) =>
+    `${index} `.repeat(toLength(index + 1)).slice(0, toLength(index + 1)),
+  );
+  const plants = names.map((name, index) => ({ id: index + 1, name }));
+  const input = plants.map((plant) => `${JSON.stringify(plant)}\n`).join("");
+  const created = await runBinary(["create", "-", "--url", url], { home, env, stdin: input });
+  expect(created).toMatchObject({ code: 0, stderr: "" });
+  expect(created.stdout.match(/"status":"created"/g)).toHaveLength(count);
+
+  server.child.kill("SIGTERM");
+  const { stderr } = await server.finished;
+  expect(stderr.match(/"status":200/g)).toHaveLength(count);
+  expect(stderr).not.toMatch(/"status":[45]/);
+  const reader = await openStoreReader(store);
+  const stored = await reader.list({ limit: count + 1 });
+  await reader.close();
+  expect(stored.map(({ name }) => name)).toEqual(names);
+});
