@@ -19,7 +19,7 @@ const packages = {
   "csv-parse": "^src/client/records/csv-row[.]ts$",
   ora: "^src/cli/",
   pg: "^src/store/postgres/",
-  "prom-client": "^src/server/observing/metrics[.]ts$",
+  "prom-client": "^src/server/ops/metrics[.]ts$",
   undici: "^src/client/http/",
   yaml: "^src/cli/",
   // A sixth of `zod`, and as much less to load for each command.

@@ -1,10 +1,16 @@
 /** The options of a plant store in another program: what they are when they are left out, and what they may be. */
 import { mintToken } from "./auth/token.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "./core/store.ts";
-import { defaultLimits } from "./server/options.ts";
 import { checkNumber, checkText, checkToken, wrong } from "./option-checks.ts";
 import { parseStoreUrl } from "./store/store-url.ts";
-import { basePathRule, hostRule, optionRanges, toBasePath, toHost } from "./server/options.ts";
+import {
+  basePathRule,
+  defaultLimits,
+  hostRule,
+  optionRanges,
+  toBasePath,
+  toHost,
+} from "./server/limits.ts";
 
 /** How a plant store is started; each of them may be left out. */
 export interface PlantStoreOptions {

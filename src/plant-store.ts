@@ -3,7 +3,7 @@ import { createAuthenticator } from "./auth/authenticator.ts";
 import type { PlantQuery, PlantStore } from "./core/store.ts";
 import { checkNumber } from "./option-checks.ts";
 import { completeOptions, type PlantStoreOptions } from "./plant-store-options.ts";
-import { defaultLimits } from "./server/options.ts";
+import { defaultLimits } from "./server/limits.ts";
 import { openPlantServer } from "./server/server.ts";
 import { openStore } from "./store/open-store.ts";
 

@@ -1,6 +1,6 @@
 /** Limits how much work, memory and how many connections the server accepts. */
 import { RequestError } from "../core/errors.ts";
-import type { ServerLimits } from "./options.ts";
+import type { ServerLimits } from "./limits.ts";
 
 /** Maximum number of requests in flight on one connection. */
 export const maxPipelined = 32;
@@ -19,15 +19,23 @@ export interface IdleConnection {
   close(): void;
 }
 
+/**
+ * A request that holds bytes: those of its body while it arrives and while the plant waits for the store, then those of
+ * its response until it is sent. Only {@link Admission} writes the two numbers.
+ */
+export interface ByteHolder {
+  heldBytes: number;
+  /** Since when the client is the reason for which the bytes are held, in milliseconds of `performance.now()`. */
+  transferStartedAtMs: number;
+  /** Gives up the body with this error or, if a response is being sent, the connection. */
+  evict(error: RequestError): void;
+}
+
 /** Counts what the server holds, and decides whether it accepts more. */
 export class Admission {
   readonly #limits: ServerLimits;
-  /** Age from which a transfer must make room for others. */
-  readonly #minEvictionAgeMs: number;
-  readonly #budget: Budget = {
-    take: (bytes, isForced) => this.#take(bytes, isForced),
-    transfers: new Set(),
-  };
+  /** Holders that wait for their client, oldest first. */
+  readonly #transfers = new Set<ByteHolder>();
   /** Idle connections, longest idle first. */
   readonly #idle = new Set<IdleConnection>();
   #creates = 0;
@@ -36,7 +44,6 @@ export class Admission {
 
   constructor(limits: ServerLimits) {
     this.#limits = limits;
-    this.#minEvictionAgeMs = limits.requestTimeoutMs / 12;
   }
 
   get load(): ServerLoad {
@@ -47,7 +54,7 @@ export class Admission {
   checkCreates(): RequestError | undefined {
     const { maxInflight } = this.#limits;
     if (this.#creates < maxInflight) return undefined;
-    return new RequestError("overloaded", `${maxInflight} creates are waiting: try again`);
+    return overloaded(`${maxInflight} creates are waiting`);
   }
 
   /** Counts a create until {@link Admission.endCreate}. Returns an error if it may not wait for the store. */
@@ -70,9 +77,7 @@ export class Admission {
     const { maxConnections } = this.#limits;
     if (++this.#connections <= maxConnections) return undefined;
     const [longestIdle] = this.#idle;
-    if (longestIdle === undefined) {
-      return new RequestError("overloaded", `${maxConnections} connections are open: try again`);
-    }
+    if (longestIdle === undefined) return overloaded(`${maxConnections} connections are open`);
     this.#idle.delete(longestIdle);
     longestIdle.close();
     return undefined;
@@ -91,100 +96,57 @@ export class Admission {
     this.#idle.delete(connection);
   }
 
-  /** Creates the reservation of one request. */
-  createReservation(transfer: Transfer): Reservation {
-    return new Reservation(transfer, this.#budget);
-  }
-
-  /** Error for a body that does not fit. */
-  get bytesError(): RequestError {
-    const { maxWaitingBytes } = this.#limits;
-    return new RequestError("overloaded", `${maxWaitingBytes} bytes are waiting: try again`);
-  }
-
-  /** @param isForced whether the bytes exist already: they are counted, and transfers of any age make room */
-  #take(bytes: number, isForced: boolean): boolean {
-    const isOver = (): boolean => this.#bytes + bytes > this.#limits.maxWaitingBytes;
-    if (bytes > 0 && isOver()) {
-      const youngestMs = performance.now() - (isForced ? 0 : this.#minEvictionAgeMs);
-      for (const reservation of this.#budget.transfers) {
-        if (!isOver() || reservation.startedAtMs > youngestMs) break;
-        reservation.evict(this.bytesError);
-      }
-      if (isOver() && !isForced) return false;
+  /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. */
+  hold(holder: ByteHolder, bytes: number): RequestError | undefined {
+    if (this.#isOver(bytes)) {
+      const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are waiting`);
+      this.#makeRoom(bytes, this.#limits.requestTimeoutMs / 12, error);
+      if (this.#isOver(bytes)) return error;
     }
     this.#bytes += bytes;
-    return true;
-  }
-}
-
-/** A request whose body or response can be given up to make room for others. */
-export interface Transfer {
-  /** Ends the transfer, with this error if no response is sent yet. */
-  evict(error: RequestError): void;
-}
-
-/** What a reservation uses of its {@link Admission}. */
-interface Budget {
-  take(bytes: number, isForced: boolean): boolean;
-  /** Transfers that wait for their client, oldest first. */
-  readonly transfers: Set<Reservation>;
-}
-
-/**
- * The bytes that one request holds: those of its body while it arrives and while the plant waits for the store, then
- * those of its response until they are sent.
- */
-export class Reservation {
-  readonly #transfer: Transfer;
-  readonly #budget: Budget;
-  #bytes = 0;
-  #startedAtMs = 0;
-
-  constructor(transfer: Transfer, budget: Budget) {
-    this.#transfer = transfer;
-    this.#budget = budget;
+    holder.heldBytes += bytes;
+    return undefined;
   }
 
-  /** Start of the transfer, in milliseconds of `performance.now()`. */
-  get startedAtMs(): number {
-    return this.#startedAtMs;
-  }
-
-  /** Adds bytes of the body. Returns false if they do not fit. */
-  add(bytes: number): boolean {
-    if (!this.#budget.take(bytes, false)) return false;
+  /** Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room. */
+  holdResponse(holder: ByteHolder, bytes: number): void {
+    this.release(holder);
+    if (this.#isOver(bytes)) this.#makeRoom(bytes, 0, overloaded("the memory is needed"));
     this.#bytes += bytes;
-    return true;
+    holder.heldBytes = bytes;
   }
 
-  /** Replaces the bytes of the body by those of the response. */
-  replace(bytes: number): void {
-    this.#budget.take(bytes - this.#bytes, true);
-    this.#bytes = bytes;
+  /** From now on, the holder waits for its client. */
+  startTransfer(holder: ByteHolder): void {
+    if (this.#transfers.has(holder)) return;
+    holder.transferStartedAtMs = performance.now();
+    this.#transfers.add(holder);
   }
 
-  /** From now on, the client is the reason why the bytes are held. */
-  startTransfer(): void {
-    if (this.#budget.transfers.has(this)) return;
-    this.#startedAtMs = performance.now();
-    this.#budget.transfers.add(this);
+  endTransfer(holder: ByteHolder): void {
+    this.#transfers.delete(holder);
   }
 
-  /** The body is complete. */
-  endTransfer(): void {
-    this.#budget.transfers.delete(this);
+  release(holder: ByteHolder): void {
+    this.#transfers.delete(holder);
+    this.#bytes -= holder.heldBytes;
+    holder.heldBytes = 0;
   }
 
-  release(): void {
-    this.endTransfer();
-    this.#budget.take(-this.#bytes, true);
-    this.#bytes = 0;
+  #isOver(bytes: number): boolean {
+    return this.#bytes + bytes > this.#limits.maxWaitingBytes;
   }
 
-  /** Releases the bytes and ends the transfer. */
-  evict(error: RequestError): void {
-    this.release();
-    this.#transfer.evict(error);
+  #makeRoom(bytes: number, minAgeMs: number, error: RequestError): void {
+    const youngestMs = performance.now() - minAgeMs;
+    for (const holder of this.#transfers) {
+      if (!this.#isOver(bytes) || holder.transferStartedAtMs > youngestMs) return;
+      this.release(holder);
+      holder.evict(error);
+    }
   }
+}
+
+function overloaded(reason: string): RequestError {
+  return new RequestError("overloaded", `${reason}: try again`);
 }

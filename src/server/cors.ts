@@ -19,8 +19,9 @@ const maxAge = "7200";
  */
 export function createCorsPolicy(origins: readonly string[]): CorsPolicy | undefined {
   if (origins.length === 0) return undefined;
-  if (origins.includes("*"))
+  if (origins.includes("*")) {
     return (response) => withHeaders(response, toCorsHeaders(response, "*"));
+  }
   const allowed = new Set(origins);
   return (response, origin) => {
     const isAllowed = origin !== undefined && allowed.has(origin);

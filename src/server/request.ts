@@ -71,13 +71,8 @@ function checkFraming(codings: readonly string[], httpVersion: string): RequestE
   if (httpVersion === "1.0") {
     return malformed("Transfer-Encoding needs HTTP/1.1: send Content-Length");
   }
-  if (
-    codings
-      .join(",")
-      .split(",")
-      .every((coding) => coding.trim() !== "")
-  )
-    return undefined;
+  const names = codings.join(",").split(",");
+  if (names.every((name) => name.trim() !== "")) return undefined;
   return malformed("Transfer-Encoding is empty: leave it out");
 }
 

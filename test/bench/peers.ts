@@ -1,7 +1,9 @@
 /** The servers that are compared. */
-import { copyFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createCertificate } from "../helpers/certificate.ts";
+import { buildGoProgram, bundleProgram, isCommand, toProgramPath } from "./programs.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { readSqlitePlants, type StoredPlant } from "./stored-plants.ts";
 
@@ -12,46 +14,70 @@ export const token = "bench-token";
 export interface Peer {
   readonly name: string;
   /**
-   * Starts it.
+   * Starts the server.
    *
    * @param directory for its store; empty
-   * @param template a store of the peer to start with a copy of; else it begins with an empty one
+   * @param template a store of the peer; the server starts with a copy of it, otherwise with an empty store
    */
   start(directory: string, template?: string): Promise<ServerProcess>;
-  /** What its store holds once it is stopped; undefined where that is gone with the process. */
+  /** Reads the store after the server has stopped. Missing for a store that ends with its process. */
   readPlants?(directory: string): Promise<Iterable<StoredPlant>>;
+  /** Removes what the peer shares between its starts. */
+  close?(): Promise<void>;
 }
 
-const program = (name: string): string[] => [
-  "--import=tsx",
-  fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url)),
-];
+/** Thrown for a peer that this machine cannot run; the message is the reason. */
+export class UnavailablePeerError extends Error {
+  override readonly name = "UnavailablePeerError";
+}
+
 const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
 const pathIn = (directory: string): string => join(directory, "plants.db");
+const storeIn = (directory: string): string => `sqlite:${pathIn(directory)}`;
+const readPlantsIn = (directory: string): Promise<StoredPlant[]> =>
+  readSqlitePlants(pathIn(directory));
 
-/** node:http alone: reads the body, answers a constant, stores nothing. */
+/** node:http alone: reads the body, responds with a constant, stores nothing. */
 export const bare: Peer = {
   name: "bare",
-  start: (directory) => startServerProcess(program("bare"), {}, directory),
+  start: (directory) =>
+    startServerProcess({ args: ["--import=tsx", toProgramPath("bare.ts")], directory }),
 };
 
 /** Fastify on SQLite, with one durable commit for each request. */
 export const fastify: Peer = {
   name: "fastify",
   start: (directory) =>
-    startServerProcess([...program("fastify"), pathIn(directory), token], {}, directory),
-  readPlants: async (directory) => readSqlitePlants(pathIn(directory)),
+    startServerProcess({
+      args: ["--import=tsx", toProgramPath("fastify.ts"), pathIn(directory), token],
+      directory,
+    }),
+  readPlants: readPlantsIn,
 };
 
-/** plantstore as it comes: durable, on SQLite. */
+/** plantstore with its defaults: durable, on SQLite. */
 export const sqlite: Peer = {
   name: "plantstore",
   async start(directory, template) {
     if (template !== undefined) await copyFile(template, pathIn(directory));
-    return startPlantstore(directory, `sqlite:${pathIn(directory)}`);
+    return startPlantstore(directory, storeIn(directory));
   },
-  readPlants: async (directory) => readSqlitePlants(pathIn(directory)),
+  readPlants: readPlantsIn,
+};
+
+/** plantstore on SQLite, over HTTPS. */
+export const tls: Peer = {
+  name: "plantstore TLS",
+  async start(directory) {
+    const certificate = createCertificate("localhost");
+    const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+    await writeFile(certFile, certificate.cert);
+    await writeFile(keyFile, certificate.key, { mode: 0o600 });
+    const flags = [`--tls-cert=${certFile}`, `--tls-key=${keyFile}`];
+    return startPlantstore(directory, storeIn(directory), { flags });
+  },
+  readPlants: readPlantsIn,
 };
 
 /** plantstore without a disk. */
@@ -60,11 +86,97 @@ export const memory: Peer = {
   start: (directory) => startPlantstore(directory, "memory:"),
 };
 
-/** plantstore on a store of any kind. */
-export function startPlantstore(directory: string, store: string): Promise<ServerProcess> {
-  return startServerProcess(
-    [plantstore, "serve", "--port=0"],
-    { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
+/**
+ * Returns the plantstore of another directory, on SQLite.
+ *
+ * @param directory a built package, with `bin/plantstore.js`
+ */
+export function toOtherPlantstore(directory: string): Peer {
+  const program = join(directory, "bin/plantstore.js");
+  return {
+    name: `plantstore in ${directory}`,
+    start: (ownDirectory) => startPlantstore(ownDirectory, storeIn(ownDirectory), { program }),
+    readPlants: readPlantsIn,
+  };
+}
+
+/** Opens plantstore on SQLite with every request sent through node:http. */
+export async function openPeerWithoutFastLane(): Promise<Peer> {
+  const program = await bundleProgram("without-fast-lane");
+  return {
+    name: "plantstore without the fast lane",
+    start: (directory) =>
+      startServerProcess({ args: [program.path, storeIn(directory), token], directory }),
+    readPlants: readPlantsIn,
+    close: program.remove,
+  };
+}
+
+/**
+ * Opens the Bun program, with one commit for each turn of the event loop.
+ *
+ * @throws UnavailablePeerError without `bun` on the PATH
+ */
+export async function openBunPeer(): Promise<Peer> {
+  if (!(await isCommand("bun", ["--version"]))) {
+    throw new UnavailablePeerError("bun is not on the PATH");
+  }
+  return {
+    name: "bun",
+    start: (directory) =>
+      startServerProcess({
+        command: "bun",
+        args: [toProgramPath("bun.ts"), pathIn(directory), token],
+        directory,
+      }),
+    readPlants: readPlantsIn,
+  };
+}
+
+/**
+ * Opens the Go program, with one goroutine that commits.
+ *
+ * @throws UnavailablePeerError without `go` on the PATH, or when the program cannot be built
+ */
+export async function openGoPeer(): Promise<Peer> {
+  if (!(await isCommand("go", ["version"]))) {
+    throw new UnavailablePeerError("go is not on the PATH");
+  }
+  const program = await buildGoProgram("go").catch((error: unknown) => {
+    const { stderr } = error as { readonly stderr?: string };
+    const reason = String(stderr || error)
+      .trim()
+      .replaceAll(/\s+/g, " ");
+    throw new UnavailablePeerError(
+      `go build failed: ${reason}. On Debian, install golang-github-mattn-go-sqlite3-dev`,
+    );
+  });
+  return {
+    name: "go",
+    start: (directory) =>
+      startServerProcess({ command: program.path, args: [pathIn(directory), token], directory }),
+    readPlants: readPlantsIn,
+    close: program.remove,
+  };
+}
+
+/**
+ * Starts plantstore.
+ *
+ * @param store URL of the store
+ * @param options further flags of `serve`, and another `bin/plantstore.js`
+ */
+export function startPlantstore(
+  directory: string,
+  store: string,
+  {
+    flags = [],
+    program = plantstore,
+  }: { readonly flags?: readonly string[]; readonly program?: string } = {},
+): Promise<ServerProcess> {
+  return startServerProcess({
+    args: [program, "serve", "--port=0", ...flags],
+    env: { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
     directory,
-  );
+  });
 }

@@ -1,4 +1,4 @@
-/** plantstore on PostgreSQL: the one that PLANTSTORE_TEST_POSTGRES_URL names, or one that is started for the run. */
+/** plantstore on PostgreSQL: the server of PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the run. */
 import pg from "pg";
 import { startPostgres } from "../helpers/postgres-server.ts";
 import { type Peer, startPlantstore } from "./peers.ts";
@@ -6,16 +6,11 @@ import type { StoredPlant } from "./stored-plants.ts";
 
 const schema = "plantstore_bench";
 
-/** A peer that has to be closed. */
-export interface PostgresPeer extends Peer {
-  close(): Promise<void>;
-}
-
-/** As pg reads it: int8 is text to it. */
+/** A row as pg reads it: an int8 becomes text. */
 type PlantRow = Omit<StoredPlant, "id"> & { readonly id: string };
 
-/** Has a PostgreSQL, and in it a schema of its own that each start of the peer empties. */
-export async function openPostgresPeer(): Promise<PostgresPeer> {
+/** Opens the peer, with its own schema that each start empties. */
+export async function openPostgresPeer(): Promise<Peer> {
   const given = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
   const server = given === undefined ? await startPostgres() : undefined;
   const url = new URL(given ?? server?.url ?? "");

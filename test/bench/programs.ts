@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "tsup";
@@ -73,7 +73,7 @@ export async function buildGoProgram(name: string): Promise<BuiltProgram> {
   const env = {
     PATH: process.env["PATH"],
     HOME: homedir(),
-    GOPATH: process.env["GOPATH"] || debianGoPath,
+    GOPATH: [process.env["GOPATH"], debianGoPath].filter(Boolean).join(delimiter),
     GO111MODULE: "off",
   };
   try {

@@ -1,20 +1,31 @@
-/** `npm run bench`: what plantstore costs, beside what one would otherwise use, on this machine and in this run. */
+/** `npm run bench`: measures plantstore and its alternatives on this machine, in one run. */
+import { existsSync } from "node:fs";
 import { cpus } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type CreatePeers, openCreatePeers, selectCreatePeers } from "./create-peers.ts";
 import { chooseLoadGenerator } from "./load.ts";
 import { measureFlush } from "./flush.ts";
 import { openFilledStore } from "./filled-store.ts";
-import { bare, fastify, memory, type Peer, sqlite } from "./peers.ts";
+import { bare, sqlite } from "./peers.ts";
 import { pipeColumns, runPipePart } from "./pipe-part.ts";
-import { openPostgresPeer } from "./postgres-peer.ts";
 import { runServerPart, serverColumns, type ServerPart } from "./server-part.ts";
 import { toText } from "./statistics.ts";
 import { runStartUpPart, startUpColumns } from "./start-up-part.ts";
 import { type Row, toTable } from "./table.ts";
 
-const usage = `Usage: npm run bench -- [PART …] [--rounds N] [--seconds N]
+const usage = `Usage: npm run bench -- [PART …] [OPTIONS]
 
-Parts: creates, random, refusals, pipe, start-up; all of them unless some are named.
+Parts: creates, random, refusals, pipe, start-up; all parts by default.
+
+Options:
+  --rounds N          Rounds of each measurement (default: 5)
+  --seconds N         Seconds of load in each round (default: 4)
+
+Options of creates:
+  --connections LIST  Numbers of connections (default: 1,16,64,256)
+  --peers LIST        Servers, by name or its beginning (default: all); bare is always measured
+  --against DIR       Directory of another built plantstore to measure
 `;
 
 const { values, positionals } = parseArgs({
@@ -22,28 +33,25 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "4" },
+    connections: { type: "string", default: "1,16,64,256" },
+    peers: { type: "string" },
+    against: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const connectionCounts = values.connections.split(",").map(Number);
+const peerNames = values.peers?.split(",");
+const against = values.against === undefined ? undefined : resolve(values.against);
 
 /** The parts by name; each prints its table. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   async creates() {
-    const postgres = await openPostgresPeer();
-    const peers: [Peer, ...Peer[]] = [bare, fastify, sqlite, memory, postgres];
-    const flush = toText(await measureFlush(), 2);
-    process.stdout.write(`\nA write of 4 KiB and its flush to this disk: ${flush} ms.\n`);
+    const opened = await openCreatePeers(selectCreatePeers(against, peerNames));
     try {
-      await printServerParts(
-        [1, 16, 64, 256].map((connections) => ({
-          title: `creates, ${connections} connections`,
-          trial: { connections, ids: "sequential", kind: "create" },
-          peers,
-        })),
-      );
+      await printCreates(opened);
     } finally {
-      await postgres.close();
+      await opened.close();
     }
   },
   async random() {
@@ -89,6 +97,19 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
+async function printCreates({ peers, skipped }: CreatePeers): Promise<void> {
+  for (const line of skipped) process.stdout.write(`${line}\n`);
+  const flush = toText(await measureFlush(), 2);
+  process.stdout.write(`\nA write of 4 KiB and its flush to this disk: ${flush} ms.\n`);
+  await printServerParts(
+    connectionCounts.map((connections) => ({
+      title: `creates, ${connections} connections`,
+      trial: { connections, ids: "sequential", kind: "create" },
+      peers,
+    })),
+  );
+}
+
 async function printServerParts(serverParts: readonly ServerPart[]): Promise<void> {
   const generator = await chooseLoadGenerator();
   const rows: Row[] = [];
@@ -97,10 +118,34 @@ async function printServerParts(serverParts: readonly ServerPart[]): Promise<voi
 }
 
 const names = positionals.length > 0 ? positionals : Object.keys(parts);
-const unknown = names.find((name) => parts[name] === undefined);
-if (values.help || unknown !== undefined || !(effort.rounds >= 1) || !(effort.seconds >= 1)) {
-  process.stderr.write(usage);
-  process.exitCode = values.help ? 0 : 2;
+
+/** Returns what is wrong with the command line, or undefined. */
+function findUsageError(): string | undefined {
+  const unknown = names.find((name) => parts[name] === undefined);
+  if (unknown !== undefined) return `unknown part "${unknown}"`;
+  if (!(effort.rounds >= 1)) return `--rounds must be at least 1 (got ${values.rounds})`;
+  if (!(effort.seconds >= 1)) return `--seconds must be at least 1 (got ${values.seconds})`;
+  if (!connectionCounts.every((count) => Number.isInteger(count) && count >= 1)) {
+    return `--connections must be positive integers such as 64,256 (got ${values.connections})`;
+  }
+  if (against !== undefined && !existsSync(join(against, "bin/plantstore.js"))) {
+    return `--against must be a directory with bin/plantstore.js (got ${against})`;
+  }
+  try {
+    selectCreatePeers(against, peerNames);
+  } catch (error) {
+    if (error instanceof RangeError) return `--peers: ${error.message}`;
+    throw error;
+  }
+  return undefined;
+}
+
+const usageError = findUsageError();
+if (values.help) {
+  process.stdout.write(usage);
+} else if (usageError !== undefined) {
+  process.stderr.write(`${usageError}\n\n${usage}`);
+  process.exitCode = 2;
 } else {
   const { rounds, seconds } = effort;
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}`;

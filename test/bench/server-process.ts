@@ -1,4 +1,4 @@
-/** A server as a process of its own, started for one run of load. */
+/** A server as a child process, started for one trial. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
@@ -8,28 +8,40 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** A server that takes requests. */
+/** A server that accepts requests. */
 export interface ServerProcess {
   readonly url: string;
-  /** Its resident set at the moment, in bytes. */
+  /** Returns the current resident set, in bytes. */
   measureMemory(): Promise<number>;
-  /** Ends it with SIGTERM. @throws Error when it does not exit with 0 */
+  /** Stops the server with SIGTERM. @throws Error when it does not exit with 0 */
   stop(): Promise<void>;
 }
 
+/** Options for {@link startServerProcess}. */
+export interface ServerProcessOptions {
+  /** Executable; the current Node by default. */
+  readonly command?: string;
+  readonly args: readonly string[];
+  /** Variables in addition to PATH and HOME. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Directory for the server's log. */
+  readonly directory: string;
+}
+
 /**
- * Starts a server that prints its URL as its first line; what it logs goes into a file.
+ * Starts a server that prints its URL as its first line.
  *
- * @param directory where the file is
- * @throws Error when it ends without a URL
+ * @throws Error when the server exits before it prints a URL
  */
-export async function startServerProcess(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  directory: string,
-): Promise<ServerProcess> {
+export async function startServerProcess({
+  command = process.execPath,
+  args,
+  env = {},
+  directory,
+}: ServerProcessOptions): Promise<ServerProcess> {
+  const commandLine = [command, ...args].join(" ");
   const log = await open(join(directory, "server.log"), "w");
-  const child = spawn(process.execPath, args, {
+  const child = spawn(command, args, {
     env: { PATH: process.env["PATH"], HOME: directory, ...env },
     stdio: ["ignore", "pipe", log.fd],
   });
@@ -39,7 +51,7 @@ export async function startServerProcess(
   const outcome = await Promise.race([firstLine, ended]);
   const [url] = outcome;
   if (typeof url !== "string") {
-    throw new Error(`${args.join(" ")}: ended at once, see ${directory}`);
+    throw new Error(`${commandLine}: exited before it printed a URL; see ${directory}`);
   }
 
   return {
@@ -51,7 +63,7 @@ export async function startServerProcess(
     async stop() {
       child.kill("SIGTERM");
       const [code] = await ended;
-      if (code !== 0) throw new Error(`${args.join(" ")}: exited with ${code}`);
+      if (code !== 0) throw new Error(`${commandLine}: exited with ${code}`);
     },
   };
 }

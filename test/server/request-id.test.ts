@@ -1,6 +1,6 @@
 /** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
 import { describe, expect, it } from "vitest";
-import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../src/server/ops/log.ts";
 import { createLog } from "../../src/server/ops/log.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";

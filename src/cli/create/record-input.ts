@@ -11,7 +11,7 @@ import { JsonFraming } from "../../client/records/json-framing.ts";
 import { CommandError } from "../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
-import { optionRanges } from "../../server/options.ts";
+import { optionRanges } from "../../server/limits.ts";
 import type { InputFormat } from "../settings/create-settings.ts";
 
 /** The most that a plant may take in a file, which is what any server may take: 64 MiB. */

@@ -1,6 +1,6 @@
 /** What `serve` is to do, out of its settings. */
 import type { ConflictPolicy } from "../../core/store.ts";
-import type { ServerLimits } from "../../server/options.ts";
+import type { ServerLimits } from "../../server/limits.ts";
 import type { LogFormat, LogLevel } from "../../server/ops/log.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";

@@ -1,7 +1,7 @@
 /** Reads the values of settings that only a server has. */
 import { parseUrl } from "../../core/base-url.ts";
 import { quoteInput } from "../../core/quote.ts";
-import { basePathRule, hostRule, optionRanges, toBasePath, toHost } from "../../server/options.ts";
+import { basePathRule, hostRule, optionRanges, toBasePath, toHost } from "../../server/limits.ts";
 import { explainUrl, invalid, InvalidValue, parseInteger } from "./setting-values.ts";
 
 /** `main`, where plants are created, or an address of its own. */

@@ -1,16 +1,15 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
 import type { Socket } from "node:net";
 import { RequestError } from "../../core/errors.ts";
-import { type Admission, maxPipelined, type Reservation } from "../admission.ts";
+import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import type { HandledRequest, Handler } from "../handler.ts";
-import { type RequestRecord, toRequestRecord } from "../ops/request-record.ts";
+import type { RequestRecord } from "../ops/log.ts";
 import { type HttpRequest, toRequestId } from "../request.ts";
 import { type HttpMessage, toErrorResponse, toMessage, toText } from "../response.ts";
-import type { SocketStream } from "./socket-stream.ts";
+import { toPath } from "../routes.ts";
 
 /** A request with what its transport does for it. */
-export interface TransportRequest extends HttpRequest {
-  readonly reservation: Reservation;
+export interface TransportRequest extends HttpRequest, ByteHolder {
   /** Whether no request is read after this one. */
   readonly isFinal: boolean;
   /** Whether the whole request has arrived. */
@@ -19,6 +18,15 @@ export interface TransportRequest extends HttpRequest {
   canContinue(): boolean;
   /** Sends the response and calls `onSent` once, when the operating system has all of it. */
   send(message: HttpMessage, onSent: () => void): void;
+}
+
+/** The stream through which node:http uses a connection. */
+export interface ConnectionStream {
+  /** Time of the last input, in milliseconds of `performance.now()`. */
+  readonly lastInputAtMs: number;
+  write(text: string): boolean;
+  /** Ends the connection after what has been written. */
+  destroySoon(): void;
 }
 
 /** What connections need of the server. */
@@ -51,7 +59,7 @@ export class Connection {
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
   readonly #unsent: TransportRequest[] = [];
   #newest: TransportRequest | undefined;
-  #stream: SocketStream | undefined;
+  #stream: ConnectionStream | undefined;
   #isEnding = false;
   #onSettled: (() => void) | undefined;
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -64,7 +72,7 @@ export class Connection {
     socket.on("error", () => undefined);
     socket.once("close", () => {
       context.admission.markBusy(this);
-      for (const request of this.#unsent.splice(0)) request.reservation.release();
+      for (const request of this.#unsent.splice(0)) context.admission.release(request);
     });
   }
 
@@ -160,7 +168,7 @@ export class Connection {
   }
 
   /** Sends everything through this stream from now on. */
-  useStream(stream: SocketStream): void {
+  useStream(stream: ConnectionStream): void {
     this.#stream = stream;
   }
 
@@ -188,7 +196,7 @@ export class Connection {
     }
     if (isMultiple) this.socket.uncork();
     if (this.socket.writableLength > 0) {
-      for (const request of this.#unsent) request.reservation.startTransfer();
+      for (const request of this.#unsent) this.admission.startTransfer(request);
     }
     if (this.isIdle && !this.socket.destroyed) this.#context.admission.markIdle(this);
   }
@@ -207,24 +215,34 @@ export class Connection {
     const message = toMessage(response, requestId, keepAliveSeconds);
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
-    this.#context.onResponse?.(
-      toRequestRecord({ request, requestId, operation, startedAtMs, isAborted }, message, response),
-    );
+    this.#context.onResponse?.({
+      method: request?.method,
+      path: request && toPath(request.target),
+      operation,
+      status: response.status,
+      error: response.error,
+      result: response.result,
+      durationMs: nowMs - startedAtMs,
+      bytes: request?.method === "HEAD" ? 0 : message.bodyBytes,
+      requestId,
+      isAborted,
+    });
     this.#lastSentAtMs = nowMs;
     if (isAborted) {
-      request?.reservation.release();
+      if (request !== undefined) this.admission.release(request);
     } else if (request === undefined) {
       this.#stream?.write(toText(message));
       this.#settle();
     } else {
-      request.reservation.replace(message.bodyBytes);
+      this.admission.holdResponse(request, message.bodyBytes);
       this.#unsent.push(request);
       request.send(message, this.#onSent);
     }
   }
 
   readonly #onSent = (): void => {
-    this.#unsent.shift()?.reservation.release();
+    const request = this.#unsent.shift();
+    if (request !== undefined) this.admission.release(request);
     if (this.#unsent.length > 0) return;
     this.flush();
     this.#settle();
@@ -250,14 +268,12 @@ export class Connection {
 export function rejectSocket(
   socket: Socket,
   error: RequestError,
-  context: ConnectionContext,
+  onResponse: ConnectionContext["onResponse"],
 ): void {
   const requestId = toRequestId({});
-  const response = toErrorResponse(error);
-  const message = toMessage(response, requestId, undefined);
-  context.onResponse?.(
-    toRequestRecord({ requestId, startedAtMs: performance.now() }, message, response),
-  );
+  const message = toMessage(toErrorResponse(error), requestId, undefined);
+  const { status, bodyBytes: bytes } = message;
+  onResponse?.({ status, error: error.error, durationMs: 0, bytes, requestId, isAborted: false });
   socket.on("error", () => undefined);
   socket.write(toText(message));
   endGently(socket);

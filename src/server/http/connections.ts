@@ -57,7 +57,7 @@ export class Connections {
         if (isEncrypted) this.#awaitHandshake(socket);
         else open(socket);
       } else if (isEncrypted) socket.destroy();
-      else rejectSocket(socket, error, context);
+      else rejectSocket(socket, error, context.onResponse);
     });
     server.on("secureConnection", (socket: Socket) => {
       this.#handshakes.delete(toPeer(socket));

@@ -1,6 +1,5 @@
 /** Answers usual create requests straight from the socket; everything else goes to node:http. */
 import type { RequestError } from "../../core/errors.ts";
-import type { Reservation, Transfer } from "../admission.ts";
 import type { HttpHeaders } from "../request.ts";
 import { type HttpMessage, toText } from "../response.ts";
 import type { Connection, TransportRequest } from "./connection.ts";
@@ -68,14 +67,15 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
   socket.setTimeout(idleTimeoutMs);
 }
 
-class FastLaneRequest implements TransportRequest, Transfer {
+class FastLaneRequest implements TransportRequest {
   readonly method = "POST";
   readonly target: string;
   readonly headers: HttpHeaders;
   readonly error: RequestError | undefined;
   readonly isLate: boolean;
   readonly isFinal: boolean;
-  readonly reservation: Reservation;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
   readonly #connection: Connection;
   #body: Buffer | undefined;
 
@@ -85,7 +85,6 @@ class FastLaneRequest implements TransportRequest, Transfer {
     this.error = connection.checkPipeline();
     this.isLate = isLate;
     this.isFinal = this.error !== undefined;
-    this.reservation = connection.admission.createReservation(this);
     this.#connection = connection;
     this.#body = body;
   }
@@ -94,7 +93,7 @@ class FastLaneRequest implements TransportRequest, Transfer {
     const body = this.#body ?? Buffer.alloc(0);
     // Not kept while the plant waits for the store.
     this.#body = undefined;
-    return this.reservation.add(body.length) ? body : this.#connection.admission.bytesError;
+    return this.#connection.admission.hold(this, body.length) ?? body;
   }
 
   evict(): void {

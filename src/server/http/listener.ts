@@ -5,7 +5,7 @@ import {
   type ServerOptions as TlsServerOptions,
 } from "node:https";
 import type { Duplex } from "node:stream";
-import type { ServerLimits } from "../options.ts";
+import type { ServerLimits } from "../limits.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
 
 /** Certificate of the server, in PEM. */
@@ -19,12 +19,8 @@ export interface TlsCertificate {
 export const idleGraceMs = 1000;
 
 /** All cipher suites of TLS 1.3; of TLS 1.2 those with forward secrecy and authenticated encryption. */
-const ciphers = [
-  ...["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"],
-  ...["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"],
-  ...["ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384"],
-  ...["ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305"],
-].join(":");
+const ciphers =
+  "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Adds the ciphers, which `setSecureContext` needs as well as `createServer`. */
 export function toTlsOptions(certificate: TlsCertificate) {

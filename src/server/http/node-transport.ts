@@ -2,7 +2,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
-import type { Reservation, Transfer } from "../admission.ts";
 import { bodyTooLarge } from "../create-plant.ts";
 import {
   checkHead,
@@ -69,14 +68,15 @@ interface NodeRequestOptions {
   readonly maxDrainBytes: number;
 }
 
-class NodeRequest implements TransportRequest, Transfer {
+class NodeRequest implements TransportRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
   readonly error: RequestError | undefined;
   readonly isLate: boolean;
   readonly isFinal: boolean;
-  readonly reservation: Reservation;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -100,7 +100,6 @@ class NodeRequest implements TransportRequest, Transfer {
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(message) || this.headers["upgrade"] !== undefined;
-    this.reservation = connection.admission.createReservation(this);
     this.#connection = connection;
     this.#message = message;
     this.#response = response;
@@ -112,6 +111,7 @@ class NodeRequest implements TransportRequest, Transfer {
     if (this.#failure !== undefined) return Promise.resolve(this.#failure);
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
+    const { admission } = this.#connection;
     return new Promise((resolve) => {
       let chunks: Buffer[] = [];
       let length = 0;
@@ -125,12 +125,15 @@ class NodeRequest implements TransportRequest, Transfer {
         if (isSettled) return;
         length += chunk.length;
         chunks.push(chunk);
-        if (length > maxBytes) settle(RequestError.naming([bodyTooLarge(maxBytes)]));
-        else if (this.reservation.add(chunk.length)) this.reservation.startTransfer();
-        else settle(this.#connection.admission.bytesError);
+        const error =
+          length > maxBytes
+            ? RequestError.naming([bodyTooLarge(maxBytes)])
+            : admission.hold(this, chunk.length);
+        if (error === undefined) admission.startTransfer(this);
+        else settle(error);
       });
       this.#message.once("end", () => {
-        this.reservation.endTransfer();
+        admission.endTransfer(this);
         const [only] = chunks;
         settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
       });

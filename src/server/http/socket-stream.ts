@@ -1,7 +1,7 @@
 /** The stream that node:http gets instead of a socket. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { type Connection, endGently } from "./connection.ts";
+import { type Connection, type ConnectionStream, endGently } from "./connection.ts";
 
 /**
  * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
@@ -15,7 +15,7 @@ const sliceBytes = 4 * 1024;
  * responses in flight if the client closes its side first). Node's own https server fails with HPE_PAUSED when requests
  * with bodies are pipelined over TLS; with this stream it does not.
  */
-export class SocketStream extends Duplex {
+export class SocketStream extends Duplex implements ConnectionStream {
   readonly connection: Connection;
   readonly #socket: Socket;
   readonly #requestTimeoutMs: number;

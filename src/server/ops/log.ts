@@ -1,8 +1,29 @@
 /** What the server says while it runs: a line for each request, and its own trouble. Never a header, a body or a token. */
 import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
-import type { RequestRecord } from "./request-record.ts";
 import type { Operation } from "../routes.ts";
+
+/** A request and its response, for the log and the metrics: nothing of its headers, its query and its body. */
+export interface RequestRecord {
+  /** Absent, like the path, for bytes that are not a request. */
+  readonly method?: string | undefined;
+  /** As the client wrote it, without the query. */
+  readonly path?: string | undefined;
+  /** Absent for an unknown path. */
+  readonly operation?: Operation | undefined;
+  readonly status: number;
+  /** Number of the Error. */
+  readonly error?: number | undefined;
+  /** Result of a create. */
+  readonly result?: string | undefined;
+  /** From the head of the request to its response. */
+  readonly durationMs: number;
+  /** Length of the response body; 0 for HEAD. */
+  readonly bytes: number;
+  readonly requestId: string;
+  /** Whether the client closed the connection before the response. */
+  readonly isAborted: boolean;
+}
 
 /** How lines look: for a person, or one object of JSON each. */
 export const logFormats = ["text", "json"] as const;

@@ -1,6 +1,6 @@
 /** What a server counts of itself, in the text format of Prometheus; the only file that knows prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { RequestRecord } from "./request-record.ts";
+import type { RequestRecord } from "./log.ts";
 import type { ServerLoad } from "../admission.ts";
 
 /** The numbers of one server. */

@@ -6,7 +6,7 @@ import { createAuthenticator } from "../../../src/auth/authenticator.ts";
 import { createProcessIo } from "../../../src/cli/io.ts";
 import { openLogOutput } from "../../../src/cli/serve/log-output.ts";
 import { createLog } from "../../../src/server/ops/log.ts";
-import { defaultLimits } from "../../../src/server/options.ts";
+import { defaultLimits } from "../../../src/server/limits.ts";
 import { openPlantServer } from "../../../src/server/server.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 

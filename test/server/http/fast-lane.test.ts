@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
-import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../../src/server/ops/log.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";

@@ -116,8 +116,9 @@ async function waitForBodies(
     if (!head.startsWith("HTTP/1.1 200") || !head.includes(`X-Request-Id: ${requestId}\r\n`)) {
       throw new Error(`wrong response to ${requestId}: ${head}`);
     }
-    if (response !== body)
+    if (response !== body) {
       throw new Error(`wrong body for ${requestId}: ${response.slice(0, 100)}`);
+    }
   }
   expect(connection.received()).toHaveLength(at);
 }

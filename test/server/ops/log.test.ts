@@ -2,8 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
-import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
-import { createLog, type LogFormat, type LogLevel } from "../../../src/server/ops/log.ts";
+import {
+  createLog,
+  type LogFormat,
+  type LogLevel,
+  type RequestRecord,
+} from "../../../src/server/ops/log.ts";
 
 function createTested(format: LogFormat = "text", level: LogLevel = "info") {
   const lines: string[] = [];
