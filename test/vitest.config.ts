@@ -44,7 +44,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     projects: [
       toProject("plantstore", ["test/**/*.test.ts"], { fastLane: true, tls: false }),
-      toProject("node:http", transportTests, { fastLane: false, tls: false }),
+      toProject("node:http", ["test/server/**/*.test.ts"], { fastLane: false, tls: false }),
       toProject(
         "TLS",
         [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],

@@ -70,22 +70,9 @@ export function parseNewPlant(body: Uint8Array): NewPlant {
 export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return text;
-  const usual = usualPlant.exec(text);
-  if (usual !== null) {
-    const [, id = "", name = "", tag] = usual;
-    return tag === undefined ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
-  }
   const read = readJson(text);
   return read instanceof RequestError ? read : judgeNewPlant(read.value, read.problems, toPointer);
 }
-
-/**
- * How nearly all programs write a plant: the members in the order of the description, spaces where theirs put them, no
- * escapes, and too few digits for an id outside int64. There is nothing to find wrong in it. Read so, it takes 0.2 µs in
- * place of 1.3, where a whole create takes 20.
- */
-const usualPlant =
-  /^\{ ?"id": ?(0|-?[1-9]\d{0,17}), ?"name": ?"([ !#-[\]-\uffff]*)"(?:, ?"tag": ?"([ !#-[\]-\uffff]*)")? ?\}$/;
 
 /**
  * Checks a value against the rules for a NewPlant. Unknown members are passed over.

@@ -54,7 +54,7 @@ export class Admission {
   checkCreates(): RequestError | undefined {
     const { maxInflight } = this.#limits;
     if (this.#creates < maxInflight) return undefined;
-    return overloaded(`${maxInflight} creates are waiting`);
+    return overloaded(`${maxInflight} creates are in flight`);
   }
 
   /** Counts a create until {@link Admission.endCreate}. Returns an error if it may not wait for the store. */
@@ -99,9 +99,11 @@ export class Admission {
   /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. */
   hold(holder: ByteHolder, bytes: number): RequestError | undefined {
     if (this.#isOver(bytes)) {
-      const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are waiting`);
+      const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
+      const wasTransfer = this.#transfers.has(holder);
       this.#makeRoom(bytes, this.#limits.requestTimeoutMs / 12, error);
-      if (this.#isOver(bytes)) return error;
+      const isEvicted = wasTransfer && !this.#transfers.has(holder);
+      if (isEvicted || this.#isOver(bytes)) return error;
     }
     this.#bytes += bytes;
     holder.heldBytes += bytes;

@@ -1,5 +1,4 @@
 /** A request as the handler sees it, and the checks that node:http leaves to the server (RFC 9112, CONTRACT "HTTP"). */
-import { randomBytes } from "node:crypto";
 import { RequestError } from "../core/errors.ts";
 
 /** Maximum length of a request target, in bytes. */
@@ -61,7 +60,7 @@ function checkHost(hosts: readonly string[], httpVersion: string): RequestError 
     return malformed("the Host header is missing: HTTP/1.1 needs exactly one");
   }
   if (others.length > 0) return malformed(`${hosts.length} Host headers: send exactly one`);
-  if (isHostHeader(value)) return undefined;
+  if (hostHeader.test(value)) return undefined;
   return malformed("the Host header is not a host with an optional port");
 }
 
@@ -77,11 +76,6 @@ function checkFraming(codings: readonly string[], httpVersion: string): RequestE
 }
 
 const hostHeader = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
-
-/** Returns whether a value is a valid Host header. */
-export function isHostHeader(value: string): boolean {
-  return hostHeader.test(value);
-}
 
 /** Returns whether the client keeps the connection open after this request (RFC 9112 section 9.3). */
 export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
@@ -108,16 +102,4 @@ export function headersTooLarge(): RequestError {
 
 function malformed(message: string): RequestError {
   return new RequestError("malformedHttp", message);
-}
-
-/** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */
-const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
-/** Differs between processes, so that ids of two servers differ. */
-const requestIdPrefix = randomBytes(6).toString("hex");
-let requestCount = 0;
-
-/** Returns the first valid X-Request-Id of the client, or a new id. */
-export function toRequestId(headers: HttpHeaders): string {
-  const given = headers["x-request-id"]?.find((value) => validRequestId.test(value));
-  return given ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }

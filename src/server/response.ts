@@ -114,7 +114,13 @@ export function toText({ status, headers, body }: HttpMessage): string {
 
 /** The headers of a message as names and values in turn. */
 export function toRawHeaders({ headers }: HttpMessage): string[] {
-  return headers.trimEnd().split(/: |\r\n/);
+  return headers
+    .trimEnd()
+    .split("\r\n")
+    .flatMap((line) => {
+      const end = line.indexOf(": ");
+      return [line.slice(0, end), line.slice(end + 2)];
+    });
 }
 
 let lastSecond = 0;

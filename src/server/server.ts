@@ -47,6 +47,7 @@ export interface PlantServer {
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
   let phase: "starting" | "running" | "stopping" = "starting";
+  let stoppedAtMs = Number.POSITIVE_INFINITY;
   let closed: Promise<void> | undefined;
   const { basePath, idleTimeoutMs, maxBodyBytes, onError, onResponse, socketPath } = options;
   const stallTimeoutMs = 2 * options.requestTimeoutMs;
@@ -71,13 +72,11 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     }),
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
-    isStopping: () => phase === "stopping",
-    flushSoon: createOutbox(),
+    stoppedAtMs: () => stoppedAtMs,
     onError,
     onResponse,
   };
-  const isLate = (connection: Connection): boolean => connections.isLate(connection);
-  startNodeTransport(server, { maxDrainBytes: maxBodyBytes, isLate });
+  startNodeTransport(server, maxBodyBytes);
   const fastLane = {
     parse:
       options.fastLane === false
@@ -85,7 +84,6 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
         : createUsualRequestParser(`${basePath}/plants`, maxBodyBytes),
     idleTimeoutMs: idleTimeoutMs + idleGraceMs,
     stallTimeoutMs,
-    isLate,
     handOver(connection: Connection, bytes: Buffer): void {
       const stream = new SocketStream(connection, stallTimeoutMs);
       passToNode(stream);
@@ -108,25 +106,11 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     },
     readLoad: () => admission.load,
     close(timeoutMs) {
+      if (closed !== undefined) return closed;
       phase = "stopping";
-      closed ??= connections.stop(timeoutMs);
+      stoppedAtMs = performance.now();
+      closed = connections.stop(timeoutMs);
       return closed;
     },
-  };
-}
-
-/**
- * Creates a function that flushes connections together at the end of a turn of the event loop. Each write wakes up a
- * client; writing in a row finds most of them awake.
- */
-function createOutbox(): (connection: Connection) => void {
-  let waiting: Connection[] = [];
-  function flushAll(): void {
-    const due = waiting;
-    waiting = [];
-    for (const connection of due) connection.flush();
-  }
-  return (connection) => {
-    if (waiting.push(connection) === 1) setImmediate(flushAll);
   };
 }

@@ -278,7 +278,7 @@ describe("--tls-cert and --tls-key", () => {
     await run.saw("https://127.0.0.1:");
     await writeCertificate(home, "elsewhere");
     run.hangUp();
-    await run.saw("SIGHUP: the certificate was read anew");
+    await run.saw("SIGHUP: the certificate was reloaded");
     const { port } = new URL(run.stdout().trim());
     const client = connect({ port: Number(port), rejectUnauthorized: false });
     await once(client, "secureConnect");

@@ -90,8 +90,7 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
 
   it("responses count until they are sent, and a client that does not read makes room for others", async () => {
     const large = 8 * 1024 * 1024;
-    const limits = { maxBodyBytes: large, maxWaitingBytes: large, requestTimeoutMs: 3000 };
-    await using server = await startServer(limits);
+    await using server = await startServer({ maxBodyBytes: large, maxWaitingBytes: large });
     const toCreate = (id: number): string => {
       const body = `{"id":${id},"name":"${"a".repeat(7_000_000)}"}`;
       return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -171,6 +170,27 @@ describe("connections are bounded", () => {
     held.release("created");
     expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200]);
     expect(server.errors).toEqual([]);
+  });
+
+  it("one more does not close a connection whose response is being sent", async () => {
+    await using server = await startServer({
+      maxConnections: 1,
+      maxBodyBytes: 8 * 1024 * 1024,
+      certificate: undefined,
+    });
+    const body = `{"id":1,"name":"${"a".repeat(8_000_000)}"}`;
+    const reading = await openRawConnection(server.port);
+    reading.socket.pause();
+    reading.socket.write(
+      create(1).replace(/Content-Length: [^]*/, `Content-Length: ${body.length}\r\n\r\n${body}`),
+    );
+    await expect.poll(async () => server.store.get(1n)).toBeDefined();
+    await sleep(50);
+    expect((await exchangeRaw(server.port, create(2))).body).toContain("50301");
+    reading.socket.resume();
+    const [answer] = await reading.answers(1);
+    expect(answer?.body).toHaveLength(8_000_011);
+    reading.socket.destroy();
   });
 
   it("a refused client that goes on sending keeps no place", async () => {

@@ -27,7 +27,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number> {
   const stopped = new Promise<void>((resolve) => (stop = resolve));
   io.onSignal(stop);
   const output = openLogOutput(io.log, (count) => {
-    log.message("warn", `${count} lines of this log were lost: whoever reads it is too slow`);
+    log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
   const log = createLog(options.logFormat, options.logLevel, output.write);
   io.onUncaught((error) => log.trouble(error));
@@ -89,12 +89,12 @@ async function readCertificate(files: TlsFiles): Promise<TlsCertificate> {
 /** Reads anew what may have changed; on failure all stays as it is. */
 async function reload(server: PlantServer | undefined, { options, log }: Run): Promise<void> {
   if (options.tls === undefined) {
-    log.message("info", "SIGHUP: there is no certificate to read anew");
+    log.message("info", "SIGHUP ignored: the server has no certificate");
     return;
   }
   try {
     server?.setCertificate(await readCertificate(options.tls));
-    log.message("info", "SIGHUP: the certificate was read anew");
+    log.message("info", "SIGHUP: the certificate was reloaded");
   } catch (error) {
     if (error instanceof CommandError) log.message("error", `SIGHUP: ${error.message}`);
     else log.trouble(error);

@@ -22,7 +22,7 @@ export interface ServeOptions extends ServerLimits {
   readonly tls: TlsFiles | undefined;
   /** The empty string, or a path such as `/v1`. */
   readonly basePath: string;
-  /** How long requests under way may take once the server stops. */
+  /** Time for requests in flight when the server stops. */
   readonly shutdownTimeoutMs: number;
   readonly onConflict: ConflictPolicy;
   /** Where clients reach it, without a slash at the end; absent: where it listens. */

@@ -29,14 +29,14 @@ interface Parts {
 }
 
 /**
- * Loads what only a first start needs, for which there is time while the store opens: after that it would be 17 of 108 ms.
+ * Loads the code of a first start while the store opens; later it would take 17 of 108 ms.
  */
 export async function prepareFirstStart({ options, io }: Omit<Run, "log">): Promise<void> {
   if (options.socketPath !== undefined) return;
   try {
     await prepareFirstToken(options.port, findConfigDirectory(io));
   } catch (error) {
-    // It will be in the way again, and is told then.
+    // The first token reports the same error later.
     if (!(error instanceof CommandError)) throw error;
   }
 }
@@ -93,7 +93,7 @@ async function provideToken(
   try {
     return await provideFirstToken(store, new URL(url).origin, findConfigDirectory(io));
   } catch (error) {
-    // Whoever brought a token of their own can do without: the home of a container may be read-only.
+    // PLANTSTORE_TOKEN makes the first token unnecessary: the home of a container may be read-only.
     if (!(error instanceof CommandError) || options.environmentToken === undefined) throw error;
     return { kind: "none" };
   }

@@ -88,7 +88,7 @@ export const serveSettings = {
   maxWaiting: {
     flags: "--max-waiting <bytes>",
     variable: "PLANTSTORE_MAX_WAITING",
-    help: "bytes of all bodies that arrive or wait for the store",
+    help: "bytes of bodies and of unsent responses in memory",
     fallback: "64MiB",
     parse: server.parseMemorySize,
   },
@@ -109,14 +109,14 @@ export const serveSettings = {
   idleTimeout: {
     flags: "--idle-timeout <seconds>",
     variable: "PLANTSTORE_IDLE_TIMEOUT",
-    help: "time that a connection without a request is kept",
+    help: "time after which an idle connection is closed",
     fallback: "75",
     parse: values.parseSeconds,
   },
   shutdownTimeout: {
     flags: "--shutdown-timeout <seconds>",
     variable: "PLANTSTORE_SHUTDOWN_TIMEOUT",
-    help: "time for requests under way once it is told to stop",
+    help: "time for requests in flight when the server stops",
     fallback: "10",
     parse: values.parseSeconds,
   },

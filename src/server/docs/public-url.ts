@@ -1,4 +1,4 @@
-/** Under which URL a client may be told that it reaches the server. */
+/** Finds the URL under which a client reaches the server. */
 import { isIP } from "node:net";
 
 /** What is known of how the server is reached. */

@@ -1,12 +1,14 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
+import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { RequestError } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import type { HandledRequest, Handler } from "../handler.ts";
 import type { RequestRecord } from "../ops/log.ts";
-import { type HttpRequest, toRequestId } from "../request.ts";
+import type { HttpHeaders, HttpRequest } from "../request.ts";
 import { type HttpMessage, toErrorResponse, toMessage, toText } from "../response.ts";
 import { toPath } from "../routes.ts";
+import { endGently } from "./ending.ts";
 
 /** A request with what its transport does for it. */
 export interface TransportRequest extends HttpRequest, ByteHolder {
@@ -35,9 +37,8 @@ export interface ConnectionContext {
   readonly admission: Admission;
   /** Time that the Keep-Alive header announces. */
   readonly keepAliveSeconds: number;
-  readonly isStopping: () => boolean;
-  /** Flushes the connection at the end of this turn of the event loop. */
-  readonly flushSoon: (connection: Connection) => void;
+  /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
+  readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
 }
@@ -49,6 +50,13 @@ interface Exchange {
   readonly startedAtMs: number;
   handled: HandledRequest | undefined;
 }
+
+/** A client that connected or got a response so shortly before the stop may be sending a request already. */
+const activeMs = 1000;
+/** Time after the stop in which an active client may send one more request. */
+export const graceMs = 250;
+
+const unexpected = new RequestError("unexpected", "the server failed unexpectedly: try again");
 
 /** An open connection. */
 export class Connection {
@@ -62,6 +70,7 @@ export class Connection {
   #stream: ConnectionStream | undefined;
   #isEnding = false;
   #onSettled: (() => void) | undefined;
+  readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(socket: Socket, context: ConnectionContext) {
@@ -105,15 +114,22 @@ export class Connection {
     return (this.#stream?.lastInputAtMs ?? Number.NEGATIVE_INFINITY) > this.#lastSentAtMs;
   }
 
-  /** Whether a response was sent after this time, in milliseconds of `performance.now()`. */
-  wasActiveSince(timeMs: number): boolean {
-    return this.#lastSentAtMs > timeMs;
+  /** Whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
+  get isLate(): boolean {
+    const sinceStopMs = performance.now() - this.#context.stoppedAtMs();
+    const wasActive = this.#lastSentAtMs > this.#context.stoppedAtMs() - activeMs;
+    return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
+  }
+
+  /** Whether its client may be sending a request at the time of the stop. */
+  get isExpectingRequest(): boolean {
+    return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
   /** Returns an error if the connection has as many requests in flight as it may have. */
   checkPipeline(): RequestError | undefined {
     if (this.#queue.length < maxPipelined) return undefined;
-    const message = `${maxPipelined} requests are waiting on this connection: try again`;
+    const message = `${maxPipelined} requests are in flight on this connection: try again`;
     return new RequestError("overloaded", message);
   }
 
@@ -126,9 +142,13 @@ export class Connection {
     this.#context.handler(request).then(
       (handled) => {
         exchange.handled ??= handled;
-        this.#context.flushSoon(this);
+        flushSoon(this);
       },
-      (error: unknown) => this.#fail(error),
+      (error: unknown) => {
+        exchange.handled ??= { response: toErrorResponse(unexpected), operation: undefined };
+        this.#fail(error);
+        flushSoon(this);
+      },
     );
   }
 
@@ -144,7 +164,7 @@ export class Connection {
     }
     const exchange = this.#begin(undefined, toRequestId({}));
     exchange.handled = { response: toErrorResponse(error), operation: undefined };
-    this.#context.flushSoon(this);
+    flushSoon(this);
   }
 
   /** Sends this error for each request in flight, and closes the connection. */
@@ -182,23 +202,24 @@ export class Connection {
   flush(): void {
     const isMultiple = this.#queue.length > 1;
     if (isMultiple) this.socket.cork();
-    try {
-      for (;;) {
-        const exchange = this.#queue[0];
-        if (exchange?.handled === undefined) break;
-        // node:http may hold back the responses before one that bypasses it.
-        if (exchange.request === undefined && this.#unsent.length > 0) break;
-        this.#queue.shift();
+    for (;;) {
+      const exchange = this.#queue[0];
+      if (exchange?.handled === undefined) break;
+      // node:http may hold back the responses before one that bypasses it.
+      if (exchange.request === undefined && this.#unsent.length > 0) break;
+      this.#queue.shift();
+      try {
         this.#send(exchange, exchange.handled);
+      } catch (error) {
+        if (exchange.request !== undefined) this.admission.release(exchange.request);
+        this.#fail(error);
       }
-    } catch (error) {
-      this.#fail(error);
     }
     if (isMultiple) this.socket.uncork();
     if (this.socket.writableLength > 0) {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
-    if (this.isIdle && !this.socket.destroyed) this.#context.admission.markIdle(this);
+    if (this.isSettled && !this.socket.destroyed) this.admission.markIdle(this);
   }
 
   #begin(request: TransportRequest | undefined, requestId: string): Exchange {
@@ -209,12 +230,13 @@ export class Connection {
 
   #send(exchange: Exchange, { response, operation }: HandledRequest): void {
     const { request, requestId, startedAtMs } = exchange;
-    if (request?.canContinue() === false || this.#context.isStopping()) this.#isEnding = true;
+    const nowMs = performance.now();
+    const isStopping = this.#context.stoppedAtMs() <= nowMs;
+    if (isStopping || request?.canContinue() === false) this.#isEnding = true;
     const isLast = this.#isEnding && this.#queue.length === 0;
     const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
     const message = toMessage(response, requestId, keepAliveSeconds);
     const isAborted = this.socket.destroyed;
-    const nowMs = performance.now();
     this.#context.onResponse?.({
       method: request?.method,
       path: request && toPath(request.target),
@@ -264,40 +286,28 @@ export class Connection {
   }
 }
 
-/** Sends an error on a socket that is not accepted, and closes it. */
-export function rejectSocket(
-  socket: Socket,
-  error: RequestError,
-  onResponse: ConnectionContext["onResponse"],
-): void {
-  const requestId = toRequestId({});
-  const message = toMessage(toErrorResponse(error), requestId, undefined);
-  const { status, bodyBytes: bytes } = message;
-  onResponse?.({ status, error: error.error, durationMs: 0, bytes, requestId, isAborted: false });
-  socket.on("error", () => undefined);
-  socket.write(toText(message));
-  endGently(socket);
+/** Connections with responses to send at the end of this turn of the event loop. */
+let waiting: Connection[] = [];
+
+/** Flushes connections together: each write wakes up a client, and writing in a row finds most of them awake. */
+function flushSoon(connection: Connection): void {
+  if (waiting.push(connection) === 1) setImmediate(flushAll);
 }
 
-/** Time for which a client may send nothing before an ended connection is closed. */
-const lingerMs = 1000;
-/** Maximum time for which an ended connection discards what the client sends. */
-const maxLingerMs = 5000;
+function flushAll(): void {
+  const due = waiting;
+  waiting = [];
+  for (const connection of due) connection.flush();
+}
 
-/**
- * Ends a connection after its last response. Closing it with unread bytes would reset it, and the client might lose the
- * response (RFC 9112 section 9.6), so the server first discards what the client still sends. May be called twice.
- */
-export function endGently(socket: Socket): void {
-  if (socket.destroyed || socket.writableEnded) return;
-  socket.end();
-  socket.resume();
-  const close = (): void => void socket.destroy();
-  const idleTimer = setTimeout(close, lingerMs);
-  const timer = setTimeout(close, maxLingerMs);
-  socket.on("data", () => idleTimer.refresh());
-  socket.once("close", () => {
-    clearTimeout(idleTimer);
-    clearTimeout(timer);
-  });
+/** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */
+const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
+/** Differs between processes, so that ids of two servers differ. */
+const requestIdPrefix = randomBytes(6).toString("hex");
+let requestCount = 0;
+
+/** Returns the first valid X-Request-Id of the client, or a new id. */
+export function toRequestId(headers: HttpHeaders): string {
+  const given = headers["x-request-id"]?.find((value) => validRequestId.test(value));
+  return given ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }

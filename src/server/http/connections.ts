@@ -2,23 +2,17 @@
 import type { Server } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
 import { RequestError } from "../../core/errors.ts";
-import { Connection, type ConnectionContext, rejectSocket } from "./connection.ts";
+import { toErrorResponse, toMessage, toText } from "../response.ts";
+import { Connection, type ConnectionContext, graceMs, toRequestId } from "./connection.ts";
+import { endGently } from "./ending.ts";
 
 /** Connections above the maximum that can receive an error response; node:net drops the others. */
 const rejectedConnections = 100;
 
-/** A client that got a response so shortly before the stop may be sending its next request already. */
-const activeMs = 1000;
-
-/** When the steps of a stop happen, in milliseconds after its beginning. */
-const steps = {
-  /** Active connections may send one more request until then. */
-  closeActiveMs: 250,
-  /** Incomplete request heads get 50300. */
-  rejectHeadsMs: 500,
-  /** Clients had time to read their last response. */
-  closeEndedMs: 1500,
-};
+/** Time after the stop for the rest of an incomplete request head to arrive. */
+const lastHeadMs = 500;
+/** Time after the stop for clients to read their last response. */
+const lastReadMs = 1500;
 /** Time for the responses to requests that are cut off to be sent. */
 const lastResponsesMs = 250;
 
@@ -38,7 +32,8 @@ export class Connections {
   readonly #open = new Set<Connection>();
   /** Sockets in a TLS handshake, by {@link toPeer}. */
   readonly #handshakes = new Map<string, Socket>();
-  #stoppedAtMs = Number.POSITIVE_INFINITY;
+  /** Sockets that were not accepted and get an error response. */
+  readonly #rejected = new Set<Socket>();
 
   constructor(server: Server, context: ConnectionContext, options: ConnectionsOptions) {
     const { isEncrypted, maxConnections, onOpen } = options;
@@ -52,12 +47,15 @@ export class Connections {
     };
     server.on("connection", (socket: Socket) => {
       const error = context.admission.addConnection();
+      if (error !== undefined) {
+        context.admission.removeConnection();
+        if (isEncrypted) socket.destroy();
+        else this.#reject(socket, error, context);
+        return;
+      }
       socket.once("close", () => context.admission.removeConnection());
-      if (error === undefined) {
-        if (isEncrypted) this.#awaitHandshake(socket);
-        else open(socket);
-      } else if (isEncrypted) socket.destroy();
-      else rejectSocket(socket, error, context.onResponse);
+      if (isEncrypted) this.#awaitHandshake(socket);
+      else open(socket);
     });
     server.on("secureConnection", (socket: Socket) => {
       this.#handshakes.delete(toPeer(socket));
@@ -67,29 +65,22 @@ export class Connections {
     });
   }
 
-  /** Returns whether a request of this connection arrives too late to be handled. */
-  isLate(connection: Connection): boolean {
-    const sinceStopMs = performance.now() - this.#stoppedAtMs;
-    return sinceStopMs > steps.closeActiveMs || (sinceStopMs >= 0 && !this.#wasActive(connection));
-  }
-
   /**
    * Stops listening and closes all connections after the responses in flight.
    *
    * @param timeoutMs requests in flight for longer get 50300
    */
   async stop(timeoutMs: number): Promise<void> {
-    this.#stoppedAtMs = performance.now();
-    // The method of node:http would close connections whose response is not sent yet.
+    // node:http overrides the method of net.Server to close idle connections as well, even if their response is not sent.
     const closed = new Promise<void>((resolve) => {
       TcpServer.prototype.close.call(this.#server, () => resolve());
     });
     for (const socket of this.#handshakes.values()) socket.destroy();
-    this.#closeUnused((connection) => !this.#wasActive(connection));
+    this.#closeUnused((connection) => !connection.isExpectingRequest);
     const timers = [
-      setTimeout(() => this.#closeUnused(() => true), Math.min(steps.closeActiveMs, timeoutMs)),
-      setTimeout(() => this.#rejectHeads(), Math.min(steps.rejectHeadsMs, timeoutMs)),
-      setTimeout(() => this.#closeEnded(), steps.closeEndedMs),
+      setTimeout(() => this.#closeUnused(() => true), Math.min(graceMs, timeoutMs)),
+      setTimeout(() => this.#rejectHeads(), Math.min(lastHeadMs, timeoutMs)),
+      setTimeout(() => this.#closeEnded(), lastReadMs),
       setTimeout(() => this.#cutOff(), timeoutMs),
       setTimeout(() => this.#closeAll(), timeoutMs + lastResponsesMs),
     ];
@@ -99,8 +90,17 @@ export class Connections {
     this.#server.close(() => undefined);
   }
 
-  #wasActive(connection: Connection): boolean {
-    return connection.wasActiveSince(this.#stoppedAtMs - activeMs);
+  /** Sends an error on a socket that is not accepted, and closes it. */
+  #reject(socket: Socket, error: RequestError, { onResponse }: ConnectionContext): void {
+    const requestId = toRequestId({});
+    const message = toMessage(toErrorResponse(error), requestId, undefined);
+    const { status, bodyBytes: bytes } = message;
+    this.#rejected.add(socket);
+    socket.once("close", () => this.#rejected.delete(socket));
+    socket.on("error", () => undefined);
+    socket.write(toText(message));
+    endGently(socket);
+    onResponse?.({ status, error: error.error, durationMs: 0, bytes, requestId, isAborted: false });
   }
 
   #closeUnused(isDue: (connection: Connection) => boolean): void {
@@ -119,6 +119,7 @@ export class Connections {
 
   #closeEnded(): void {
     for (const connection of this.#open) if (connection.isSettled) connection.close();
+    for (const socket of this.#rejected) socket.destroy();
   }
 
   #cutOff(): void {
@@ -127,6 +128,7 @@ export class Connections {
 
   #closeAll(): void {
     for (const connection of this.#open) connection.close();
+    for (const socket of this.#rejected) socket.destroy();
   }
 
   #awaitHandshake(socket: Socket): void {

@@ -11,7 +11,6 @@ export interface FastLaneOptions {
   readonly idleTimeoutMs: number;
   /** Maximum time without input or output for a connection that waits for the store, or for its client to read. */
   readonly stallTimeoutMs: number;
-  readonly isLate: (connection: Connection) => boolean;
   /** Hands a connection and its first unparsed bytes over to node:http for good. */
   readonly handOver: (connection: Connection, bytes: Buffer) => void;
 }
@@ -21,7 +20,7 @@ export interface FastLaneOptions {
  * other timeouts than these.
  */
 export function startFastLane(connection: Connection, options: FastLaneOptions): void {
-  const { parse, idleTimeoutMs, stallTimeoutMs, isLate, handOver } = options;
+  const { parse, idleTimeoutMs, stallTimeoutMs, handOver } = options;
   const { socket } = connection;
   let stalledMs = 0;
 
@@ -35,7 +34,7 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
         return;
       }
       start = usual.end;
-      connection.accept(new FastLaneRequest(connection, usual, isLate(connection)));
+      connection.accept(new FastLaneRequest(connection, usual));
     }
     if (socket.writableNeedDrain) socket.pause();
   }
@@ -45,11 +44,12 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
     socket.off("data", onData).off("drain", onDrain).off("end", onEnd);
     connection.whenSettled(() => {
       socket.off("timeout", onTimeout);
-      if (!connection.isEnding) handOver(connection, bytes);
+      if (!connection.isEnding && !socket.destroyed) handOver(connection, bytes);
     });
   }
 
   function onDrain(): void {
+    stalledMs = 0;
     socket.resume();
   }
 
@@ -79,11 +79,11 @@ class FastLaneRequest implements TransportRequest {
   readonly #connection: Connection;
   #body: Buffer | undefined;
 
-  constructor(connection: Connection, { headers, body, target }: UsualRequest, isLate: boolean) {
+  constructor(connection: Connection, { headers, body, target }: UsualRequest) {
     this.target = target;
     this.headers = headers;
     this.error = connection.checkPipeline();
-    this.isLate = isLate;
+    this.isLate = connection.isLate;
     this.isFinal = this.error !== undefined;
     this.#connection = connection;
     this.#body = body;

@@ -1,19 +1,19 @@
-/** Where a server listens: at an address and a port, or at a path for this machine alone. */
+/** Listens at an address and a port, or at the path of a Unix socket. */
 import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 
-/** Where a server is to listen. */
+/** Address to listen at. */
 export interface ListenAddress {
-  /** A name or an address; it never listens wider than this. */
+  /** Name or address. The server listens at no other address. */
   readonly host: string;
-  /** 0 … 65535; 0 takes a free one. */
+  /** 0 to 65535; 0 selects a free port. */
   readonly port: number;
-  /** A Unix socket, in place of both. */
+  /** Path of a Unix socket, instead of host and port. */
   readonly socketPath?: string | undefined;
 }
 
-/** What every system takes: macOS has room for so many, Linux for four more. */
+/** Maximum length of the path of a Unix socket on every supported system: 103 bytes on macOS, 107 on Linux. */
 export const maxSocketPathBytes = 103;
 
 /**
@@ -31,7 +31,7 @@ export async function listen(
     await startListening(server, { host, port });
     return toOrigin(isEncrypted ? "https" : "http", host, server.address() as AddressInfo);
   }
-  // Node 20 and 22 would listen at what is left of it.
+  // Node 20 and 22 would truncate the path.
   if (Buffer.byteLength(socketPath) > maxSocketPathBytes) {
     throw Object.assign(new Error("the path is too long"), { code: "ENAMETOOLONG" });
   }
@@ -56,7 +56,7 @@ function startListening(
   });
 }
 
-/** A server that was killed leaves its socket behind, and nobody listens there; nor does anybody in a file. */
+/** Returns whether a server that was killed has left this socket: connecting to it is refused. */
 async function isLeftOver(socketPath: string): Promise<boolean> {
   const stats = await lstat(socketPath).catch(() => undefined);
   if (stats?.isSocket() !== true) return false;
@@ -70,7 +70,7 @@ async function isLeftOver(socketPath: string): Promise<boolean> {
   });
 }
 
-/** A server that listens on every address is reached through the loopback one. */
+/** A server that listens at all addresses is reached through the loopback address. */
 function toOrigin(scheme: string, host: string, { port }: AddressInfo): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const name = reachable.includes(":") ? `[${reachable}]` : reachable;

@@ -16,15 +16,12 @@ import { MethodError } from "../routes.ts";
 import type { Connection, TransportRequest } from "./connection.ts";
 import { SocketStream } from "./socket-stream.ts";
 
-/** What the node:http transport needs of the server. */
-export interface NodeTransportOptions {
-  /** Maximum length of the rest of a rejected body that is read so that the connection can stay open. */
-  readonly maxDrainBytes: number;
-  readonly isLate: (connection: Connection) => boolean;
-}
-
-/** Answers all requests that an HTTP server parses. Its connections must be {@link SocketStream}s. */
-export function startNodeTransport(server: Server, options: NodeTransportOptions): void {
+/**
+ * Answers all requests that an HTTP server parses. Its connections must be {@link SocketStream}s.
+ *
+ * @param maxDrainBytes maximum length of the rest of a rejected body that is read so that the connection can stay open
+ */
+export function startNodeTransport(server: Server, maxDrainBytes: number): void {
   const onRequest = (
     message: IncomingMessage,
     response: ServerResponse,
@@ -32,11 +29,8 @@ export function startNodeTransport(server: Server, options: NodeTransportOptions
   ): void => {
     const connection = findConnection(message.socket);
     if (connection === undefined || connection.isEnding) return;
-    const isLate = options.isLate(connection);
-    const { maxDrainBytes } = options;
-    connection.accept(
-      new NodeRequest(connection, message, response, { awaitsContinue, isLate, maxDrainBytes }),
-    );
+    const options = { awaitsContinue, maxDrainBytes };
+    connection.accept(new NodeRequest(connection, message, response, options));
   };
   server.on("request", (message, response) => onRequest(message, response));
   server.on("checkExpectation", (message, response) => onRequest(message, response));
@@ -48,10 +42,12 @@ export function startNodeTransport(server: Server, options: NodeTransportOptions
   server.on("clientError", (error, socket) => {
     const connection = findConnection(socket);
     const requestError = toRequestError(error);
-    if (connection === undefined || requestError === undefined || !socket.writable) {
+    if (connection === undefined || requestError === undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
+    // The last response is being sent.
+    if (socket.writableEnded) return;
     const { newest } = connection;
     if (newest instanceof NodeRequest && !newest.isComplete()) newest.fail(requestError);
     else if (!connection.isEnding) connection.reject(requestError);
@@ -64,7 +60,6 @@ function findConnection(socket: Duplex): Connection | undefined {
 
 interface NodeRequestOptions {
   readonly awaitsContinue: boolean;
-  readonly isLate: boolean;
   readonly maxDrainBytes: number;
 }
 
@@ -96,7 +91,7 @@ class NodeRequest implements TransportRequest {
     this.target = message.url ?? "";
     this.headers = message.headersDistinct;
     this.error = headError ?? connection.checkPipeline();
-    this.isLate = options.isLate;
+    this.isLate = connection.isLate;
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(message) || this.headers["upgrade"] !== undefined;
@@ -176,8 +171,6 @@ class NodeRequest implements TransportRequest {
 /** Error of the connection or of node:http's parser. */
 interface ConnectionError extends Error {
   readonly code?: string;
-  /** Description by the parser; contains nothing of the request. */
-  readonly reason?: string;
   /** Chunk that the parser failed to parse. */
   readonly rawPacket?: Buffer;
 }
@@ -195,7 +188,8 @@ function toRequestError(error: ConnectionError): RequestError | undefined {
     return new RequestError("malformedHttp", "the chunk extensions are too large: leave them out");
   }
   if (!code.startsWith("HPE_")) return undefined;
-  const reason = code === "HPE_PAUSED_H2_UPGRADE" ? "it is HTTP/2" : (error.reason ?? code);
+  const reason =
+    code === "HPE_PAUSED_H2_UPGRADE" ? "it is HTTP/2" : error.message.replace(/^Parse Error: /, "");
   return new RequestError("malformedHttp", `the request is not well-formed HTTP/1.1 (${reason})`);
 }
 

@@ -1,7 +1,8 @@
 /** The stream that node:http gets instead of a socket. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { type Connection, type ConnectionStream, endGently } from "./connection.ts";
+import type { Connection, ConnectionStream } from "./connection.ts";
+import { endGently } from "./ending.ts";
 
 /**
  * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
@@ -21,6 +22,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
   readonly #requestTimeoutMs: number;
   /** Bytes that node:http did not get yet. */
   #input: Buffer = Buffer.alloc(0);
+  #isInputEnded: boolean;
   #isInputWanted = false;
   /** Time of the last input, in milliseconds of `performance.now()`. */
   lastInputAtMs = performance.now();
@@ -36,11 +38,19 @@ export class SocketStream extends Duplex implements ConnectionStream {
     this.connection = connection;
     this.#socket = connection.socket;
     this.#requestTimeoutMs = requestTimeoutMs;
+    this.#isInputEnded = this.#socket.readableEnded;
     connection.useStream(this);
+    // node:http stops listening after CONNECT. The close event of the socket follows.
+    this.on("error", () => undefined);
+    this.#socket.on("timeout", () => {
+      if (!this.emit("timeout")) this.destroy();
+    });
     this.#socket.on("data", (chunk: Buffer) => this.receive(chunk));
-    this.#socket.once("end", () => this.push(null));
+    this.#socket.once("end", () => {
+      this.#isInputEnded = true;
+      this.#pushInput();
+    });
     this.#socket.once("close", () => this.destroy());
-    this.#socket.on("timeout", () => this.emit("timeout"));
   }
 
   /** Passes bytes to node:http, or discards them after the last request. */
@@ -49,28 +59,30 @@ export class SocketStream extends Duplex implements ConnectionStream {
     if (this.connection.isSettled) this.#socket.setTimeout(this.#requestTimeoutMs);
     this.lastInputAtMs = performance.now();
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-    if (this.#isInputWanted) this.#pushSlice();
+    this.#pushInput();
     if (this.#input.length > 0) this.#socket.pause();
   }
 
   override _read(): void {
     this.#isInputWanted = true;
-    if (this.#input.length > 0) this.#pushSlice();
-    else this.#socket.resume();
+    this.#pushInput();
   }
 
-  #pushSlice(): void {
-    const slice = this.#input.subarray(0, sliceBytes);
-    this.#input = this.#input.subarray(slice.length);
+  /** Passes the next bytes or the end of the input to node:http, if it wants any. */
+  #pushInput(): void {
+    if (!this.#isInputWanted) return;
     const { isEnding, newest } = this.connection;
     const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete() !== false);
-    if (isPastLastRequest) {
-      this.#input = Buffer.alloc(0);
+    if (isPastLastRequest) this.#input = Buffer.alloc(0);
+    const isOver = this.#isInputEnded && this.#input.length === 0;
+    if (this.#input.length === 0 && !isOver) {
       this.#socket.resume();
       return;
     }
+    const slice = this.#input.subarray(0, sliceBytes);
+    this.#input = this.#input.subarray(slice.length);
     this.#isInputWanted = false;
-    this.push(slice);
+    this.push(isOver ? null : slice);
   }
 
   /** Used by node:http for its timeouts. */

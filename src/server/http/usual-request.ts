@@ -1,5 +1,5 @@
 /** Recognizes the usual create request in the bytes of a connection. */
-import { type HttpHeaders, isHostHeader } from "../request.ts";
+import type { HttpHeaders } from "../request.ts";
 
 /** A complete create request with usual headers only. */
 export interface UsualRequest {
@@ -25,6 +25,7 @@ const headerLine = /^[A-Za-z-]+: ?[!-~](?:[ -~]*[!-~])?$/;
 /** Headers that do not change how a request is read. */
 const usualHeader =
   /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|x-request-id|traceparent|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
+const usualHost = /^(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/i;
 const contentLength = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
@@ -72,6 +73,6 @@ function toBodyLength(headers: HttpHeaders): number | undefined {
   const [connection = "keep-alive"] = headers["connection"] ?? [];
   const [length = ""] = headers["content-length"] ?? [];
   const isUsual =
-    isHostHeader(host) && connection.toLowerCase() === "keep-alive" && contentLength.test(length);
+    usualHost.test(host) && connection.toLowerCase() === "keep-alive" && contentLength.test(length);
   return isUsual ? Number(length) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the server says while it runs: a line for each request, and its own trouble. Never a header, a body or a token. */
+/** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
 import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 import type { Operation } from "../routes.ts";
@@ -25,7 +25,7 @@ export interface RequestRecord {
   readonly isAborted: boolean;
 }
 
-/** How lines look: for a person, or one object of JSON each. */
+/** Formats of a line: text for people, or one JSON object. */
 export const logFormats = ["text", "json"] as const;
 
 /** One of {@link logFormats}. */
@@ -34,31 +34,31 @@ export type LogFormat = (typeof logFormats)[number];
 /** From the most important to the least. */
 export const logLevels = ["error", "warn", "info", "debug"] as const;
 
-/** How important a line is. */
+/** Importance of a line. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** The voice of a server. */
+/** Log of a server. */
 export interface Log {
-  /** One request; those of machines that look after the server are only for `debug`. */
+  /** Logs a request; those of monitoring at level `debug`. */
   request(record: RequestRecord): void;
-  /** What is going on. */
+  /** Logs a message. */
   message(level: LogLevel, text: string): void;
-  /** A line for trouble with the store, a stack for a bug. */
+  /** Logs a failure of the store as one line, any other error with its stack. */
   trouble(error: unknown): void;
 }
 
-/** The same trouble is told at most this often: a full disk fails thousands of requests a second. */
+/** The same error is logged at most once in this time: a full disk fails thousands of requests a second. */
 const repeatAfterMs = 1000;
-/** UTF-16 code units of a path that no operation has. */
+/** Maximum length of an unknown path, in UTF-16 code units. */
 const maxPath = 200;
-/** What needs no quoting, in text and in JSON. */
+/** Paths that need no quoting, in text and in JSON. */
 const plainPath = /^(?!.*pst_)[\w/.~:@!$&()*+,;=%-]{0,200}$/;
 
 /**
- * A log.
+ * Creates a log.
  *
- * @param level the least important that is told
- * @param write takes lines, each with its line break
+ * @param level the least important level that is logged
+ * @param write writes a line, which includes its line break
  */
 export function createLog(format: LogFormat, level: LogLevel, write: (line: string) => void): Log {
   const threshold = logLevels.indexOf(level);
@@ -89,10 +89,10 @@ export function createLog(format: LogFormat, level: LogLevel, write: (line: stri
   };
 }
 
-/** Asked for again and again by machines. */
+/** Operations that monitoring calls repeatedly. */
 const probes = new Set<Operation | undefined>(["health", "readiness", "metrics"]);
 
-/** 5xx of our own making are worth a look, the passing ones among them a warning. */
+/** Errors of the server are logged as errors, transient ones as warnings. */
 function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
   if (operation !== "create" && probes.has(operation)) return "debug";
   if (error < 50_000) return "info";
@@ -112,14 +112,14 @@ function toTextLine(_level: LogLevel, record: RequestRecord): string {
   const { method, path, status, error, durationMs, bytes, requestId, isAborted } = record;
   const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path ?? "")}`;
   const number = error === undefined ? "" : ` error ${error}`;
-  const aborted = isAborted ? " (the client was gone)" : "";
+  const aborted = isAborted ? " (client disconnected)" : "";
   return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${aborted}\n`;
 }
 
 let lastPath = "";
 let lastShownPath = "";
 
-/** Without a quotation mark or anything else that a line of either format would mistake; most lines have the same path. */
+/** Quotes a path for either format; most lines have the same path. */
 function toShownPath(path: string): string {
   if (path === lastPath) return lastShownPath;
   lastPath = path;
@@ -129,7 +129,7 @@ function toShownPath(path: string): string {
   return lastShownPath;
 }
 
-/** With three digits behind the point: to print them takes half as long as to find out how many are needed. */
+/** Formats milliseconds with three decimals, which is faster than the shortest form. */
 function toMs(durationMs: number): string {
   const us = Math.round(durationMs * 1000);
   const rest = us % 1000;
@@ -140,7 +140,7 @@ function toMs(durationMs: number): string {
 let lastMs = 0;
 let lastTime = "";
 
-/** Many lines are written in the same millisecond. */
+/** The current time, formatted once a millisecond. */
 function now(): string {
   const nowMs = Date.now();
   if (nowMs !== lastMs) {

@@ -1,11 +1,11 @@
-/** The metrics on an address of their own, where those do not reach who create plants. */
+/** Serves the metrics on a separate address, out of reach of the clients that create plants. */
 import { createServer } from "node:http";
 import { listen } from "../http/listen.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A server of metrics. */
 export interface MetricsServer {
-  /** Where they are. */
+  /** URL of the metrics. */
   readonly url: string;
   /** Stops at once. */
   close(): void;

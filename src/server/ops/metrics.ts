@@ -1,4 +1,4 @@
-/** What a server counts of itself, in the text format of Prometheus; the only file that knows prom-client. */
+/** Metrics in the text format of Prometheus. The only file that uses prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RequestRecord } from "./log.ts";
 import type { ServerLoad } from "../admission.ts";
@@ -15,14 +15,14 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** From a lone create on a fast disk to a client's patience. */
+/** From a single create on a fast disk to the timeout of a client. */
 const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /**
  * Numbers that begin at zero.
  *
- * @param readLoad what is under way, or nothing before the server listens
+ * @param readLoad returns the load, or undefined before the server listens
  */
 export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
   const registry = new Registry();
@@ -67,7 +67,7 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
   );
   addGauge(
     "plantstore_waiting_bytes",
-    "Bytes of bodies that arrive or wait for the store.",
+    "Bytes of request bodies, and of responses that are not yet sent.",
     (load) => load.waitingBytes,
   );
   addGauge("plantstore_connections", "Connections that are open.", (load) => load.connections);

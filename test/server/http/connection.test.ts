@@ -245,6 +245,58 @@ it("a client that closes its side after the request gets its answer", async () =
   expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
 });
 
+describe("a client that closes its side gets all responses although the credential check takes long, after", () => {
+  const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+  it.each<[what: string, bytes: string, count: number]>([
+    ["a large body", create(1, "f".repeat(40_000)), 1],
+    [
+      "a chunked body",
+      `${head}Transfer-Encoding: chunked\r\n\r\n16\r\n{"id":1,"name":"fern"}\r\n0\r\n\r\n`,
+      1,
+    ],
+    ["a usual and another request", create(1) + get, 2],
+    ["large and small requests", create(1, "f".repeat(40_000)) + create(2) + get, 3],
+  ])("%s", async (_what, bytes, count) => {
+    const authenticator = {
+      async check() {
+        await sleep(60);
+        return undefined;
+      },
+    };
+    await using server = await startServer({ authenticator });
+    const connection = await openRawConnection(server.port);
+    connection.socket.end(bytes);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(Array(count).fill("HTTP/1.1 200"));
+  });
+});
+
+describe("after CONNECT", () => {
+  const tunnel = "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n";
+
+  it("a reset is no error of the server", async () => {
+    await using server = await startServer();
+    for (let count = 0; count < 20; count++) {
+      const connection = await openRawConnection(server.port);
+      connection.socket.write(tunnel, () => connection.reset());
+      await connection.ended();
+    }
+    expect(await exchangeRaw(server.port, create(1))).toMatchObject({ status: 200 });
+    expect(server.errors).toEqual([]);
+  });
+
+  it("a client that does not read is closed after a time", async () => {
+    await using server = await startServer({ maxBodyBytes: 2 ** 23, requestTimeoutMs: 300 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.pause();
+    connection.socket.write(create(1, "a".repeat(8_000_000)) + tunnel);
+    await expect.poll(async () => server.store.get(1n)).toBeDefined();
+    const closed = { creates: 0, waitingBytes: 0, connections: 0 };
+    await expect.poll(() => server.server.readLoad()).toEqual(closed);
+    connection.socket.destroy();
+  });
+});
+
 it("a client that goes away in the middle of a request stores nothing and is no error", async () => {
   await using server = await startServer();
   for (const part of [20, head.length, head.length + 40]) {

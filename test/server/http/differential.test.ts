@@ -35,6 +35,7 @@ const requests: readonly (readonly [rule: string, bytes: string])[] = [
   ["a content coding", post("{}", `${token}${json}Content-Encoding: gzip\r\n`)],
   ["a query", post('{"id":3,"name":"rose"}', token + json, "POST /plants?x=1 HTTP/1.1")],
   ["an absolute target", post("{}", token + json, "POST http://a/plants HTTP/1.1")],
+  ["a long name", post(`{"id":3,"name":"${"Bärlauch 🌿".repeat(200)}"}`)],
   ["many headers", post("{}", `${token}${json}Accept: */*\r\nUser-Agent: curl/8\r\nX-A: b\r\n`)],
   ["GET /healthz", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"],
   ["HEAD /healthz", "HEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n"],
@@ -133,6 +134,19 @@ describe.each([...requests, ...finalRequests])("%s", (_rule, text) => {
     const expected = await send(complete, [bytes], { isHalfClosed: true });
     expect(countResponses(expected)).toBe(1);
     expect(await send(fast, [bytes], { isHalfClosed: true })).toBe(expected);
+  });
+
+  it("gets the same response after others if the client closes its side", async () => {
+    const pieces = [post('{"id":3,"name":"rose"}').repeat(2) + bytes];
+    // Whether the server sees the end before it sends the responses is a matter of time.
+    const sendAll = async (server: TestServer): Promise<string> =>
+      (await send(server, pieces, { isHalfClosed: true })).replace(
+        /^(?:Connection|Keep-Alive): .*\r\n/gm,
+        "",
+      );
+    const expected = await sendAll(complete);
+    expect(countResponses(expected)).toBe(3);
+    expect(await sendAll(fast)).toBe(expected);
   });
 
   it("gets the same response pipelined between others", async () => {

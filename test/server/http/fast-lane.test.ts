@@ -244,4 +244,7 @@ it("a bug in the handling of a request costs its own connection and no other res
   ]);
   expect(server.errors).toEqual([failure]);
   for (const { socket } of connections) socket.destroy();
+  await expect
+    .poll(() => server.server.readLoad())
+    .toEqual({ creates: 0, waitingBytes: 0, connections: 0 });
 });

@@ -113,6 +113,35 @@ describe("a connection that was active", () => {
   });
 });
 
+it("does not wait for a client that was rejected and goes on sending", async () => {
+  const held = createHeldStore();
+  const options = { store: held.store, maxConnections: 1, certificate: undefined };
+  await using server = await startServer(options);
+  const busy = await openRawConnection(server.port);
+  busy.socket.write(create(1));
+  await held.isWaiting(1);
+  const rejected = await openRawConnection(server.port);
+  await rejected.answers(1);
+  expect(rejected.received()).toContain("50301");
+  const sending = setInterval(() => void rejected.socket.write("more"), 20);
+  await server.server.close(0);
+  clearInterval(sending);
+  expect(results(busy.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+});
+
+it("sends 50300 to a client that connected shortly before the stop", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  // The server ends its TLS handshake after the client.
+  await sleep(50);
+  const stopped = server.server.close(60_000);
+  await sleep(50);
+  connection.socket.write(create(1));
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+  await stopped;
+});
+
 it("loses no request of 64 busy connections", async () => {
   await using server = await startServer();
   let id = 0;

@@ -42,7 +42,7 @@ describe("a request is a line", () => {
     [
       "whose client left",
       { ...record, isAborted: true },
-      "POST /plants 200 1.235 ms 15 bytes id a-1 (the client was gone)",
+      "POST /plants 200 1.235 ms 15 bytes id a-1 (client disconnected)",
     ],
     [
       "that was none",
