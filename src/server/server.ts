@@ -33,7 +33,7 @@ export interface PlantServer {
   /** Returns the current load. */
   readLoad(): ServerLoad;
   /**
-   * Stops to accept connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
+   * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
    * flight get 50300. May be called twice. The store stays open.
    */
   close(timeoutMs: number): Promise<void>;

@@ -1,4 +1,5 @@
 /** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { RequestRecord } from "../../src/server/ops/log.ts";
 import { createLog } from "../../src/server/ops/log.ts";
@@ -101,6 +102,23 @@ describe("what is told of a request", () => {
     await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
     held.release("created");
     await expect.poll(() => records[1]).toMatchObject({ operation: "create", isAborted: true });
+  });
+
+  it("a client that disconnects while its credential is checked", async () => {
+    const records: RequestRecord[] = [];
+    const onResponse = (record: RequestRecord): void => void records.push(record);
+    const authenticator = {
+      async check() {
+        await sleep(100);
+        return undefined;
+      },
+    };
+    await using server = await startServer({ onResponse, authenticator });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(create("").slice(0, -5));
+    await sleep(30);
+    connection.reset();
+    await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
   });
 
   it.each(["text", "json"] as const)(

@@ -184,6 +184,7 @@ export class Connection {
 
   /** Closes an idle connection. */
   close(): void {
+    this.#isEnding = true;
     this.socket.destroy();
   }
 
@@ -272,6 +273,8 @@ export class Connection {
 
   #settle(): void {
     if (!this.isSettled) return;
+    // An idle connection keeps nothing of its last request.
+    if (this.#newest?.isComplete() === true) this.#newest = undefined;
     this.#onSettled?.();
     this.#onSettled = undefined;
     if (!this.#isEnding) return;

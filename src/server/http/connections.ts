@@ -91,7 +91,7 @@ export class Connections {
   }
 
   /** Sends an error on a socket that is not accepted, and closes it. */
-  #reject(socket: Socket, error: RequestError, { onResponse }: ConnectionContext): void {
+  #reject(socket: Socket, error: RequestError, context: ConnectionContext): void {
     const requestId = toRequestId({});
     const message = toMessage(toErrorResponse(error), requestId, undefined);
     const { status, bodyBytes: bytes } = message;
@@ -100,7 +100,12 @@ export class Connections {
     socket.on("error", () => undefined);
     socket.write(toText(message));
     endGently(socket);
-    onResponse?.({ status, error: error.error, durationMs: 0, bytes, requestId, isAborted: false });
+    const record = { status, error: error.error, durationMs: 0, bytes, requestId };
+    try {
+      context.onResponse?.({ ...record, isAborted: false });
+    } catch (bug) {
+      context.onError(bug);
+    }
   }
 
   #closeUnused(isDue: (connection: Connection) => boolean): void {

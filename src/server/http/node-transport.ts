@@ -36,8 +36,9 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
   server.on("checkExpectation", (message, response) => onRequest(message, response));
   server.on("checkContinue", (message, response) => onRequest(message, response, true));
   server.on("connect", (_message: IncomingMessage, socket: Duplex) => {
-    const error = new MethodError("no such method: CONNECT is not supported", "POST");
-    findConnection(socket)?.reject(error);
+    const connection = findConnection(socket);
+    if (connection === undefined || connection.isEnding) return;
+    connection.reject(new MethodError("no such method: CONNECT is not supported", "POST"));
   });
   server.on("clientError", (error, socket) => {
     const connection = findConnection(socket);
@@ -104,6 +105,8 @@ class NodeRequest implements TransportRequest {
 
   readBody(maxBytes: number): Promise<Uint8Array | RequestError> {
     if (this.#failure !== undefined) return Promise.resolve(this.#failure);
+    // Its close event has passed.
+    if (this.#message.destroyed) return Promise.resolve(endedEarly());
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const { admission } = this.#connection;
@@ -128,12 +131,13 @@ class NodeRequest implements TransportRequest {
         else settle(error);
       });
       this.#message.once("end", () => {
+        if (isSettled) return;
         admission.endTransfer(this);
         const [only] = chunks;
         settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
       });
       this.#message.once("close", () => {
-        settle(new RequestError("malformedHttp", "the connection ended before the body did"));
+        settle(endedEarly());
       });
       this.#onFailure = settle;
     });
@@ -166,6 +170,10 @@ class NodeRequest implements TransportRequest {
     if (this.#response.headersSent) this.#connection.close();
     else this.fail(error);
   }
+}
+
+function endedEarly(): RequestError {
+  return new RequestError("malformedHttp", "the connection ended before the body did");
 }
 
 /** Error of the connection or of node:http's parser. */

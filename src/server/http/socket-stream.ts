@@ -55,6 +55,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
 
   /** Passes bytes to node:http, or discards them after the last request. */
   receive(chunk: Buffer): void {
+    if (this.writableEnded) return;
     // node:http still uses the timeout of an idle connection until the head is complete.
     if (this.connection.isSettled) this.#socket.setTimeout(this.#requestTimeoutMs);
     this.lastInputAtMs = performance.now();
@@ -93,6 +94,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
 
   /** Ends the connection after what has been written. */
   destroySoon(): void {
+    this.#input = Buffer.alloc(0);
     if (!this.writableEnded) super.end();
   }
 

@@ -285,6 +285,26 @@ describe("after CONNECT", () => {
     expect(server.errors).toEqual([]);
   });
 
+  it("a client that sends more can read the response", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(tunnel + "x".repeat(100_000));
+    const sending = setInterval(() => void connection.socket.write("x".repeat(10_000)), 50);
+    await connection.ended();
+    clearInterval(sending);
+    expect(results(connection.received())).toEqual(["HTTP/1.1 405", '"error":40500']);
+    expect(connection.failure()).toBeUndefined();
+  });
+
+  it("gets no response after a malformed request", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`GET /healthz HTTP/1.1\r\n\r\n${tunnel}`);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40000']);
+    expect(connection.received()).toContain("Connection: close\r\n");
+  });
+
   it("a client that does not read is closed after a time", async () => {
     await using server = await startServer({ maxBodyBytes: 2 ** 23, requestTimeoutMs: 300 });
     const connection = await openRawConnection(server.port);

@@ -142,6 +142,22 @@ it("sends 50300 to a client that connected shortly before the stop", async () =>
   await stopped;
 });
 
+it("records no response for idle connections that it closes", async () => {
+  const held = createHeldStore();
+  const records: unknown[] = [];
+  await using server = await startServer({
+    store: held.store,
+    onResponse: (record) => records.push(record),
+  });
+  const idle = await openRawConnection(server.port);
+  const busy = await openRawConnection(server.port);
+  busy.socket.write(create(1));
+  await held.isWaiting(1);
+  await server.server.close(0);
+  await Promise.all([idle.ended(), busy.ended()]);
+  expect(records).toMatchObject([{ operation: undefined, error: 50300 }]);
+});
+
 it("loses no request of 64 busy connections", async () => {
   await using server = await startServer();
   let id = 0;
