@@ -4,7 +4,7 @@ import { CredentialError } from "./credential.ts";
 import { digestToken } from "./token.ts";
 import { createTokenUses } from "./token-uses.ts";
 
-/** What an authenticator reads. */
+/** Data sources and clock of an authenticator. */
 export interface AuthenticatorOptions {
   /** Lists every issued token: a store's `listTokens`. */
   readonly listTokens: () => Promise<readonly TokenRecord[]>;

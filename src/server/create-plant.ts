@@ -8,7 +8,7 @@ import type { Admission } from "./admission.ts";
 import type { HttpHeaders, HttpRequest } from "./request.ts";
 import { type HttpResponse, toPlantResponse } from "./response.ts";
 
-/** What {@link createPlant} needs of the server. */
+/** Dependencies of {@link createPlant}. */
 export interface CreateContext {
   readonly store: Pick<PlantStore, "create">;
   readonly authenticator: Pick<Authenticator, "check">;

@@ -25,7 +25,7 @@ export interface HandledRequest {
 /** Maps a request to a response. Rejects only because of a bug: failures are responses. */
 export type Handler = (request: HttpRequest) => Promise<HandledRequest>;
 
-/** What the handler needs of the server. */
+/** Dependencies of the handler. */
 export interface HandlerOptions extends Omit<PlantServerOptions, "port" | "socketPath"> {
   /** URL under which the server is reached over HTTP, including the base path. */
   readonly url: string;

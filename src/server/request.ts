@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly headers: HttpHeaders;
   /** Set if the transport rejects the request. */
   readonly error: RequestError | undefined;
-  /** Whether the request arrived after the server began to stop. */
+  /** True if the request arrived after the server began to stop. */
   readonly isLate: boolean;
   /**
    * Reads the whole body.

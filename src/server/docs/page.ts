@@ -9,7 +9,7 @@ import { type HttpResponse, toHeader } from "../response.ts";
 import { toHtml, toMembersTable } from "./html.ts";
 import template from "./page.html?raw";
 
-/** What the page shows of a server. */
+/** Properties of a server that the page shows. */
 export interface PageServer extends DescribedServer {
   /** Prefix of `/plants` on the server itself. */
   readonly basePath: string;

@@ -12,11 +12,11 @@ import { endGently } from "./ending.ts";
 
 /** A request with what its transport does for it. */
 export interface TransportRequest extends HttpRequest, ByteHolder {
-  /** Whether no request is read after this one. */
+  /** True if no request is read after this one. */
   readonly isFinal: boolean;
-  /** Whether the whole request has arrived. */
+  /** True if the whole request has arrived. */
   isComplete(): boolean;
-  /** Whether the connection can carry another request. */
+  /** True if the connection can carry another request. */
   canContinue(): boolean;
   /** Sends the response and calls `onSent` once, when the operating system has all of it. */
   send(message: HttpMessage, onSent: () => void): void;
@@ -31,7 +31,7 @@ export interface ConnectionStream {
   destroySoon(): void;
 }
 
-/** What connections need of the server. */
+/** Dependencies of a connection. */
 export interface ConnectionContext {
   readonly handler: Handler;
   readonly admission: Admission;
@@ -89,17 +89,17 @@ export class Connection {
     return this.#context.admission;
   }
 
-  /** Whether no response is owed. */
+  /** True if no response is owed. */
   get isIdle(): boolean {
     return this.#queue.length === 0;
   }
 
-  /** Whether all responses are sent as well. */
+  /** True if all responses are sent as well. */
   get isSettled(): boolean {
     return this.isIdle && this.#unsent.length === 0;
   }
 
-  /** Whether no further request is read. */
+  /** True if no further request is read. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
@@ -109,19 +109,19 @@ export class Connection {
     return this.#newest;
   }
 
-  /** Whether bytes arrived after the last response: a request may be incomplete. */
+  /** True if bytes arrived after the last response: a request may be incomplete. */
   get isReceiving(): boolean {
     return (this.#stream?.lastInputAtMs ?? Number.NEGATIVE_INFINITY) > this.#lastSentAtMs;
   }
 
-  /** Whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
+  /** True if a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
   get isLate(): boolean {
     const sinceStopMs = performance.now() - this.#context.stoppedAtMs();
     const wasActive = this.#lastSentAtMs > this.#context.stoppedAtMs() - activeMs;
     return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
   }
 
-  /** Whether its client may be sending a request at the time of the stop. */
+  /** True if its client may be sending a request at the time of the stop. */
   get isExpectingRequest(): boolean {
     return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }

@@ -20,7 +20,7 @@ const lastResponsesMs = 250;
 export interface ConnectionsOptions {
   /** Maximum number of connections. */
   readonly maxConnections: number;
-  /** Whether clients use TLS. */
+  /** True if clients use TLS. */
   readonly isEncrypted: boolean;
   /** Called with each accepted connection, after its TLS handshake. */
   readonly onOpen: (connection: Connection) => void;

@@ -5,7 +5,7 @@ import { type HttpMessage, toText } from "../response.ts";
 import type { Connection, TransportRequest } from "./connection.ts";
 import type { UsualRequest, UsualRequestParser } from "./usual-request.ts";
 
-/** What the fast lane needs of the server. */
+/** Dependencies of the fast lane. */
 export interface FastLaneOptions {
   readonly parse: UsualRequestParser;
   readonly idleTimeoutMs: number;

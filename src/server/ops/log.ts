@@ -21,7 +21,7 @@ export interface RequestRecord {
   /** Length of the response body; 0 for HEAD. */
   readonly bytes: number;
   readonly requestId: string;
-  /** Whether the client closed the connection before the response. */
+  /** True if the client closed the connection before the response. */
   readonly isAborted: boolean;
 }
 
