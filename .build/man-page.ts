@@ -1,190 +1,139 @@
-/** The manual page, made of the command tree that also reads the command line: roff with the macros of man(7). */
-import type { Command, Option } from "commander";
-import { findConfigDirectory, findDataDirectory } from "../src/cli/settings/directories.ts";
+/** Makes the manual page from the declarations of the commands: roff with the macros of man(7). */
+import {
+  type Command,
+  describeDefault,
+  type Item,
+  toExitCodeItems,
+  toParagraphs,
+} from "../src/cli/command.ts";
+import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
+import {
+  commonFlags,
+  type Option,
+  otherVariables,
+  settings,
+  toLongFlag,
+} from "../src/cli/options.ts";
+
 import { packageVersion } from "../src/cli/version.ts";
+import { escape } from "./roff.ts";
 
-type Item = readonly [term: string, meaning: string];
-
-/** Where a text of help is divided: a line that is a heading. */
-const heading = /^([A-Z][^\n]*):\n/m;
+/** A command and the words that call it. */
+interface Entry {
+  readonly name: string;
+  readonly command: Command;
+}
 
 /**
- * The page of `plantstore`, with a part for each of its commands.
+ * The page of `plantstore`, with a section for each command.
  *
- * @param program the tree
+ * @param topics the names of the topics of the manual
  */
-export function toManPage(program: Command): string {
-  const { text, examples } = readDescription(program);
-  const commands = listCommands(program);
+export function toManPage(program: Command, topics: readonly string[]): string {
+  const entries = listEntries(program);
   return [
     `.TH PLANTSTORE 1 "" "plantstore ${packageVersion}" "User Commands"`,
-    // Neither hyphens nor wide gaps in the names of options.
+    // No hyphens and no wide gaps in the names of options.
     ".nh",
     ".ad l",
     ".SH NAME",
-    `plantstore \\- ${escape(toClause(text))}`,
+    `${program.name} \\- ${escape(program.summary.toLowerCase())}`,
     ".SH SYNOPSIS",
-    ...commands.map((command) => `.B ${escape(toName(command))}\n${escape(command.usage())}\n.br`),
+    ...entries.map((entry) => `.B ${escape(entry.name)}\n${escape(toUsage(entry))}\n.br`),
     ".SH DESCRIPTION",
-    ...toParagraphs(text),
-    "What each command is for, by its name:",
-    ...toList(commands.map((command) => [toName(command), command.summary()])),
+    ...toText(program.description),
+    ...toList(entries.map(({ name, command }) => [name, command.summary])),
     ".SH EXAMPLES",
-    ...toExample(examples),
+    ...toExamples(program),
     ".SH COMMANDS",
-    ...commands.flatMap(toSection),
+    ...entries.flatMap(toSection),
     ".SH EXIT STATUS",
     ...toList(Object.values(exitCodes).map(({ code, meaning }) => [`${code}`, meaning])),
     ".SH ENVIRONMENT",
-    "A flag wins over its variable, and that over what was saved. An empty variable counts as none.",
-    ...toList(listVariables([program, ...commands])),
+    "A flag wins over its variable, which wins over a saved setting. An empty variable counts as unset.",
+    ...toList(listVariables(program)),
     ".SH FILES",
-    "On Linux, where nothing else is named:",
+    "The defaults on Linux:",
     ...toList(listFiles()),
+    ...(topics.length === 0
+      ? []
+      : [
+          ".SH TOPICS",
+          ...toList(topics.map((topic) => [`plantstore help ${topic}`, `plantstore-${topic}(7)`])),
+        ]),
     ".SH SEE ALSO",
     ".BR curl (1),\n.BR jq (1),\n.BR sqlite3 (1)",
     "",
   ].join("\n");
 }
 
-/** The commands that do something, each below the one that it belongs to, in the order of help. */
-function listCommands(command: Command): readonly Command[] {
-  const visible = command.createHelp().visibleCommands(command);
-  const own = visible.filter((each) => each.name() !== "help");
-  return own.flatMap((each) => (each.commands.length === 0 ? [each] : listCommands(each)));
+/** The commands below a command, in the order of help. */
+function listEntries({ commands = [] }: Command, prefix = "plantstore"): readonly Entry[] {
+  return commands.flatMap((command): readonly Entry[] => {
+    const name = `${prefix} ${command.name}`;
+    if (command.isHidden) return [];
+    return command.commands === undefined ? [{ name, command }] : listEntries(command, name);
+  });
 }
 
-function toName(command: Command): string {
-  return command.parent === null ? command.name() : `${toName(command.parent)} ${command.name()}`;
+function toUsage({ command: { arguments: args = [] } }: Entry): string {
+  return ["[options]", ...args.map(({ name }) => name)].join(" ");
 }
 
-function toSection(command: Command): readonly string[] {
-  const { text, examples } = readDescription(command);
-  const args = command.registeredArguments;
+function toSection(entry: Entry): readonly string[] {
+  const { name, command } = entry;
+  const { arguments: args = [], options = {} } = command;
+  const codes = toExitCodeItems(command).map(([code]) => code);
   return [
-    `.SS ${escape(toName(command))} ${escape(command.usage())}`,
-    ...toParagraphs(text),
+    `.SS ${escape(name)} ${escape(toUsage(entry))}`,
+    ...toText(command.description),
     ".PP\nExamples:",
-    ...toExample(examples),
+    ...toExamples(command),
     ".PP\nOptions:",
-    ...toList(args.map((argument) => [argument.name(), argument.description])),
-    ...toList(
-      listOptions(command).map(({ flags, description }) => [flags, toSentence(description)]),
-    ),
-    ...toParagraphs(
-      `Exit codes: ${readItems(command, "Exit codes")
-        .map(([code]) => code)
-        .join(", ")}.`,
-    ),
+    ...toList(args.map((argument) => [argument.name.replaceAll(/[^\w-]/g, ""), argument.help])),
+    ...toList(Object.values(options).map((option) => [option.flags, describeOption(option)])),
+    ...toList(commonFlags),
+    ...toText(`Exit codes: ${codes.join(", ")}.`),
   ];
 }
 
-/** The text of a description, and the examples in it. */
-function readDescription(command: Command): { readonly text: string; readonly examples: string } {
-  const [text = "", , examples = ""] = command.description().split(heading);
-  return { text: text.trim(), examples };
+function describeOption(option: Option<unknown>): string {
+  const shownDefault = describeDefault(option);
+  const origins = [
+    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
+    ...(option.env === undefined ? [] : [`env: ${option.env}`]),
+  ];
+  return origins.length === 0 ? option.help : `${option.help} (${origins.join(", ")})`;
 }
 
-/** What help says below a heading that begins so. */
-function readItems(command: Command, title: string): readonly Item[] {
-  let help = "";
-  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-  const parts = help.split(heading);
-  const body = parts[parts.findIndex((part) => part.startsWith(title)) + 1] ?? "";
-  const items = body.matchAll(/^ {2}(\S+(?: \S+)*) {2,}(\S.*)$/gm);
-  return Array.from(items, ([, term = "", meaning = ""]) => [term, meaning]);
-}
-
-/** Every variable, once: those of options first. */
-function listVariables(commands: readonly Command[]): readonly Item[] {
-  const ofOptions = commands.flatMap(listOptions).flatMap(({ long, description }): Item[] => {
-    const [, meaning = "", variable] = /^(.*?)\n\(.*\benv: (\w+)\)$/s.exec(description) ?? [];
-    return variable === undefined ? [] : [[variable, `${meaning} (${long})`]];
-  });
-  /** What each of the others means to which commands. */
-  const others = new Map<string, Map<string, readonly string[]>>();
-  for (const command of commands) {
-    for (const [variable, meaning] of readItems(command, "Environment")) {
-      const meanings = others.get(variable) ?? new Map<string, readonly string[]>();
-      others.set(
-        variable,
-        meanings.set(meaning, [...(meanings.get(meaning) ?? []), command.name()]),
-      );
-    }
-  }
-  others.delete("PLANTSTORE_*");
-  const ofOthers = [...others].map(([variable, meanings]): Item => {
-    const [first = ""] = meanings.keys();
-    const each = [...meanings].map(([meaning, names]) => `${meaning} (${names.join(", ")})`);
-    return [variable, meanings.size === 1 ? first : each.join("; ")];
-  });
-  // Of several meanings the first is the widest: serve also has memory: stores.
-  const all = [...ofOptions, ...ofOthers];
-  return all.filter(([name], index) => all.findIndex(([other]) => other === name) === index);
-}
-
-function listOptions(command: Command): readonly Option[] {
-  return command.createHelp().visibleOptions(command);
+/** Every variable: those of options first. */
+function listVariables({ environment = [] }: Command): readonly Item[] {
+  const ofOptions = Object.values(settings).map(({ env = "", help, flags }): Item => [
+    env,
+    `${help} (${toLongFlag(flags)})`,
+  ]);
+  return [...ofOptions, ...Object.entries(otherVariables), ...environment];
 }
 
 function listFiles(): readonly Item[] {
   const place = { env: {}, platform: "linux", homeDirectory: "~" } as const;
   const config = findConfigDirectory(place);
   return [
-    [`${findDataDirectory(place)}/plants.db`, "the store"],
-    [`${config}/credentials/`, "saved tokens, a file for each plant store"],
-    [`${config}/settings.json`, "the URL of the last login"],
+    [`${findDataDirectory(place)}/plants.db`, "The store"],
+    [`${config}/credentials/`, "Saved tokens: one file for each origin"],
+    [`${config}/settings.json`, "The URL of the last login"],
   ];
 }
 
-/** A first sentence as the clause that NAME wants. */
-function toClause(text: string): string {
-  const [sentence = ""] = text.split(/\.(?:\s|$)/);
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
-}
-
-function toSentence(text: string): string {
-  return text.replaceAll("\n", " ");
-}
-
-function toParagraphs(text: string): readonly string[] {
-  return text.split("\n\n").flatMap((paragraph) => [".PP", escape(toSentence(paragraph))]);
+function toText(text: string): readonly string[] {
+  return toParagraphs(text).flatMap((paragraph) => [".PP", escape(paragraph)]);
 }
 
 function toList(items: readonly Item[]): readonly string[] {
   return items.flatMap(([term, meaning]) => [".TP", `.B ${escape(term)}`, escape(meaning)]);
 }
 
-/** As it stands, line by line. */
-function toExample(text: string): readonly string[] {
-  const lines = text.trimEnd().split("\n");
-  return [
-    ".PP",
-    ".RS 4",
-    ".nf",
-    ...lines.map((line) => escape(line.replace(/^ {2}/, ""))),
-    ".fi",
-    ".RE",
-  ];
-}
-
-/** Characters that roff, or the fonts of a terminal, would make something else of (groff_char(7), man-pages(7)). */
-const glyphs: Readonly<Record<string, string>> = {
-  "\\": "\\e",
-  "-": "\\-",
-  "'": "\\(aq",
-  '"': "\\(dq",
-  "`": "\\(ga",
-  "^": "\\(ha",
-  "~": "\\(ti",
-};
-
-function escape(text: string): string {
-  const escaped = text.replaceAll(/[\\\-'"`^~]|[^\0-\x7F]/gu, (character) => {
-    const codePoint = character.codePointAt(0) ?? 0;
-    return glyphs[character] ?? `\\[u${codePoint.toString(16).toUpperCase().padStart(4, "0")}]`;
-  });
-  // At the start of a line it would be a request.
-  return escaped.replace(/^\./, "\\&.");
+function toExamples({ examples }: Command): readonly string[] {
+  return [".PP", ".RS 4", ".nf", ...examples.map(escape), ".fi", ".RE"];
 }

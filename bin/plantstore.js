@@ -1,19 +1,30 @@
 #!/usr/bin/env node
-// The command: checks the version of Node, and hands over to src/cli/start.ts.
-// A Node of years ago reads the whole file before it can say what is needed: no import, no await, no `?.`.
+// Checks the version of Node, and runs src/cli/main.ts.
+// Old versions of Node must be able to parse this file: no import statement, no await, no `?.`.
+const dist = "../dist";
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
-if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(
-    `error: plantstore needs Node.js 20.19 or newer, and this is ${process.versions.node}: see https://nodejs.org\n`,
+/** The same range as `engines` in package.json. */
+const isSupported = major === 20 ? minor >= 19 : major === 22 ? minor >= 15 : major >= 24;
+
+// A command that ends with nothing left to wait for has not done its work.
+process.exitCode = 1;
+if (isSupported) {
+  // Node 20: has no compile cache.
+  const enableCompileCache = Reflect.get(
+    process.getBuiltinModule("node:module"),
+    "enableCompileCache",
   );
-  process.exitCode = 1;
+  if (enableCompileCache) enableCompileCache();
+  /** @type {Promise<typeof import("../src/cli/main.ts")>} */
+  const loaded = import(`${dist}/main.js`);
+  loaded
+    .then((command) => command.main(process.argv.slice(2), command.createProcessIo()))
+    .then((exitCode) => {
+      process.exitCode = exitCode;
+    });
 } else {
-  // Until it is known better: whoever ends with nothing left to wait for has not done what was asked.
-  process.exitCode = 1;
-  /** @type {typeof import("../src/cli/start.ts")} */
-  const { createProcessIo, start } = require(`${__dirname}/../dist/start.js`);
-  start(process.argv.slice(2), createProcessIo()).then((exitCode) => {
-    process.exitCode = exitCode;
-  });
+  process.stderr.write(
+    `error: plantstore needs Node.js 20.19 or later of 20, 22.15 or later of 22, or 24 or later (this is ${process.versions.node}). See https://nodejs.org\n`,
+  );
 }

@@ -5,9 +5,17 @@ export {
   UnavailableError,
   type UnavailableReason,
 } from "./client/client-error.ts";
+export { StoppedError } from "./client/stopped-error.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ErrorBody, NewPlant, Plant } from "./core/plant.ts";
 export { type ConflictPolicy, type PlantQuery, StoreError } from "./core/store.ts";
-export { createClient, type PlantClient, type PlantClientOptions } from "./plant-client.ts";
-export { createPlantStore, type RunningPlantStore } from "./plant-store.ts";
-export type { PlantStoreOptions } from "./plant-store-options.ts";
+export type { CreateManyOptions, CreateManyResult } from "./library/create-many.ts";
+export { createClient, type PlantClient, type PlantClientOptions } from "./library/plant-client.ts";
+export {
+  // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
+  createPlantStore,
+  type PlantSeed,
+  type PlantStoreOptions,
+  type RunningPlantStore,
+  startPlantStore,
+} from "./library/plant-store.ts";

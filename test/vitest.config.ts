@@ -1,4 +1,5 @@
 /** How the tests run: every *.test.ts below test/, on real sockets, files and processes. */
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
@@ -26,12 +27,31 @@ function builtSqliteWorker(): Plugin {
   };
 }
 
+/**
+ * Tests that `npm test` leaves out and `npm run test:all` runs. Of the tests of the built command and of PostgreSQL, the quick
+ * lane keeps one file each.
+ */
+const slowTests = [
+  "test/e2e/!(first-steps|start|crash|many-plants).test.ts",
+  "test/store/postgres/!(engine).test.ts",
+  "test/store/sqlite/{power,processes}.test.ts",
+  "test/server/docs/browser.test.ts",
+  "test/server/http/{differential,random-pipelines,stop,timeouts}.test.ts",
+  "test/client/create-plants.test.ts",
+  "test/cli/export.test.ts",
+  "test/conformance/{one-fault,wrong-servers}.test.ts",
+];
+
+/** Slow tests that measure memory or use every core: one file after the other, once all others have ended. */
+const aloneTests = ["test/e2e/many-plants.test.ts", "test/cli/**/random-records.test.ts"];
+
 /** Tests of the server that run through each of its transports, plain and over TLS. */
 const transportTests = [
   "test/server/contract.test.ts",
   "test/server/overload.test.ts",
   "test/server/request-id.test.ts",
-  "test/server/http/{connection,framing,pipelining,stop,timeouts}.test.ts",
+  "test/server/http/{connection,framing,pipelining,stop,syntax,timeouts}.test.ts",
+  "test/conformance/rules.test.ts",
 ];
 
 export default defineConfig({
@@ -40,20 +60,29 @@ export default defineConfig({
     globalSetup: ["test/helpers/untested.ts"],
     // A condition that is waited for comes late on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
+    // More than cores, because many tests wait for a disk, a socket or a clock. The default leaves one core idle.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [
-      toProject("plantstore", ["test/**/*.test.ts"], { fastLane: true, tls: false }),
-      toProject("node:http", ["test/server/**/*.test.ts"], { fastLane: false, tls: false }),
+      // The quick lane: `npm test`.
+      toProject("plantstore", ["test/**/*.test.ts"], {
+        exclude: [...slowTests, ...aloneTests],
+        crashRounds: 1,
+      }),
+      toProject("slow", [...slowTests, "test/e2e/crash.test.ts"]),
+      toProject("alone", aloneTests, { isAlone: true }),
+      toProject("node:http", ["test/server/**/*.test.ts", "test/conformance/rules.test.ts"], {
+        fastLane: false,
+      }),
       toProject(
         "TLS",
         [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],
-        {
-          fastLane: true,
-          tls: true,
-        },
+        { tls: true },
       ),
       toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
+      // Tests above the syntax of HTTP, without a socket.
+      toProject("fetch", ["test/server/{contract,cors}.test.ts"], { fetch: true }),
     ],
   },
 });
@@ -61,9 +90,20 @@ export default defineConfig({
 function toProject(
   name: string,
   include: string[],
-  transport: { readonly fastLane: boolean; readonly tls: boolean },
+  {
+    exclude = [] as string[],
+    crashRounds = 20,
+    fastLane = true,
+    tls = false,
+    fetch = false,
+    isAlone = false,
+  } = {},
 ) {
   // The certificates of the tests are self-signed.
-  const env = transport.tls ? { NODE_TLS_REJECT_UNAUTHORIZED: "0" } : {};
-  return { extends: true as const, test: { name, include, env, provide: { transport } } };
+  const env = tls ? { NODE_TLS_REJECT_UNAUTHORIZED: "0" } : {};
+  const provide = { transport: { fastLane, tls, fetch }, crashRounds };
+  // Without exclude, those of the command line count.
+  const alone = isAlone && { maxWorkers: 1, sequence: { groupOrder: 1 } };
+  const test = { name, include, env, provide, ...(exclude.length > 0 && { exclude }), ...alone };
+  return { extends: true as const, test };
 }

@@ -44,7 +44,7 @@ export function toBearerToken(values: readonly string[]): string | CredentialErr
   const scheme = bearer.exec(value);
   if (scheme === null) return malformed(`not a bearer credential: ${howToSend}`, false);
   const token = scheme[1] ?? "";
-  if (token === "") return malformed(`the bearer credential holds no token: ${howToSend}`, false);
+  if (token === "") return malformed(`the bearer credential has no token: ${howToSend}`, false);
   if (!isBearerToken(token)) {
     return malformed("the token contains an invalid character: copy it again", true);
   }

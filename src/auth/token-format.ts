@@ -9,15 +9,15 @@ const secretLength = 43;
 const checksumLength = 6;
 const format = new RegExp(`^${marker}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
-/** The token of a secret of 256 bits: `pst_`, the secret and its CRC-32, both in base62 of a fixed width. */
+/** Converts a 256-bit secret to a token: `pst_`, the secret and its CRC-32, both in base62 of fixed width. */
 export function toToken(secret: bigint): string {
   const text = toBase62(secret, secretLength);
   return marker + text + checksumOf(text);
 }
 
 /**
- * Whether a text claims to be a token of ours and cannot be one: a typing error, found without asking a server. Other
- * texts are none of our tokens, yet an owner may have chosen one of them.
+ * Returns whether a text starts like a token of plantstore but is not one, because of a typing error. Other texts can be
+ * tokens that an operator chose.
  */
 export function isMistypedToken(text: string): boolean {
   if (!text.startsWith(marker)) return false;
@@ -27,8 +27,8 @@ export function isMistypedToken(text: string): boolean {
 }
 
 /**
- * The part of a token by which its owner knows it; too short to guess the rest from. A token of the owner's own choice
- * may be so short itself: none of it is shown.
+ * Returns the prefix that identifies a token to its owner and does not help to guess the rest. It is empty for other
+ * tokens, because they can be as short as the prefix.
  */
 export function toTokenPrefix(token: string): string {
   return format.test(token) ? token.slice(0, marker.length + 4) : "";

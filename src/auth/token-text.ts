@@ -1,18 +1,18 @@
-/** What a token may look like, wherever it came from. */
+/** Checks the text of a token from any source. */
 import { isBearerToken } from "./credential.ts";
 import { isMistypedToken } from "./token-format.ts";
 
-/** Without the line break in which files and secrets end that were written by hand or with echo. */
+/** Removes the line break at the end, which editors and echo add. */
 export function trimToken(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** What is wrong with a token, in words that follow a name for it and hold nothing of it; undefined when nothing is. */
+/** Describes the problem with a token as a predicate that quotes no part of it; undefined for a valid token. */
 export function findTokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
   if (!isBearerToken(token)) {
-    return "holds a character that no token has, such as a space or a line break: copy it again";
+    return "contains an invalid character, such as a space or a line break: copy it again";
   }
-  if (isMistypedToken(token)) return "is not complete or was mistyped: copy it again";
+  if (isMistypedToken(token)) return "is incomplete or mistyped: copy it again";
   return undefined;
 }

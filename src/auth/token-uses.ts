@@ -1,27 +1,26 @@
-/** Notes which tokens are used on which day, together and later: nobody's answer waits for it. */
+/** Records the days on which tokens are used, in batches that no response waits for. */
 
 /** Collects the uses of tokens. */
 export interface TokenUses {
-  /** A token was used just now. Costs no more than a look-up. */
+  /** Records that a token was used now, at the cost of one lookup. */
   add(digest: string, lastUsedDay: number | undefined): void;
-  /** Notes at once what was not noted yet. It never rejects. */
+  /** Stores pending uses immediately. Never rejects. */
   flush(): Promise<void>;
 }
 
-/** How long uses wait for others that are noted together with them. */
+/** Delay that collects uses into one batch. */
 const delayMs = 1000;
 const dayMs = 86_400_000;
 
-/** The day of a time: days since the epoch, in UTC. */
+/** Converts a time to a day: days since the epoch, in UTC. */
 export function toDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs);
 }
 
 /**
- * An empty collection.
+ * Creates an empty collection.
  *
- * @param note a store's `noteTokenUses`. Each token comes to it once a day; again when it failed, and the token is used
- * again
+ * @param note a store's `noteTokenUses`. Receives each token once a day, and again after a failure and another use
  * @param now milliseconds since the epoch
  */
 export function createTokenUses(
@@ -29,21 +28,21 @@ export function createTokenUses(
   now: () => number,
 ): TokenUses {
   let day = Number.NEGATIVE_INFINITY;
-  /** Those of this day, waiting or noted. */
+  /** Digests of this day, pending or stored. */
   const seen = new Set<string>();
-  let waiting: string[] = [];
+  let pending: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting.length === 0) return;
-    const digests = waiting;
-    waiting = [];
+    if (pending.length === 0) return;
+    const digests = pending;
+    pending = [];
     try {
       await note(digests, day);
     } catch {
-      // A store that can't take it says so to those who create; this can wait for the next use.
+      // Creates report a failing store. The next use of the token retries this.
       for (const digest of digests) seen.delete(digest);
     }
   }
@@ -58,7 +57,7 @@ export function createTokenUses(
       }
       if (seen.has(digest) || (lastUsedDay ?? day - 1) >= day) return;
       seen.add(digest);
-      waiting.push(digest);
+      pending.push(digest);
       timer ??= setTimeout(() => void flush(), delayMs).unref();
     },
     flush,

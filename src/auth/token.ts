@@ -1,15 +1,15 @@
-/** The tokens that plantstore issues: how one is made, and what is stored of it (CONTRACT "Credential"). */
+/** Generates tokens and computes their digests (CONTRACT "Credential"). */
 import { hash, randomBytes } from "node:crypto";
 import { toToken } from "./token-format.ts";
 
 const secretBytes = 32;
 
-/** A new token, of 32 random bytes. */
+/** Generates a token from 32 random bytes. */
 export function mintToken(): string {
   return toToken(BigInt(`0x${randomBytes(secretBytes).toString("hex")}`));
 }
 
-/** What is stored of a token: its SHA-256, in lower-case hexadecimal. */
+/** Returns the SHA-256 of a token in lower-case hexadecimal; stores keep only this. */
 export function digestToken(token: string): string {
   return hash("sha256", token, "hex");
 }

@@ -1,48 +1,87 @@
-/** The exceptions for what a command can't do. */
+/** Errors of commands. */
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
-import type { StopSignal } from "./io.ts";
+import type { Io, StopSignal } from "./io.ts";
 
-/** A failure that its message explains: a mistake, or a state of the world. Never a bug, so it is shown without a stack. */
+/** A failure that its message explains. Never a bug, so it is printed without a stack. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
   readonly exitCode: number;
-  /** Where to read on. */
-  readonly hint: string | undefined;
+  /** Further lines, such as the usage of the command. */
+  readonly hints: readonly string[];
 
-  /** @param message one line: what is wrong, where, and what to do */
+  /** @param message one line: what is wrong, and how to fix it */
   constructor(
     exit: ExitCodeName,
     message: string,
-    { hint, ...options }: ErrorOptions & { readonly hint?: string } = {},
+    { hints = [], ...options }: ErrorOptions & { readonly hints?: readonly string[] } = {},
   ) {
     super(message, options);
     this.exitCode = exitCodes[exit].code;
-    this.hint = hint;
+    this.hints = hints;
   }
 }
 
-/** A create that SIGINT or SIGTERM ended. */
+/** A wrong command line. The usage of the command is printed below the message. */
+export class UsageError extends CommandError {
+  override readonly name = "UsageError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("usage", message, options);
+  }
+}
+
+/** A create that SIGINT or SIGTERM stopped. */
 export class Interruption extends CommandError {
   /** @param isInDoubt whether the plant may have been sent already */
   constructor(signal: StopSignal, isInDoubt: boolean) {
     super(
       toExitName(signal),
       isInDoubt
-        ? `stopped by ${signal}: the plant may or may not be there, and the same command can be repeated`
+        ? `stopped by ${signal}: the plant may or may not exist; the same command can be repeated`
         : `stopped by ${signal} before anything was sent`,
     );
   }
 }
 
-/** Many creates that SIGINT or SIGTERM ended, with nothing left in doubt. */
+/** A bulk create that SIGINT or SIGTERM stopped; every request has its response. */
 export class BatchInterruption extends CommandError {
-  /** @param wayOn how to go on; continues the sentence */
+  /** @param wayOn how to resume; continues the sentence */
   constructor(signal: StopSignal, wayOn: string) {
     super(toExitName(signal), `stopped by ${signal}: ${wayOn}`);
   }
 }
 
-/** The exit code of a command that a signal ended. */
-export function toExitName(signal: StopSignal): ExitCodeName {
+/**
+ * Does work that SIGINT and SIGTERM stop, with the exit code of the signal.
+ *
+ * @param work receives a signal, and throws its reason once it is aborted
+ * @param consequence such as `nothing was saved`; continues the sentence
+ */
+export async function interruptible<T>(
+  io: Io,
+  work: (signal: AbortSignal) => Promise<T>,
+  consequence?: string,
+): Promise<T> {
+  const interruption = new AbortController();
+  const releaseSignals = io.onSignal((name) => {
+    const meaning = consequence === undefined ? "" : `: ${consequence}`;
+    interruption.abort(new CommandError(toExitName(name), `stopped by ${name}${meaning}`));
+  });
+  try {
+    return await work(interruption.signal);
+  } finally {
+    releaseSignals();
+  }
+}
+
+function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
+}
+
+/** The reason in a system error, such as `EACCES: permission denied`, without the path. */
+export function toSystemReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  // "illegal operation on a directory" does not say which one is illegal.
+  if (message.startsWith("EISDIR")) return "it is a directory";
+  return message.replace(/^(E[A-Z0-9]+: [^,]+), .*$/s, "$1");
 }

@@ -1,57 +1,35 @@
-/** What becomes of a failure: the lines to say and the exit code. */
+/** Maps errors to messages and exit codes. */
 import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
-import { errorTable } from "../core/errors.ts";
+import { categorizeError } from "../client/error-category.ts";
 import { StoreError } from "../core/store.ts";
 import { CommandError } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
 
-/** How a command ends that did not do what it was asked. */
+/** How a failed command ends. */
 export interface Failure {
   readonly exitCode: number;
-  /** What to say of it; nothing when everything was said. */
+  /** Absent if everything was printed already. */
   readonly message?: string;
-  /** Where to read on. */
-  readonly hint?: string | undefined;
-  /** Only of a bug. */
+  /** Lines after the message. */
+  readonly hints?: readonly string[];
+  /** Only for a bug. */
   readonly stack?: string;
 }
 
-/** The exit code for the number of an Error that a server answered with. */
+/** The exit code for the number of an Error. */
 export function toExitCode(error: number): number {
-  return exitCodes[toExitCodeName(error)].code;
+  return exitCodes[categorizeError(error)].code;
 }
 
-/** Whether an Error with this number would be the answer to any other create as well. */
-export function concernsAllCreates(error: number): boolean {
-  const exit = toExitCodeName(error);
-  return exit === "tokenRefused" || exit === "notAPlantStore";
-}
-
-function toExitCodeName(error: number): ExitCodeName {
-  if (error === errorTable.malformedHttp.error) return "notAPlantStore";
-  // The number begins with the status that the failure would have elsewhere.
-  const status = Math.trunc(error / 100);
-  if (status >= 500 && status <= 599) return "unavailable";
-  return exitByStatus[status] ?? "invalidPlant";
-}
-
-const exitByStatus: Readonly<Record<number, ExitCodeName>> = {
-  401: "tokenRefused",
-  404: "notAPlantStore",
-  405: "notAPlantStore",
-  408: "unavailable",
-  409: "idTaken",
-  414: "notAPlantStore",
-  417: "notAPlantStore",
-  431: "notAPlantStore",
-};
-
-/** Whatever a command threw, explained. What nobody foresaw is a bug, and shown with its stack. */
+/** Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace. */
 export function toFailure(error: unknown): Failure {
+  if (isOfWorkingDirectory(error)) {
+    return failure("usage", "the working directory was deleted: change to another one");
+  }
   if (error instanceof CommandError) {
-    const { exitCode, message, hint } = error;
-    return { exitCode, message, hint };
+    const { exitCode, message, hints } = error;
+    return { exitCode, message, hints };
   }
   if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
   if (error instanceof NotAPlantStoreError) {
@@ -63,36 +41,34 @@ export function toFailure(error: unknown): Failure {
       : failure("internal", error.message);
   }
   if (error instanceof StoreError) return failure("internal", error.message);
-  if (isOfWorkingDirectory(error)) {
-    return failure("usage", "the working directory is gone: change to another one");
-  }
   return {
     ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
     stack: (error instanceof Error && error.stack) || String(error),
   };
 }
 
-/** Whoever asks for it gets this once it was removed. */
+/** Thrown by `process.cwd()` after the directory is deleted, in this thread or in that of a store. */
 function isOfWorkingDirectory(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
+  if (!(error instanceof Error)) return false;
+  return error.message.includes("uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
 function failure(exit: ExitCodeName, message: string): Failure {
   return { exitCode: exitCodes[exit].code, message };
 }
 
-/** What is wrong with a store that did not answer, and what to do about it. */
+/** The message of an unavailable store, with advice. */
 export function toAdvice({ reason, message }: UnavailableError): string {
-  const doubt = "the plant may or may not be there, and the same command can be repeated";
+  const doubt = "the plant may or may not exist; the same command can be repeated";
   switch (reason) {
     case "refused":
-      return `${message}: start it with "plantstore serve", or name another with --url`;
+      return `${message}: start a server with "plantstore serve", or set --url`;
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
       return message;
     case "timeout":
-      return `${message}: ${doubt}; --timeout gives it longer`;
+      return `${message}: ${doubt}; a higher --timeout waits longer`;
     case "lost":
     case "gateway":
       return `${message}: ${doubt}`;

@@ -1,15 +1,14 @@
-/** Reads input: as a whole, and never more of it than is allowed, or as it comes in. */
+/** Reads files and standard input: completely, up to a limit, or in chunks. */
 import { constants, createReadStream, openSync, promises } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import { CommandError } from "./command-error.ts";
+import { CommandError, toSystemReason } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
-import { toSystemReason } from "./system-error.ts";
 
 /**
- * The bytes of a file, a named pipe or a device.
+ * Reads a file, a named pipe or a device.
  *
- * @param name what to call it in a message
- * @throws CommandError when it can't be read, or as soon as there are more than `maxBytes`
+ * @param name its name in messages
+ * @throws CommandError if it cannot be read, or is longer than `maxBytes`
  * @throws the signal's reason, once it is aborted
  */
 export function readFileBytes(
@@ -26,7 +25,7 @@ export function readFileBytes(
 }
 
 /**
- * The bytes of the standard input, up to its end.
+ * Reads standard input to its end.
  *
  * @throws as {@link readFileBytes}
  */
@@ -44,11 +43,10 @@ export function readInputBytes(
 }
 
 /**
- * The bytes of a file, a named pipe or a device, or of the standard input, as they come in and no faster than they are
- * taken.
+ * Reads a file, a named pipe, a device or standard input in chunks, no faster than the caller consumes them.
  *
- * @param path `-` is the standard input
- * @throws CommandError when it can't be read
+ * @param path `-` is standard input
+ * @throws CommandError if it cannot be read
  * @throws the signal's reason, once it is aborted
  */
 export function readChunks(
@@ -59,7 +57,7 @@ export function readChunks(
   return readStream(() => (path === "-" ? io.stdin : openPath(path)), toInputName(path), signal);
 }
 
-/** What to call an input in a message. */
+/** The name of an input in messages. */
 export function toInputName(path: string): string {
   if (path === "-") return "standard input";
   return path === "" ? '""' : path;
@@ -83,10 +81,7 @@ async function readAll(
   return Buffer.concat(pieces);
 }
 
-/**
- * A named pipe is read without a thread of its own: that would wait in it for whoever writes, and nothing could call it
- * back. So would the opening of one that nobody writes to.
- */
+/** Reads named pipes through a socket: a blocked read, or open, in the thread pool could not be cancelled. */
 async function openPath(path: string): Promise<InputStream> {
   const stats = await promises.stat(path);
   if (!stats.isFIFO()) return createReadStream(path);
@@ -109,11 +104,7 @@ async function* readStream(
   }
 }
 
-/**
- * What to say of an input that can't be read.
- *
- * @param cause what the system said
- */
+/** The error for an input that cannot be read. */
 export function toInputError(source: string, cause: unknown): CommandError {
   return new CommandError("usage", `${source} can't be read: ${toSystemReason(cause)}`, { cause });
 }

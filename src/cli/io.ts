@@ -1,12 +1,12 @@
-/** What a command has of the world, as one value: streams, environment, signals. The only file that names `process`. */
+/** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
 import { fstatSync, readFileSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
-/** Where input comes from. */
+/** A stream to read. */
 export type InputStream = Readable & { readonly isTTY?: boolean | undefined };
 
-/** Where output goes to. */
+/** A stream to write. */
 export type OutputStream = Writable & {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -15,52 +15,63 @@ export type OutputStream = Writable & {
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A request to stop. */
+/** A signal that stops a command. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
-/** The world of one run of the command. */
+/** Everything outside the program that a command uses. */
 export interface Io {
   readonly stdin: InputStream;
-  /** For the data that was asked for. */
+  /** For the requested data. */
   readonly stdout: OutputStream;
-  /** For the person. */
+  /** For messages to the user. */
   readonly stderr: OutputStream;
-  /** The log of a server: stderr, without ever waiting for its reader. */
+  /** For the log of a server: stderr, without waiting for its reader. */
   readonly log: OutputStream;
-  /** Ends the process at once, although output is pending. */
+  /** Ends the process immediately, even if output is pending. */
   readonly exit: (code: number) => void;
   readonly env: Environment;
+  /** The path of the program that Node runs. */
+  readonly script: string | undefined;
   readonly platform: NodeJS.Platform;
-  /** As `x64`. */
+  /** Effective user ID; undefined on Windows. */
+  readonly userId: number | undefined;
+  /** Such as `x64`. */
   readonly architecture: string;
-  /** As `20.20.2`. */
+  /** Such as `20.20.2`. */
   readonly nodeVersion: string;
-  /** Milliseconds of a clock that only goes forward; unlike `performance` it loads nothing. */
+  /** The version of Bun, if Bun runs the program instead of Node. */
+  readonly bunVersion: string | undefined;
+  /** Milliseconds of a monotonic clock; unlike `performance`, it loads no module. */
   readonly nowMs: () => number;
-  /** undefined: this user has none. */
+  /** undefined for a user without one. */
   readonly homeDirectory: string | undefined;
   /**
-   * The bytes of the command line, each argument ended by a NUL; undefined where the system does not tell. Node has
-   * decoded the arguments by the time that they are in `argv`.
+   * The bytes of the command line, with a NUL after each argument; undefined where the system has no file of them. The
+   * arguments in `argv` are decoded already.
    */
   readonly readCommandLine: () => Uint8Array | undefined;
   /**
-   * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are passed over
-   * for a quarter of a second; after that they have their usual effect, and a second Ctrl-C ends the process at once.
+   * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are ignored for a
+   * quarter of a second. Later signals have their default effect: a second Ctrl-C ends the process.
    *
-   * @returns a function that leaves all signals to their usual effect
+   * @returns a function that restores the default effect
    */
   onSignal(handler: (signal: StopSignal) => void): () => void;
-  /** Calls `handler` with each SIGHUP from now on, which then has no effect of its own. */
+  /**
+   * Calls `handler` once when the process that started this one ends. A shell that only runs this program for npm
+   * (`sh -c`) does not count: its parent does, on Linux.
+   */
+  onParentExit(handler: () => void): void;
+  /** Calls `handler` with each SIGHUP, instead of its default effect. */
   onHangUp(handler: () => void): void;
-  /** Calls `handler` from now on with what was thrown where nobody could catch it; the process goes on. */
+  /** Calls `handler` with each uncaught error; the process continues. */
   onUncaught(handler: (error: unknown) => void): void;
 }
 
-/** Output that could not be written. */
+/** Thrown for output that cannot be written. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
-  /** Whether nobody reads it any more, as at the end of `| head -1`. */
+  /** True if the reader closed it, as `| head -1` does. */
   readonly isClosed: boolean;
 
   constructor(cause: NodeJS.ErrnoException) {
@@ -72,7 +83,7 @@ export class OutputError extends Error {
 const closedCodes = new Set(["EPIPE", "EOF", "ECONNRESET", "ERR_STREAM_DESTROYED"]);
 
 /**
- * Writes text and waits until it is out.
+ * Writes text and waits until it is written.
  *
  * @throws OutputError
  */
@@ -85,35 +96,39 @@ export function writeText(stream: OutputStream, text: string): Promise<void> {
   });
 }
 
-/** The world of this process. */
+/** Uses the streams, the environment and the signals of this process. */
 export function createProcessIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {
-    // `writeText` tells of the failure; without a listener the same failure would end the process with a stack.
+    // `writeText` reports the failure; without a listener the same failure would end the process with a stack.
     stream.on("error", () => {});
   }
   return {
-    // A getter, because Node opens the input when it is first asked for.
+    // A getter, because Node opens the input on first use.
     get stdin() {
       return process.stdin;
     },
     stdout: process.stdout,
     stderr: process.stderr,
     get log() {
-      // Node writes to pipes and sockets without waiting for their reader, to files and terminals it waits.
+      // Node writes to files and terminals synchronously, to pipes and sockets asynchronously.
       const { fd } = process.stderr;
       const stats = fstatSync(fd);
       return stats.isFIFO() || stats.isSocket() ? process.stderr : createDescriptorStream(fd);
     },
     exit: (code) => process.exit(code),
     env: process.env,
+    script: process.argv[1],
     platform: process.platform,
+    userId: process.geteuid?.(),
     architecture: process.arch,
     nodeVersion: process.versions.node,
+    bunVersion: process.versions["bun"],
     nowMs: () => Number(process.hrtime.bigint()) / 1e6,
     homeDirectory: findHomeDirectory(),
     readCommandLine: () =>
       process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,
     onSignal,
+    onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
     onUncaught(handler) {
       process.on("uncaughtException", handler);
@@ -126,16 +141,28 @@ function findHomeDirectory(): string | undefined {
   try {
     return homedir();
   } catch {
-    return undefined; // No HOME, and a user id that no file of users knows, as in some containers.
+    return undefined; // No HOME, and a user id without an entry, as in some containers.
   }
 }
 
 const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM"];
+const handledSignals = [...stopSignals, "SIGHUP"] as const;
 
 /**
- * npm hands on the Ctrl-C that the terminal has sent to all of its processes anyway, and a library that cleans up on
- * exit sends each signal to the process once more.
+ * Loads a module, and removes the signal listeners that it adds: some libraries send each signal again after their
+ * clean-up. Listeners that other code adds meanwhile are removed too.
  */
+export async function loadWithoutSignals<Module>(load: () => Promise<Module>): Promise<Module> {
+  const known = handledSignals.map((name) => [name, process.listeners(name)] as const);
+  const module = await load();
+  for (const [name, listeners] of known) {
+    const added = process.listeners(name).filter((each) => !listeners.includes(each));
+    for (const listener of added) process.off(name, listener);
+  }
+  return module;
+}
+
+/** npm forwards a Ctrl-C that the terminal sends to all processes. */
 const sameSignalMs = 250;
 
 function onSignal(handler: (signal: StopSignal) => void): () => void {
@@ -149,7 +176,7 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
     handler(signal);
   };
   const endWithNext = (): void => {
-    // The first process of a container is spared the usual effect of signals.
+    // Signals have no default effect on the first process of a container.
     if (process.pid === 1) isImpatient = true;
     else stop();
   };
@@ -159,6 +186,40 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener);
   return stop;
 }
+
+const parentPollMs = 250;
+
+function onParentExit(handler: () => void): void {
+  const parent = process.ppid;
+  let parentOfShell = readParentOfShell(parent);
+  const timer = setInterval(() => {
+    const current = readParentOfShell(parent);
+    parentOfShell ??= current;
+    const isSame = current === undefined || current === parentOfShell;
+    if (isSame && process.ppid === parent) return;
+    clearInterval(timer);
+    handler();
+  }, parentPollMs);
+  timer.unref();
+}
+
+/**
+ * @returns "" for another program, a shell that ended, and a system without /proc, where shells run the program in their
+ *   place; undefined if it cannot be read now, for example because too many files are open
+ */
+function readParentOfShell(processId: number): string | undefined {
+  try {
+    const [, flag] = readFileSync(`/proc/${processId}/cmdline`, "latin1").split("\0");
+    if (flag !== "-c") return "";
+    return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, "latin1"))?.[1] ?? "";
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return endedCodes.has(code) ? "" : undefined;
+  }
+}
+
+/** Codes for a process that ended, also while it was read. */
+const endedCodes: ReadonlySet<string> = new Set(["ENOENT", "ESRCH"]);
 
 /** A terminal in non-blocking mode may be busy for a moment. */
 const retryMs = 20;

@@ -1,11 +1,8 @@
-/** The command as a function of its arguments and its world. The only place where failures are told. */
-import { CommandError } from "./command-error.ts";
-import { findInexactArgument } from "./exact-arguments.ts";
-import { toFailure } from "./failure.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Io } from "./io.ts";
-import { createReporter } from "./output/reporter.ts";
-import { readPlainCommand, runPlainCommand } from "./plain-command.ts";
+/** Runs a command line and returns its exit code. */
+import { type Io, writeText } from "./io.ts";
+import { toVersionLine } from "./version.ts";
+
+export { createProcessIo } from "./io.ts";
 
 /**
  * Runs the command.
@@ -14,29 +11,14 @@ import { readPlainCommand, runPlainCommand } from "./plain-command.ts";
  * @returns the exit code; it never rejects
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const invocation: Invocation = { exitCode: 0 };
-  try {
-    const place = findInexactArgument(argv, io.readCommandLine);
-    if (place !== undefined) {
-      throw new CommandError(
-        "usage",
-        `argument ${place} is not UTF-8 and would not arrive as it is: give it in UTF-8`,
-      );
-    }
-    const command = readPlainCommand(argv);
-    if (command === undefined) {
-      const { runProgram } = await import("./program/run.ts");
-      await runProgram(argv, io, invocation);
-    } else {
-      await runPlainCommand(command, io, invocation);
-    }
-    return invocation.exitCode;
-  } catch (error) {
-    const { exitCode, message, hint, stack } = toFailure(error);
-    const reporter = createReporter(io, invocation.color);
-    if (message !== undefined) await reporter.error(message);
-    if (hint !== undefined) await reporter.note(hint);
-    if (stack !== undefined) await reporter.stack(stack);
-    return exitCode;
+  // A shortcut: the version needs no other module. Every other command line, and every failure, is for commander.
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+    const isWritten = await writeText(io.stdout, `${toVersionLine(io)}\n`).then(
+      () => true,
+      () => false,
+    );
+    if (isWritten) return 0;
   }
+  const { run } = await import("./run.ts");
+  return run(argv, io);
 }

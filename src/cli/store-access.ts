@@ -1,4 +1,4 @@
-/** Reads and changes a store itself, for those who own it. */
+/** Opens a store itself, without a server, to read or change it. */
 import {
   type PlantStore,
   StoreError,
@@ -9,7 +9,7 @@ import { openStore, openStoreReader } from "../store/open-store.ts";
 import { CommandError } from "./command-error.ts";
 import type { ExitCodeName } from "./exit-codes.ts";
 
-/** A store that can't be read is a local file that can't be read; one that is busy now may not be in a moment. */
+/** A store that cannot be read is a local file that cannot be read; a busy store may respond to a retry. */
 const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   unusable: "usage",
   full: "usage",
@@ -19,20 +19,18 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
 };
 
 /**
- * Opens a store, reads from it, and closes it, whatever happens.
+ * Opens a store, reads from it, and always closes it.
  *
- * @param read gets the store, and is done with it once it resolves
- * @throws CommandError when the store is not there or can't be read, and what `read` throws
+ * @throws CommandError if the store is missing or cannot be read, and every error of `read`
  */
 export function readStore<T>(url: string, read: (store: StoreReader) => Promise<T>): Promise<T> {
   return use(() => openStoreReader(url), read);
 }
 
 /**
- * Opens a store that is there already, changes it, and closes it, whatever happens.
+ * Opens an existing store, changes it, and always closes it.
  *
- * @param change gets the store, and is done with it once it resolves
- * @throws CommandError when the store is not there or can't be changed, and what `change` throws
+ * @throws CommandError if the store is missing or cannot be changed, and every error of `change`
  */
 export function changeStore<T>(url: string, change: (store: PlantStore) => Promise<T>): Promise<T> {
   return use(() => openStore(url, { mustExist: true }), change);

@@ -1,4 +1,4 @@
-/** Which plantstore this is, and what it runs on. */
+/** The versions of plantstore and of its platform. */
 import manifest from "../../package.json" with { type: "json" };
 import { plantStoreInterface } from "../core/interface.ts";
 import type { Io } from "./io.ts";
@@ -6,10 +6,10 @@ import type { Io } from "./io.ts";
 /** The version of the package. */
 export const packageVersion: string = manifest.version;
 
-/** The interface that it implements, with its version. */
+/** Name and version of the interface that it implements. */
 export const interfaceName = `${plantStoreInterface.title} ${plantStoreInterface.version}`;
 
-/** All of it in one line, the version as its second word. */
+/** All versions in one line; the second word is the version of the package. */
 export function toVersionLine(io: Io): string {
   return `plantstore ${packageVersion} (${interfaceName}, Node.js ${io.nodeVersion}, ${toPlatformName(io)})`;
 }

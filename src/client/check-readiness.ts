@@ -1,35 +1,55 @@
-/** Finds out whether a plant store can take plants now, without creating one. */
+/** Checks whether a plant store is ready, without creating a plant. */
 import { type ErrorBody, parseErrorBody } from "../core/plant.ts";
+import { isGatewayStatus } from "./answer.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import { get } from "./http/post.ts";
 
-/** Whom to ask. */
+/** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions {
-  /** The plant store, with its base path if it has one; without a slash at the end. */
+  /** The plant store, including its base path, without a trailing slash. */
   readonly baseUrl: string;
-  /** From the look-up of the name to the last byte of the answer. */
+  /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Ends it early; it then rejects with the signal's reason. */
+  /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
+/** Whether a plant store is ready: `foreign` if another server responded, `unavailable` without its response. */
+export type Readiness =
+  /** `isVolatile`: its plants exist only in its memory. */
+  | { readonly state: "ready"; readonly isVolatile: boolean }
+  | { readonly state: "notReady"; readonly error: ErrorBody }
+  | { readonly state: "unavailable" | "foreign"; readonly reason: string };
+
 /**
- * Asks the `/readyz` of a plant store, which is at the root of its server whatever its base path.
+ * Requests `/readyz`, which is at the root of a server whatever its base path is.
  *
- * @returns what is in the way; undefined when nothing is, and when something else answers there, as a proxy may, or nothing
  * @throws the signal's reason, once it is aborted
  */
-export async function findHindrance({
+export async function checkReadiness({
   baseUrl,
   timeoutMs,
   signal,
-}: CheckReadinessOptions): Promise<ErrorBody | undefined> {
+}: CheckReadinessOptions): Promise<Readiness> {
   const { href } = new URL("/readyz", baseUrl);
   try {
     const { status, body } = await get({ url: href, timeoutMs, signal });
-    return status === 503 ? parseErrorBody(body) : undefined;
+    const [match, store] = status === 200 ? parseReadyBody(body) : [];
+    if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
+    const error = status === 503 ? parseErrorBody(body) : undefined;
+    if (error !== undefined) return { state: "notReady", error };
+    const state = isGatewayStatus(status) ? "unavailable" : "foreign";
+    return { state, reason: `${href} responded with status ${status}` };
   } catch (error) {
-    if (error instanceof UnavailableError || error instanceof NotAPlantStoreError) return undefined;
+    if (error instanceof UnavailableError) return { state: "unavailable", reason: error.message };
+    if (error instanceof NotAPlantStoreError) return { state: "foreign", reason: error.message };
     throw error;
   }
+}
+
+/** Strictly, because another server on the same port may respond to every path with 200. */
+function parseReadyBody(body: Uint8Array): readonly string[] {
+  return (
+    /^\{"status":"ready"(?:,"store":"(memory)")?\}$/.exec(new TextDecoder().decode(body)) ?? []
+  );
 }

@@ -1,61 +1,73 @@
-/** Finds out whether a plant store takes a token, without creating a plant. */
+/** Checks a token without creating a plant. */
 import { errorTable } from "../core/errors.ts";
+import { probeHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseAnswer, readHeader } from "./answer.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
 import { toCreateRequest } from "./create-request.ts";
-import type { HttpAnswer } from "./http/message.ts";
-import { post } from "./http/post.ts";
+import type { HttpRequest, HttpResponse, Post } from "./http/message.ts";
 
-/** Which token, and where. */
+/** Options for {@link checkToken}. */
 export interface CheckTokenOptions {
-  /** The plant store, with its base path if it has one; without a slash at the end. */
+  /** The plant store, including its base path, without a trailing slash. */
   readonly baseUrl: string;
-  /** Absent: asks without one, which a plant store refuses, and by that it is known. */
+  /** Undefined sends no token. A plant store rejects that request, which identifies it as one. */
   readonly token?: string | undefined;
-  /** From the look-up of the name to the last byte of the answer. */
+  /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Ends it early; it then rejects with the signal's reason. */
+  /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Sends the request. */
+  readonly post: Post;
 }
 
-/** What came of it; an error is the store's answer, which need not be about the token. */
+/** Result of a check. The error of the store need not concern the token. */
 export type TokenCheck = (
   | { readonly isAccepted: true }
   | { readonly isAccepted: false; readonly error: ErrorBody }
 ) & {
-  /** The server's clock when it answered, to the second, in milliseconds since the epoch; absent where it does not tell. */
+  /** The server's clock, to the second, in milliseconds since the epoch; undefined without a Date header. */
   readonly serverTimeMs?: number | undefined;
 };
 
-/** No plant: an id and a name are required (CONTRACT part 1). It is looked at only after the credential. */
-const noPlant = "{}";
+/**
+ * Returns the request of a check. Its body is not a plant, because the required members are missing. The header keeps the
+ * rejection of the plant out of the server's log.
+ */
+export function toCheckRequest(
+  baseUrl: string,
+  token: string | undefined,
+): Pick<HttpRequest, "url" | "headers" | "body"> {
+  const { url, headers } = toCreateRequest(baseUrl, token);
+  return { url, headers: { ...headers, [probeHeader]: "token" }, body: "{}" };
+}
 
 /**
- * Tries a token with a create that can't succeed: that the plant is what is refused means that the token is not.
+ * Checks a token with a create that cannot succeed: if the store rejects the plant, it accepted the token.
  *
- * @throws UnavailableError when no answer came
- * @throws NotAPlantStoreError when something else answered
+ * @throws UnavailableError without a response
+ * @throws NotAPlantStoreError if another server responded
  */
 export async function checkToken({
   baseUrl,
   token,
   timeoutMs,
   signal,
+  post,
 }: CheckTokenOptions): Promise<TokenCheck> {
-  const request = toCreateRequest(baseUrl, token);
-  const answer = await post({ ...request, body: noPlant, timeoutMs, signal });
-  const parsed = parseAnswer(answer, request.url);
-  if (parsed.ok) {
-    throw new NotAPlantStoreError(request.url, "it took a plant without an id and a name");
+  const request = toCheckRequest(baseUrl, token);
+  const response = await post({ ...request, timeoutMs, signal });
+  const answer = parseAnswer(response, request);
+  if (answer.ok) {
+    throw new NotAPlantStoreError(request.url, "it accepted a plant without an id and a name");
   }
-  const serverTimeMs = readServerTime(answer);
-  if (parsed.error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
-  return { isAccepted: false, error: parsed.error, serverTimeMs };
+  const serverTimeMs = readServerTime(response);
+  if (answer.error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
+  return { isAccepted: false, error: answer.error, serverTimeMs };
 }
 
 /** RFC 9110 section 6.6.1 */
-function readServerTime({ headers }: HttpAnswer): number | undefined {
+function readServerTime({ headers }: HttpResponse): number | undefined {
   const timeMs = Date.parse(readHeader(headers, "date") ?? "");
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }

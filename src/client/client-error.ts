@@ -1,12 +1,12 @@
-/** The ways in which a create gets no answer of a plant store. */
+/** Errors of a create without a response of a plant store. */
 
 /**
- * - `refused`: nothing listens there
- * - `unknownHost`: its name could not be resolved
- * - `insecure`: TLS failed, such as for an untrusted certificate
- * - `timeout`: an attempt took longer than it may
- * - `lost`: the connection broke, or never came about
- * - `gateway`: a proxy in front of the plant store answered in its place, for a reason that passes
+ * - `refused`: no server listens at the address
+ * - `unknownHost`: the host name cannot be resolved
+ * - `insecure`: TLS failed, for example because of an untrusted certificate
+ * - `timeout`: an attempt took too long
+ * - `lost`: the connection broke, or could not be opened
+ * - `gateway`: a proxy responded instead of the plant store, with a transient failure
  */
 export type UnavailableReason =
   | "refused"
@@ -17,23 +17,22 @@ export type UnavailableReason =
   | "gateway";
 
 /**
- * No answer of a plant store, or half of one. The message says what happened, and where. Except when the reason is
- * `refused`, `unknownHost` or `insecure`, the plant may have been created; the same create can be repeated in any case
- * (CONTRACT "The same id again").
+ * No complete response of a plant store. The message says what happened and where. Except for `refused`, `unknownHost`
+ * and `insecure`, the plant may have been created. The create can be repeated in any case (CONTRACT "The same id again").
  */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
   readonly reason: UnavailableReason;
-  /** Where the request went to. */
+  /** URL of the request. */
   readonly url: string;
-  /** What the system or the proxy said. */
+  /** Report of the system or the proxy. */
   readonly detail: string;
-  /** How often it was tried, at least 1. */
+  /** Number of attempts, at least 1. */
   readonly attempts: number;
 
   /**
-   * @param url where the request went to
-   * @param detail what the system or the proxy said; part of the message
+   * @param url of the request
+   * @param detail what the system or the proxy reported; part of the message
    */
   constructor(
     reason: UnavailableReason,
@@ -59,28 +58,28 @@ function describe(
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
   switch (reason) {
     case "refused":
-      return `nothing answers at ${origin}${after}`;
+      return `cannot connect to ${origin}${after}: connection refused`;
     case "unknownHost":
-      return `the host of ${origin} is not known${after} (${detail})`;
+      return `cannot resolve the host of ${origin}${after} (${detail})`;
     case "insecure":
-      return `no trustworthy connection to ${origin}${after}: ${detail}`;
+      return `no secure connection to ${origin}${after}: ${detail}`;
     case "timeout":
-      return `no complete answer from ${origin}${after} (${detail})`;
+      return `no complete response from ${origin}${after} (${detail})`;
     case "lost":
-      return `the connection to ${origin} was lost${after} (${detail})`;
+      return `lost the connection to ${origin}${after} (${detail})`;
     case "gateway":
-      return `a proxy at ${origin} answered in place of the plant store${after} (${detail})`;
+      return `a proxy at ${origin} responded instead of the plant store${after} (${detail})`;
   }
 }
 
-/** An answer that no plant store gives. The message says what came instead, and from where. */
+/** A response that no plant store sends. The message says what it was and where it came from. */
 export class NotAPlantStoreError extends Error {
   override readonly name = "NotAPlantStoreError";
-  /** Where the request went to. */
+  /** URL of the request. */
   readonly url: string;
 
   constructor(url: string, detail: string, options?: ErrorOptions) {
-    super(`${url} is not where a plant store creates plants: ${detail}`, options);
+    super(`${url} is not the create operation of a plant store: ${detail}`, options);
     this.url = url;
   }
 }

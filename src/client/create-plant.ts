@@ -1,43 +1,40 @@
-/** Creates one plant in a plant store, and again while the store is unavailable: a create can be repeated safely. */
+/** Creates one plant in a plant store, with retries. A create can be repeated safely. */
 import { errorTable } from "../core/errors.ts";
 import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
-import { toCreateRequest } from "./create-request.ts";
+import type { CreateRequest } from "./create-request.ts";
 import type { Post } from "./http/message.ts";
-import { post } from "./http/post.ts";
 import { pause } from "./pause.ts";
 import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
 
-/** How a plant is created. */
+/** Options for {@link createPlant}. */
 export interface CreatePlantOptions {
-  /** The plant store, with its base path if it has one; without a slash at the end. */
-  readonly baseUrl: string;
-  readonly token: string;
-  /** For each attempt, from the look-up of the name to the last byte of the answer. */
+  /** URL and headers, from `toCreateRequest`. */
+  readonly request: CreateRequest;
+  /** Limit for each attempt in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Whether it may be tried again after so many attempts that failed for a reason that passes. */
-  readonly mayRetry: (attempts: number) => boolean;
-  /** Sends the first attempt; by default each one has a connection of its own, as all further ones have. */
-  readonly postFirst?: Post;
-  /** Ends it early; it then rejects with the signal's reason, and the plant may or may not be there. */
+  /** Attempts after the first, if the failure is transient. */
+  readonly retries: number;
+  /** Sends each attempt: `post` of node:http, or that of a pool. */
+  readonly post: Post;
+  /** Aborts the create, which then rejects with the signal's reason. The plant may have been created. */
   readonly signal?: AbortSignal;
-  /** Ends the pause before another attempt, which is not made then. */
+  /** Ends the pause before a retry. The create then returns the result of the last attempt. */
   readonly lastCall?: AbortSignal;
 }
 
-/** An attempt that failed and will be repeated. */
+/** A failed attempt that will be repeated. */
 export interface Retry {
   /** Counted from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** Why it failed. */
   readonly failure: Failure;
 }
 
-/** No answer of the store, or an Error. */
+/** A missing response, or an Error. */
 type Failure = UnavailableError | (CreateAnswer & { readonly ok: false });
 
-/** What came of it, and how often it was tried. */
+/** Result of a create, with the number of attempts. */
 export type CreateOutcome = CreateAnswer & { readonly attempts: number };
 
 interface Attempt {
@@ -45,7 +42,7 @@ interface Attempt {
   readonly retryAfterMs?: number | undefined;
 }
 
-const passingErrors: ReadonlySet<number> = new Set([
+const transientErrors: ReadonlySet<number> = new Set([
   errorTable.requestTimeout.error,
   errorTable.shuttingDown.error,
   errorTable.overloaded.error,
@@ -56,54 +53,53 @@ const passingErrors: ReadonlySet<number> = new Set([
  * Creates one plant.
  *
  * @param body the NewPlant as JSON
- * @param onRetry is told of each attempt that failed and will be repeated
- * @throws UnavailableError when the last attempt got no answer of the store
- * @throws NotAPlantStoreError when something else answered
+ * @param onRetry called for each failed attempt before its retry
+ * @throws UnavailableError if the last attempt got no response of the store
+ * @throws NotAPlantStoreError if another server responded
  */
 export async function createPlant(
   body: string,
   options: CreatePlantOptions,
   onRetry?: (retry: Retry) => void,
 ): Promise<CreateOutcome> {
+  const { retries, signal, lastCall } = options;
   for (let attempt = 1; ; attempt++) {
-    const { result, retryAfterMs } = await tryToCreate(body, attempt, options);
-    const failure = toPassingFailure(result);
-    if (failure === undefined || !options.mayRetry(attempt)) return finish(result, attempt);
+    const { result, retryAfterMs } = await send(body, attempt, options);
+    const failure = toTransientFailure(result);
+    if (failure === undefined || attempt > retries) return finish(result, attempt);
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
     onRetry?.({ attempt, delayMs, failure });
-    await pause(delayMs, [options.signal, options.lastCall]);
-    options.signal?.throwIfAborted();
-    if (options.lastCall?.aborted) return finish(result, attempt);
+    await pause(delayMs, [signal, lastCall]);
+    signal?.throwIfAborted();
+    if (lastCall?.aborted) return finish(result, attempt);
   }
 }
 
-/** The failure that a create came to, if it may be over in a moment. */
-export function toPassingFailure(result: CreateAnswer | UnavailableError): Failure | undefined {
-  if (result instanceof UnavailableError) return isLasting(result) ? undefined : result;
-  return !result.ok && passingErrors.has(result.error.error) ? result : undefined;
+/** Returns the failure of a result if a retry may succeed. */
+export function toTransientFailure(result: CreateAnswer | UnavailableError): Failure | undefined {
+  if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
+  return !result.ok && transientErrors.has(result.error.error) ? result : undefined;
 }
 
-async function tryToCreate(
+async function send(
   body: string,
   attempt: number,
-  { baseUrl, token, timeoutMs, postFirst = post, signal }: CreatePlantOptions,
+  { request, timeoutMs, post, signal }: CreatePlantOptions,
 ): Promise<Attempt> {
-  const request = toCreateRequest(baseUrl, token);
   let retryAfterMs: number | undefined;
   try {
-    const send = attempt === 1 ? postFirst : post;
-    const answer = await send({ ...request, body, timeoutMs, signal });
-    const retryAfter = readHeader(answer.headers, "retry-after");
+    const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });
+    const retryAfter = readHeader(response.headers, "retry-after");
     if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-    return { result: parseAnswer(answer, request.url), retryAfterMs };
+    return { result: parseAnswer(response, request), retryAfterMs };
   } catch (error) {
     if (error instanceof UnavailableError) return { result: error, retryAfterMs };
     throw error;
   }
 }
 
-/** A certificate does not become trustworthy by asking again, nor a name known. */
-function isLasting({ reason, detail }: UnavailableError): boolean {
+/** A retry fixes neither an untrusted certificate nor an unknown host. */
+function isPermanent({ reason, detail }: UnavailableError): boolean {
   return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
 }
 

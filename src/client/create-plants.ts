@@ -1,222 +1,286 @@
-/** Creates many plants, several at a time, and tells what came of them in the order in which they came in. */
+/** Creates many plants at a time and returns the outcomes in the order of the input. */
 import { setMaxListeners } from "node:events";
-import { RequestError } from "../core/errors.ts";
-import { toNewPlantJson } from "../core/plant.ts";
+import { setImmediate as endOfTurn } from "node:timers/promises";
+import { pMapIterable } from "p-map";
+import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import {
   createPlant,
   type CreateOutcome,
   type CreatePlantOptions,
   type Retry,
+  toTransientFailure,
 } from "./create-plant.ts";
-import { openConnections } from "./http/connections.ts";
-import type { Connections } from "./http/message.ts";
-import type { InputRecord } from "./records/input-record.ts";
-import { OrderedResults, type SettledWork } from "./ordered-results.ts";
-import { createPace } from "./pace.ts";
-import { createSequencer } from "./sequencer.ts";
-import { type StopCause, StoppedError, StopJudge } from "./stop-cause.ts";
+import type { Post } from "./http/message.ts";
+import { type ConnectionPool, openPool } from "./http/pool.ts";
+import { createPace } from "./pause.ts";
+import { type StopCause, StoppedError } from "./stopped-error.ts";
 
-/** How plants are created. */
-export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "postFirst"> {
-  /** Records that are being created at a time; at least 1. */
-  readonly concurrency: number;
-  /** Records that are begun in a second; Infinity: as many as the store takes. */
-  readonly ratePerSecond: number;
-  /** Whether the number of an Error says that all other creates would fail as well. */
-  readonly concernsAll: (error: number) => boolean;
-  /** Once aborted, no attempt is repeated any more. */
-  readonly lastCall: AbortSignal;
-  /** Is told of each attempt that failed and will be repeated. */
-  readonly onRetry?: (retry: Retry) => void;
+/** Reason for which a plant is not sent. */
+export interface Rejection {
+  /** A number of the error table, if a rule of the service is broken. */
+  readonly error?: number;
+  readonly message: string;
 }
 
-/** What came of a record: an answer, the refusal of what is no plant, or no answer. */
-export type RecordResult = CreateOutcome | RequestError | UnavailableError;
+/** A plant to create. */
+export interface PlantItem {
+  readonly plant: NewPlant | Rejection;
+  /** Bytes that the item holds in memory. */
+  readonly bytes: Uint8Array;
+}
 
-/** A record, and what came of it. */
-export type RecordOutcome<Record extends InputRecord = InputRecord> = SettledWork<
-  Record,
-  RecordResult
->;
+/** Options for {@link createPlants}. */
+export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "post" | "signal"> {
+  /** Plants in flight at a time; at least 1. */
+  readonly concurrency: number;
+  /** Plants that are sent per second; Infinity for no limit. */
+  readonly ratePerSecond: number;
+  /** True to send nothing after the first plant that is not created. */
+  readonly isFailFast: boolean;
+  /** True if every other create would fail with the same Error. */
+  readonly concernsAll: (error: number) => boolean;
+  /** Once aborted, no further plant is sent and no attempt is repeated. */
+  readonly lastCall: AbortSignal;
+  /** Called when no further items are needed; must end them. */
+  readonly stopReading: () => void;
+  /** Called for each failed attempt before its retry. */
+  readonly onRetry?: (retry: Retry) => void;
+  /** Replaces the function that sends a request, for example to print it. */
+  readonly wrapPost?: (post: Post) => Post;
+}
 
-/** Results that may wait for an earlier one, for each record that is being created. */
-const heldPerUnsettled = 4;
-/**
- * The bytes of all records that are held, each counted {@link heldCopies} times; one alone may have more. Measured: with
- * twice as many, large records take more memory and are created no faster.
- */
+/** Result for one item. */
+export type ItemResult = CreateOutcome | UnavailableError | Rejection;
+
+/** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
+export interface Outcome<Item> {
+  readonly item: Item;
+  readonly result: ItemResult | undefined;
+}
+
+/** Items in memory for each item in flight: results wait for earlier ones. */
+const heldPerPending = 4;
+/** Limit for the bytes of all items in memory, each counted {@link heldCopies} times. A single item may have more. */
 const maxHeldBytes = 32 * 1024 * 1024;
-/**
- * What becomes of a record until it is told: its own bytes, its body as text and on the connection, and the answer in
- * pieces, as a whole and as text.
- */
+/** Copies of an item in memory: its bytes, its body as text and on the connection, and three of the response. */
 const heldCopies = 6;
 
+/** Failed attempts in a row, of all plants, that mean that the store is unavailable. */
+const minFailedAttempts = 3;
+
+/** Checks whether a result means that the plant is in the store. */
+function isCreated(result: ItemResult): boolean {
+  return "ok" in result && result.ok;
+}
+
 /**
- * Creates the plants that records hold, those with the same id one after the other. Records are read only as fast as
- * they are created and their outcomes taken.
+ * Creates plants. Plants with the same id are sent one after the other. Items are read only as fast as plants are created
+ * and outcomes are taken.
  *
- * It stops at once when the token is refused, when something else than a plant store answers, and when the store stays
- * away: when a record may not be tried again, and no other one was answered since it failed first.
+ * The run stops if the token is rejected, if another server responds, and if the store stays unavailable: a plant has no
+ * retries left, and since its first failure no other plant got a decision. Unless the server cannot be reached, that takes
+ * at least {@link minFailedAttempts}.
  *
- * @param records those together that come in together
- * @returns outcomes in the order of the records, as soon as they are known
- * @throws StoppedError after all outcomes before the first that is unknown
- * @throws what reading the records throws, after all outcomes of those before
- * @throws the signal's reason
+ * @param items in the groups in which they arrive
+ * @returns outcomes in the order of the items, as soon as they are known
+ * @throws StoppedError after all outcomes
+ * @throws an error of the items after the outcomes of all earlier items
  */
-export async function* createPlants<Record extends InputRecord>(
-  records: AsyncIterable<Iterable<Record>>,
+export async function* createPlants<Item extends PlantItem>(
+  items: AsyncIterable<Iterable<Item>>,
   options: CreatePlantsOptions,
-): AsyncGenerator<readonly RecordOutcome<Record>[], void, undefined> {
-  const run = new Run<Record>(options);
+): AsyncGenerator<readonly Outcome<Item>[], void, undefined> {
+  const run = new Run<Item>(options);
   try {
-    void run.createAll(records);
-    for (;;) {
-      const outcomes = await run.results.take();
-      if (outcomes.length === 0) break;
-      yield outcomes;
+    const { concurrency } = options;
+    const outcomes = pMapIterable(run.read(items), run.create, {
+      concurrency,
+      backpressure: Number.POSITIVE_INFINITY,
+    });
+    for await (const batch of toBatches(outcomes)) {
+      yield batch;
+      run.release(batch);
     }
-    run.throwIfFailed();
+    run.throwIfStopped();
   } finally {
-    await run.cutOff();
+    await run.close();
   }
 }
 
-class Run<Record extends InputRecord> {
-  readonly results: OrderedResults<Record, RecordResult>;
+/** An item on its way through the run. */
+interface Job<Item> {
+  readonly item: Item;
+  /** Empty after the request. */
+  body: string;
+  result: ItemResult | undefined;
+  /** Share of {@link maxHeldBytes}. */
+  readonly size: number;
+}
+
+class Run<Item extends PlantItem> {
   readonly #options: CreatePlantsOptions;
-  readonly #createOptions: CreatePlantOptions;
-  readonly #connections: Connections;
-  readonly #inTurn = createSequencer<bigint>();
-  readonly #judge: StopJudge;
+  readonly #pool: ConnectionPool;
   readonly #cutOff = new AbortController();
+  readonly #createOptions: CreatePlantOptions;
+  readonly #lastById = new Map<bigint, Promise<unknown>>();
+  /** Plants that the store accepted or rejected. */
+  #decided = 0;
+  /** Failed attempts since the last decision. */
+  #failedAttempts = 0;
+  #firstFailed = Number.POSITIVE_INFINITY;
   #stopCause: StopCause | undefined;
-  #failure: { readonly error: unknown } | undefined;
-  readonly #onAbort = (): void => this.#fail(this.#options.signal?.reason);
+  #heldSize = 0;
+  #onRelease: () => void = () => {};
 
   constructor(options: CreatePlantsOptions) {
-    const { baseUrl, timeoutMs, concurrency, concernsAll, lastCall, signal } = options;
+    const { request, timeoutMs, concurrency, lastCall } = options;
     this.#options = options;
-    this.#judge = new StopJudge(concernsAll, lastCall);
-    this.#connections = openConnections(new URL(baseUrl).origin, concurrency, timeoutMs);
-    this.#createOptions = {
-      ...options,
-      postFirst: this.#connections.post,
-      signal: this.#cutOff.signal,
-    };
-    // Each record that waits for its next attempt listens.
+    this.#pool = openPool(new URL(request.url).origin, concurrency, timeoutMs);
+    const post = options.wrapPost?.(this.#pool.post) ?? this.#pool.post;
+    this.#createOptions = { ...options, post, signal: this.#cutOff.signal };
+    // Each pause before a retry listens to both.
     setMaxListeners(0, this.#cutOff.signal, lastCall);
-    this.results = new OrderedResults({
-      maxUnsettled: concurrency,
-      maxHeld: heldPerUnsettled * concurrency,
-      maxHeldSize: maxHeldBytes,
-    });
-    signal?.addEventListener("abort", this.#onAbort);
-    if (signal?.aborted) this.#onAbort();
   }
 
-  async createAll(pieces: AsyncIterable<Iterable<Record>>): Promise<void> {
-    const { ratePerSecond, lastCall } = this.#options;
+  async *read(groups: AsyncIterable<Iterable<Item>>): AsyncGenerator<Job<Item>, void, undefined> {
+    const { ratePerSecond, concurrency, lastCall } = this.#options;
     const pace = createPace(ratePerSecond, [this.#cutOff.signal, lastCall]);
-    try {
-      for await (const records of pieces) {
-        for (const record of records) {
-          // After the last call too it is begun: it was read, and whoever goes on does so behind it.
-          if (pace !== undefined) await pace();
-          if (this.#cutOff.signal.aborted) return;
-          this.#begin(record);
-          if (this.results.isFull) await this.results.hasRoom();
+    for await (const items of groups) {
+      for (const item of items) {
+        const body = "message" in item.plant ? "" : toNewPlantJson(item.plant);
+        const bytes = heldCopies * Math.max(item.bytes.length, body.length);
+        const size = Math.max(bytes, maxHeldBytes / (heldPerPending * concurrency));
+        this.#heldSize += size;
+        if (ratePerSecond !== Number.POSITIVE_INFINITY) await pace();
+        yield { item, body, size, result: undefined };
+        while (this.#heldSize >= maxHeldBytes && !this.#cutOff.signal.aborted) {
+          await new Promise<void>((resolve) => (this.#onRelease = resolve));
         }
+        if (this.#isStopped(Number.POSITIVE_INFINITY)) return;
       }
-    } catch (error) {
-      this.#failure ??= { error };
     }
-    this.results.end();
   }
 
-  throwIfFailed(): void {
-    if (this.#stopCause !== undefined) {
-      throw new StoppedError(this.#stopCause, this.results.firstUnsettled);
+  readonly create = async (job: Job<Item>, index: number): Promise<Job<Item>> => {
+    const { plant } = job.item;
+    if (this.#isStopped(index)) return job;
+    const result = "message" in plant ? plant : await this.#createInTurn(plant.id, job.body, index);
+    if (this.#options.isFailFast && result !== undefined && !isCreated(result)) {
+      this.#firstFailed = Math.min(this.#firstFailed, index);
+      this.#options.stopReading();
     }
-    if (this.#failure !== undefined) throw this.#failure.error;
+    job.result = result;
+    job.body = "";
+    return job;
+  };
+
+  release(batch: readonly Job<Item>[]): void {
+    for (const { size } of batch) this.#heldSize -= size;
+    this.#onRelease();
   }
 
-  async cutOff(): Promise<void> {
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+  throwIfStopped(): void {
+    if (this.#stopCause !== undefined) throw new StoppedError(this.#stopCause);
+  }
+
+  async close(): Promise<void> {
     this.#cutOff.abort();
-    this.results.cut();
-    await this.#connections.close();
+    this.#onRelease();
+    this.#options.stopReading();
+    await this.#pool.close();
   }
 
-  #begin(record: Record): void {
-    const draft = toDraft(record);
-    const settle = this.results.add(record, heldCopies * countBytes(record, draft));
-    if (draft instanceof RequestError) settle(draft);
-    else void this.#create(draft, settle);
+  #isStopped(index: number): boolean {
+    return (
+      index > this.#firstFailed || this.#cutOff.signal.aborted || this.#options.lastCall.aborted
+    );
   }
 
-  async #create({ id, body }: Draft, settle: (result: RecordResult) => void): Promise<void> {
+  async #createInTurn(id: bigint, body: string, index: number): Promise<ItemResult | undefined> {
+    const previous = this.#lastById.get(id);
+    const send = async () => (this.#isStopped(index) ? undefined : this.#send(body));
+    const current = previous === undefined ? send() : previous.then(send, send);
+    this.#lastById.set(id, current);
     try {
-      await this.#inTurn(id, async () => {
-        const outcome = await this.#send(body);
-        if (outcome !== undefined) settle(outcome);
-      });
-    } catch (error) {
-      if (error instanceof NotAPlantStoreError) this.#stop(error);
-      else if (!this.#cutOff.signal.aborted) this.#fail(error);
+      return await current;
+    } finally {
+      if (this.#lastById.get(id) === current) this.#lastById.delete(id);
     }
   }
 
-  /** @returns undefined when the run stops because of it */
+  /** @returns undefined if the run stops because of the result, or was stopped */
   async #send(body: string): Promise<CreateOutcome | UnavailableError | undefined> {
     let decidedAtFailure: number | undefined;
     const onRetry = (retry: Retry): void => {
-      decidedAtFailure ??= this.#judge.decided;
+      decidedAtFailure ??= this.#decided;
+      this.#failedAttempts++;
       this.#options.onRetry?.(retry);
     };
-    const outcome = await createPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
-    const cause = this.#judge.judge(outcome, decidedAtFailure);
-    if (cause !== undefined) this.#stop(cause);
-    return cause === undefined ? outcome : undefined;
+    const { lastCall, concernsAll } = this.#options;
+    try {
+      const result = await createPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
+      const isFailed =
+        result instanceof UnavailableError || toTransientFailure(result) !== undefined;
+      if (!isFailed && (result.ok || !concernsAll(result.error.error))) {
+        this.#decided++;
+        this.#failedAttempts = 0;
+        return result;
+      }
+      // The record is sent again when the run is resumed.
+      if (isFailed && lastCall.aborted) return undefined;
+      this.#failedAttempts++;
+      const isOutage =
+        (decidedAtFailure ?? this.#decided) === this.#decided &&
+        (isUnreachable(result) || this.#failedAttempts >= minFailedAttempts);
+      if (isFailed && !isOutage) return result;
+      this.#stop(result as StopCause);
+    } catch (error) {
+      if (this.#cutOff.signal.aborted) return undefined;
+      if (!(error instanceof NotAPlantStoreError)) throw error;
+      this.#stop(error);
+    }
+    return undefined;
   }
 
   #stop(cause: StopCause): void {
     this.#stopCause ??= cause;
-    this.#cutOff.abort();
-    this.results.cut();
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#cutOff.abort();
-    this.results.cut();
+    void this.close();
   }
 }
 
-/** What is kept of a plant while it is created; the plant itself would be one more copy. */
-interface Draft {
-  readonly id: bigint;
-  readonly body: string;
-}
-
-function toDraft(record: InputRecord): Draft | RequestError {
-  try {
-    const plant = record.parse();
-    return { id: plant.id, body: toNewPlantJson(plant) };
-  } catch (error) {
-    if (error instanceof RequestError) return error;
-    throw error;
-  }
-}
-
-/** Those of the body can be more: it has characters as escapes which stand for themselves in a table. */
-function countBytes({ bytes }: InputRecord, draft: Draft | RequestError): number {
-  return draft instanceof RequestError ? bytes.length : Math.max(bytes.length, draft.body.length);
+/** Checks for a failure before the connection was open, which no other plant can avoid. */
+function isUnreachable(result: CreateOutcome | UnavailableError): boolean {
+  const reasons: readonly string[] = ["refused", "unknownHost", "insecure"];
+  return result instanceof UnavailableError && reasons.includes(result.reason);
 }
 
 function toUnavailable(error: unknown): UnavailableError {
   if (error instanceof UnavailableError) return error;
   throw error;
+}
+
+/** Groups the results that become known in the same turn of the event loop. */
+async function* toBatches<T>(results: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+  let batch: T[] = [];
+  let wake = (): void => {};
+  const collect = async (): Promise<void> => {
+    for await (const result of results) {
+      batch.push(result);
+      wake();
+    }
+  };
+  const state: { ended?: PromiseSettledResult<void> } = {};
+  void Promise.allSettled([collect()]).then(([ended]) => {
+    state.ended = ended;
+    wake();
+  });
+  while (state.ended === undefined || batch.length > 0) {
+    if (batch.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    await endOfTurn();
+    const taken = batch;
+    batch = [];
+    if (taken.length > 0) yield taken;
+  }
+  if (state.ended.status === "rejected") throw state.ended.reason;
 }

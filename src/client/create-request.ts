@@ -1,16 +1,19 @@
-/** The request that creates a plant: where it goes, and what goes with it (CONTRACT part 1). */
+/** The request that creates a plant (CONTRACT part 1). */
+import manifest from "../../package.json" with { type: "json" };
 import type { HttpRequest } from "./http/message.ts";
 
+const userAgent = `plantstore/${manifest.version}`;
+
+/** A create without its body. */
+export type CreateRequest = Pick<HttpRequest, "url" | "headers">;
+
 /**
- * All of it but the body.
+ * Returns the URL and the headers of a create.
  *
- * @param baseUrl the plant store, with its base path if it has one; without a slash at the end
- * @param token absent: without a credential
+ * @param baseUrl the plant store, including its base path, without a trailing slash
+ * @param token undefined sends no credential
  */
-export function toCreateRequest(
-  baseUrl: string,
-  token: string | undefined,
-): Pick<HttpRequest, "url" | "headers"> {
+export function toCreateRequest(baseUrl: string, token: string | undefined): CreateRequest {
   return {
     url: `${baseUrl}/plants`,
     headers: {
@@ -18,6 +21,7 @@ export function toCreateRequest(
       "content-type": "application/json",
       accept: "application/json",
       "accept-encoding": "identity",
+      "user-agent": userAgent,
     },
   };
 }

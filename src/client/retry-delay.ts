@@ -1,17 +1,17 @@
-/** How long to wait before a create is repeated. */
+/** Delays between the attempts of a create. */
 
-/** Before the first repetition; twice as long before each further one. */
+/** Delay before the first retry; it doubles for each further retry. */
 const firstDelayMs = 200;
 const maxDelayMs = 5000;
-/** A server may ask for more time than that, and waits for nothing then. */
+/** Limit for the delay that a server asks for. */
 const maxRetryAfterMs = 10_000;
 
 /**
- * Milliseconds to wait after a failed attempt: exponential, with up to a half taken off at random, so that clients that
- * failed together do not come back together; and no less than the server asked for, within reason.
+ * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half, and at least
+ * the time that the server asked for, up to 10 seconds.
  *
- * @param attempt that failed, counted from 1
- * @param retryAfterMs what the server asked for
+ * @param attempt number of the failed attempt, counted from 1
+ * @param retryAfterMs value of the Retry-After header
  * @param random in [0, 1)
  */
 export function toRetryDelayMs(
@@ -25,10 +25,10 @@ export function toRetryDelayMs(
 }
 
 /**
- * The value of a Retry-After header in milliseconds: seconds, or a date (RFC 9110 section 10.2.3).
+ * Parses a Retry-After header: seconds or a date (RFC 9110 section 10.2.3).
  *
  * @param nowMs milliseconds since the epoch
- * @returns undefined when it is neither
+ * @returns milliseconds; undefined for any other text
  */
 export function parseRetryAfter(text: string, nowMs: number): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * 1000;

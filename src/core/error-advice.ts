@@ -1,181 +1,183 @@
-/** What each error number means to whoever gets it, and what to do about it. */
+/** Explains each error number: for `plantstore explain`, the manual and the documentation page. */
 import type { ErrorKind } from "./errors.ts";
 
 /** The explanation of an error number. */
 export interface ErrorAdvice {
   /** One or two sentences. */
   readonly meaning: string;
-  /** A request, or a state of the server, that is answered with it. */
+  /** A request or a state of the server that causes the error. */
   readonly example: string;
-  /** What to do. */
+  /** How to fix it, in sentences. */
   readonly remedy: string;
 }
 
 /** The explanation of every row of the error table. */
 export const errorAdvice: Readonly<Record<ErrorKind, ErrorAdvice>> = {
   malformedHttp: {
-    meaning: "What arrived is not HTTP/1.1 or 1.0, or it ended early.",
+    meaning: "The request is not valid HTTP/1.1 or 1.0, or the connection ended early.",
     example: "a request without a Host header, or TLS sent to a server without TLS",
-    remedy: "use an HTTP client; check that the URL's scheme, http or https, is the server's",
+    remedy:
+      "Use an HTTP client, and check that the URL starts with the right scheme, http or https.",
   },
   notJson: {
-    meaning: "The body is not JSON. The message names the byte at which it goes wrong.",
-    example: `{"id":1,"name":'fern'}`,
-    remedy: "mend the body at that byte; strings stand in double quotes, and no comma is last",
+    meaning: "The body is not valid JSON. The message names the byte of the first error.",
+    example: '{"id":1,"name":\'fern\'}',
+    remedy:
+      "Fix the JSON at that byte. Strings need double quotes; trailing commas are not allowed.",
   },
   notUtf8: {
-    meaning: "The body holds bytes that are no characters in UTF-8.",
+    meaning: "The body contains bytes that are not valid UTF-8.",
     example: "a body in Latin-1 or UTF-16 with a letter such as ö",
-    remedy: "send it in UTF-8",
+    remedy: "Encode the body in UTF-8.",
   },
   emptyBody: {
     meaning: "The request has no body.",
     example: "a POST with Content-Length: 0",
-    remedy: 'send a plant such as {"id":1,"name":"fern"}',
+    remedy: 'Send a plant such as {"id":1,"name":"fern"}.',
   },
   tooDeep: {
-    meaning: "The JSON has more arrays and objects within each other than are read.",
+    meaning: "The JSON has more levels of nested arrays and objects than the server reads.",
     example: "[[[[… 65 levels …]]]]",
-    remedy: "send the plant alone; it needs one level",
+    remedy: "Send only the plant. It needs one level.",
   },
   duplicateMember: {
-    meaning: "An object has two members of one name, and which of them counts is anyone's guess.",
+    meaning: "An object has two members with the same name.",
     example: '{"id":1,"name":"fern","name":"moss"}',
-    remedy: "leave one of them out",
+    remedy: "Remove one of them.",
   },
   loneSurrogate: {
-    meaning: "A string holds half of a character that is written as two.",
+    meaning: "A string contains an unpaired surrogate.",
     example: String.raw`{"id":1,"name":"\ud83c"}`,
-    remedy: String.raw`write the pair, such as \ud83c\udf3f, or the character itself`,
+    remedy: String.raw`Write the pair, such as \ud83c\udf3f, or the character itself.`,
   },
   noCredential: {
     meaning: "The request has no Authorization header.",
     example: "a POST without a token",
-    remedy: 'send the header "Authorization: Bearer <ACCESS_TOKEN>"',
+    remedy: 'Send the header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
   malformedCredential: {
-    meaning: "The Authorization header is not one bearer token.",
+    meaning: "The Authorization header is not a single valid bearer token.",
     example: "Authorization: Basic dXNlcjpwYXNz, or the header twice",
-    remedy: 'send exactly one header "Authorization: Bearer <ACCESS_TOKEN>"',
+    remedy: 'Send exactly one header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
   unknownToken: {
-    meaning: "The token is not one that this server issued, or it was revoked.",
+    meaning: "The server did not issue this token, or the token was revoked.",
     example: "the token of another store",
-    remedy: "use a token that was issued for this store",
+    remedy: "Use a token that was issued for this store.",
   },
   expiredToken: {
-    meaning: "The token was good, and its time is over.",
+    meaning: "The token has expired.",
     example: "a token that was issued for a day, a day later",
-    remedy: "ask whoever runs the server for a new one",
+    remedy: "Ask the server's operator for a new token.",
   },
   noSuchPath: {
-    meaning: "Nothing is at this path. The answer has the status 404.",
-    example: "POST /plant, or POST /plants where the server has a base path",
-    remedy: "send POST /plants, with the server's base path in front of it",
+    meaning: "The server has no such path. The response has status 404.",
+    example: "POST /plant, or POST /plants if the server has a base path",
+    remedy: "Send POST /plants, after the base path if the server has one.",
   },
   noSuchMethod: {
-    meaning: "The path is right, the method is not. The answer has the status 405.",
+    meaning: "The path does not support this method. The response has status 405.",
     example: "GET /plants",
-    remedy: "create with POST; reading is for those who own the store (plantstore list)",
+    remedy: 'Create plants with POST. To read them, run "plantstore list" on the server.',
   },
   requestTimeout: {
-    meaning: "The request did not arrive in the time that the server gives it.",
-    example: "a connection that breaks off in the middle of the body",
-    remedy: "send it again; a create can be repeated",
+    meaning: "The request did not arrive within the server's time limit.",
+    example: "a connection that breaks in the middle of the body",
+    remedy: "Send it again. Repeating a create is safe.",
   },
   idTaken: {
-    meaning: "Another plant has this id: its name or its tag differs. It stays as it is.",
-    example: '{"id":1,"name":"moss"} where {"id":1,"name":"fern"} was created before',
-    remedy: "choose another id; serve --on-conflict replace would store the new plant instead",
+    meaning: "A different plant with this id is already stored. It was not changed.",
+    example: '{"id":1,"name":"moss"} after {"id":1,"name":"fern"} was created',
+    remedy: "Choose another id, or start the server with --on-conflict replace.",
   },
   bodyTooLarge: {
-    meaning: "The body has more bytes than the server takes.",
+    meaning: "The body is larger than the server accepts.",
     example: "a name of two million letters",
-    remedy: "send less; serve --max-body raises the limit",
+    remedy: "Send a smaller body, or start the server with a larger --max-body.",
   },
   targetTooLong: {
-    meaning: "The path and the query have more than 8 KiB together.",
+    meaning: "The path and query are longer than 8 KiB.",
     example: "POST /plants?… with a very long query",
-    remedy: "leave the query out; it has no meaning",
+    remedy: "Remove the query. The server ignores it.",
   },
   notJsonType: {
-    meaning: "The Content-Type header does not say that the body is JSON.",
-    example: 'curl -d \'{"id":1,"name":"fern"}\' without a -H',
-    remedy: 'send the header "Content-Type: application/json" once',
+    meaning: "The Content-Type header is missing or is not application/json.",
+    example: 'curl -d \'{"id":1,"name":"fern"}\' without -H',
+    remedy: 'Send the header "Content-Type: application/json" once.',
   },
   notUtf8Charset: {
     meaning: "The Content-Type header names a charset other than UTF-8.",
     example: "Content-Type: application/json; charset=iso-8859-1",
-    remedy: "send the body in UTF-8, and leave the charset out",
+    remedy: "Encode the body in UTF-8, and remove the charset.",
   },
   contentCoding: {
-    meaning: "The body is compressed, or coded in another way.",
+    meaning: "The body is compressed (Content-Encoding).",
     example: "Content-Encoding: gzip",
-    remedy: "send it as it is",
+    remedy: "Send the body uncompressed.",
   },
   expectation: {
-    meaning: "The Expect header asks for something that the server does not do.",
+    meaning: "The server does not support the value of the Expect header.",
     example: "Expect: cake",
-    remedy: "leave it out; 100-continue is the only one there is",
+    remedy: "Remove the header, or send Expect: 100-continue.",
   },
   notObject: {
-    meaning: "The body is JSON, but not an object.",
+    meaning: "The body is valid JSON, but not an object.",
     example: '["fern"]',
-    remedy: 'send one object such as {"id":1,"name":"fern"}',
+    remedy: 'Send one object such as {"id":1,"name":"fern"}.',
   },
   idMissing: {
     meaning: "The plant has no id.",
     example: '{"name":"fern"}',
-    remedy: "give it an id; the server does not choose one",
+    remedy: "Add an id. The server does not assign one.",
   },
   idNotInteger: {
     meaning: "The id is not an integer.",
     example: '{"id":"1","name":"fern"} or {"id":1.5,"name":"fern"}',
-    remedy: "write it as a number without quotes and without a fraction",
+    remedy: "Write it as a number without quotes and without a fraction.",
   },
   idOutOfRange: {
-    meaning: "The id has more than 64 bits.",
+    meaning: "The id does not fit in 64 bits.",
     example: '{"id":9223372036854775808,"name":"fern"}',
-    remedy: "choose one from -9223372036854775808 to 9223372036854775807",
+    remedy: "Choose an id from -9223372036854775808 to 9223372036854775807.",
   },
   nameMissing: {
     meaning: "The plant has no name.",
     example: '{"id":1}',
-    remedy: "give it one; the empty string is a name",
+    remedy: "Add a name. It can be empty.",
   },
   nameNotString: {
     meaning: "The name is not a string.",
     example: '{"id":1,"name":null}',
-    remedy: "write it in double quotes",
+    remedy: "Write the name in double quotes.",
   },
   tagNotString: {
     meaning: "The tag is not a string.",
     example: '{"id":1,"name":"fern","tag":null}',
-    remedy: "write it in double quotes, or leave it out",
+    remedy: "Write the tag in double quotes, or leave it out.",
   },
   headersTooLarge: {
-    meaning: "The headers have more than 16 KiB.",
+    meaning: "The headers are larger than 16 KiB.",
     example: "a request with the cookies of other services",
-    remedy: "send fewer headers",
+    remedy: "Send fewer headers.",
   },
   unexpected: {
-    meaning: "The server failed in a way that nobody foresaw. Its own log says more.",
-    example: "a bug, or a store that is damaged",
-    remedy: "try again, and tell whoever runs the server",
+    meaning: "The server hit an unexpected error. Its log has the details.",
+    example: "a bug, or a damaged store",
+    remedy: "Send it again. If it fails again, report it to the server's operator.",
   },
   shuttingDown: {
-    meaning: "The server is stopping, and takes no new work.",
-    example: "a create that arrives while the server is being restarted",
-    remedy: "try again after the seconds in Retry-After",
+    meaning: "The server is stopping and accepts no new requests.",
+    example: "a create during a restart of the server",
+    remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
   overloaded: {
-    meaning: "More creates wait than the server takes, or its database can't be reached.",
-    example: "more than serve --max-inflight creates at a time",
-    remedy: "try again after the seconds in Retry-After",
+    meaning: "The server's queue is full, or its database is unreachable.",
+    example: "more concurrent creates than serve --max-inflight allows",
+    remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
   storageFull: {
-    meaning: "The store has no room, or can't be written to. Nothing was stored.",
-    example: "a disk that is full",
-    remedy: "make room on the server's disk; it stores again without a restart",
+    meaning: "The store has no space left or is read-only. Nothing was stored.",
+    example: "a full disk",
+    remedy: "Free space on the server's disk. The server needs no restart.",
   },
 };

@@ -1,24 +1,24 @@
-/** Exact 64-bit integers out of JSON number texts (CONTRACT "Body": exact ids). */
+/** Exact 64-bit integers from JSON number texts (CONTRACT "Body": exact ids). */
 
-/** The smallest id: −2^63. */
+/** Smallest id: −2^63. */
 export const int64Min = -(2n ** 63n);
-/** The largest id: 2^63 − 1. */
+/** Largest id: 2^63 − 1. */
 export const int64Max = 2n ** 63n - 1n;
 
 const numberParts = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** What nearly every id looks like; 18 digits are always within int64. */
+/** Matches nearly every id; 18 digits always fit in int64. */
 const plainInteger = /^-?(?:0|[1-9]\d{0,17})$/;
 
-/** The most digits an int64 can have; a longer integer is out of range whatever its digits are. */
+/** Maximum number of digits of an int64; a longer integer is out of range. */
 const maxDigits = 19;
 
 /**
- * The integer that a JSON number text (RFC 8259 section 6) denotes, without rounding: `1`, `1.0`, `1e3` and `10e-1`
- * are integers, `-0` is 0. An integer outside int64 comes back as the nearest value outside, `int64Max + 1n` or
+ * Converts a JSON number text (RFC 8259 section 6) to an integer without rounding: `1`, `1.0`, `1e3` and `10e-1`
+ * are integers, `-0` is 0. An integer outside int64 becomes the nearest value outside, `int64Max + 1n` or
  * `int64Min - 1n`, so that `1e999999999` costs no more than `1`.
  *
- * @returns undefined when the text is no JSON number, or its value is not an integer
+ * @returns undefined if the text is not a JSON number or its value is not an integer
  */
 export function toInteger(text: string): bigint | undefined {
   if (plainInteger.test(text)) return BigInt(text);
@@ -26,11 +26,11 @@ export function toInteger(text: string): bigint | undefined {
   if (parts === null) return undefined;
   const [, sign, whole = "", fraction = "", exponentText = "0"] = parts;
 
-  // value = digits × 10^exponent, with no zero at either end of the digits.
+  // value = digits × 10^exponent; the digits neither start nor end with a zero.
   const leadingCut = `${whole}${fraction}`.replace(/^0+/, "");
   const digits = withoutTrailingZeros(leadingCut);
   if (digits === "") return 0n;
-  // Number() may round or overflow an absurd exponent, but never across the comparisons below.
+  // Number() can round or overflow a huge exponent, but never across the comparisons below.
   const exponent = Number(exponentText) - fraction.length + (leadingCut.length - digits.length);
   if (exponent < 0) return undefined;
 
@@ -42,12 +42,12 @@ export function toInteger(text: string): bigint | undefined {
   return value < int64Min ? int64Min - 1n : value;
 }
 
-/** Whether a text is a number of JSON, be it an integer or not. */
+/** Returns whether a text is a JSON number. */
 export function isJsonNumber(text: string): boolean {
   return numberParts.test(text);
 }
 
-/** A loop, because `/0+$/` takes quadratic time on long runs of zeros that another digit ends. */
+/** Uses a loop because `/0+$/` takes quadratic time on long runs of zeros before another digit. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;

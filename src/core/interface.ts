@@ -1,4 +1,7 @@
-/** Which interface a plant store implements: what its description says of itself (CONTRACT part 1). */
+/** The interface that a plant store implements (CONTRACT part 1), and an additional header. */
 
-/** The interface, as OpenAPI and `plantstore --version` name it. */
+/** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
 export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;
+
+/** Header of a create that only tests a token. The server logs its rejection at level `debug`, unless the token was rejected. */
+export const probeHeader = "x-plantstore-probe";

@@ -1,11 +1,11 @@
 /**
- * A strict JSON reader (RFC 8259) that keeps what JSON.parse loses: the text of every number, members that occur twice,
- * lone surrogates, and the byte at which something is wrong (CONTRACT "Body").
+ * Reads JSON strictly (RFC 8259) and keeps what JSON.parse loses: number texts, duplicate members, unpaired surrogates,
+ * and the byte of an error (CONTRACT "Body").
  */
 import { type Problem, RequestError } from "./errors.ts";
 import { quoteInput } from "./quote.ts";
 
-/** A number as it stands in the text, unrounded. */
+/** A number as its text, unrounded. */
 export class JsonNumber {
   readonly text: string;
   constructor(text: string) {
@@ -13,23 +13,23 @@ export class JsonNumber {
   }
 }
 
-/** A JSON object; a Map, so that `__proto__` is a member name like any other. */
+/** A JSON object; a Map, so that `__proto__` is an ordinary member name. */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
-/** What a JSON text says. */
+/** Any JSON value. */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
-/** What {@link readJson} found. */
+/** Result of {@link readJson}. */
 export interface ParsedJson {
   readonly value: JsonValue;
-  /** Members that occur twice (the last one is in the value) and strings with a lone surrogate; the first few. */
+  /** The first few duplicate members (the value has the last one) and strings with an unpaired surrogate. */
   readonly problems: readonly Problem[];
 }
 
-/** Arrays and objects within each other; the outermost one counts as 1. */
+/** Maximum depth of arrays and objects; the outermost one counts as 1. */
 export const maxNesting = 64;
 
-/** More of them help nobody, and a body could cause a million. */
+/** Limits the reported problems; a hostile body can contain a million. */
 const maxProblems = 8;
 
 /**
@@ -44,7 +44,7 @@ export function decodeJsonText(bytes: Uint8Array): string | RequestError {
   } catch {
     return new RequestError(
       "notUtf8",
-      `the body is not UTF-8: what stands at byte ${firstInvalidByte(bytes)} is no character`,
+      `invalid UTF-8 at byte ${firstInvalidByte(bytes)}: encode the text in UTF-8`,
     );
   }
   if (text === "" || text === byteOrderMark) {
@@ -57,10 +57,10 @@ export function decodeJsonText(bytes: Uint8Array): string | RequestError {
 }
 
 /**
- * Reads one JSON text. A byte order mark before it is passed over.
+ * Reads one JSON text. Skips a byte order mark at its start.
  *
- * @returns else a RequestError: `notJson` with the byte, `tooDeep` beyond {@link maxNesting}. It is not thrown: that takes as
- *   long as all else about a body that is broken
+ * @returns the value, or a RequestError `notJson` with the byte, or `tooDeep` beyond {@link maxNesting}. It is returned
+ *   because throwing would double the time for an invalid body
  */
 export function readJson(text: string): ParsedJson | RequestError {
   const reader = new JsonReader(text);
@@ -72,17 +72,21 @@ const byteOrderMark = "\uFEFF";
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Where the first sequence begins that is no character: a decoder that forgives writes U+FFFD, EF BF BD, for it. */
+/** Finds the first invalid sequence: a lenient decoder replaces it with U+FFFD, EF BF BD. */
 function firstInvalidByte(bytes: Uint8Array): number {
-  const forgivingDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const mended = encoder.encode(forgivingDecoder.decode(bytes));
-  const firstDifference = mended.findIndex((byte, index) => byte !== bytes[index]);
-  // The broken sequence may itself begin with EF, or with EF BF.
-  return mended.lastIndexOf(0xef, firstDifference);
+  const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const replaced = encoder.encode(lenientDecoder.decode(bytes));
+  const firstDifference = replaced.findIndex((byte, index) => byte !== bytes[index]);
+  // The invalid sequence can itself start with EF or with EF BF.
+  return replaced.lastIndexOf(0xef, firstDifference);
 }
 
-/** Text with a byte for each character; to encode it takes a fifth of the time of a refusal. */
+/** Text with one byte per character; encoding it would take a fifth of the time of a rejection. */
 const asciiText = /^[ -~\n\r\t]*$/;
+
+/** Follows the name of a member or option whose text contains an unpaired surrogate. */
+export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
+
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
@@ -109,7 +113,7 @@ class JsonReader {
     this.#skipSpace();
     const value = this.#readValue();
     this.#skipSpace();
-    if (this.#at < this.#text.length) this.#fail("the end");
+    if (this.#at < this.#text.length) this.#fail("the end of the text");
     return value;
   }
 
@@ -142,7 +146,7 @@ class JsonReader {
       const name = this.#readString();
       this.#path.push(name);
       this.#checkSurrogates(name);
-      if (members.has(name)) this.#note("duplicateMember", "occurs twice: leave one of them out");
+      if (members.has(name)) this.#report("duplicateMember", "occurs twice: remove one");
       if (!this.#skipTo(":")) this.#fail('":"');
       this.#skipSpace();
       members.set(name, this.#readValue());
@@ -166,14 +170,14 @@ class JsonReader {
     return items;
   }
 
-  /** Steps over an opening bracket. The path is as long as the containers are deep. */
+  /** Skips an opening bracket. The length of the path is the depth. */
   #enter(): void {
     if (this.#path.length < maxNesting) {
       this.#at++;
     } else {
-      this.#refuse(
+      this.#reject(
         "tooDeep",
-        `the JSON is nested too deep at byte ${this.#byteAt()}: at most ${maxNesting} levels`,
+        `JSON nested too deeply at byte ${this.#byteAt()}: use at most ${maxNesting} levels`,
       );
     }
   }
@@ -190,20 +194,21 @@ class JsonReader {
       } else if (code >= space) {
         this.#at++;
       } else {
-        this.#fail("a character of a string");
+        // At the end of the text the code is NaN.
+        this.#fail(code < space ? "an escape such as \\n" : "a closing quotation mark");
         return "";
       }
     }
     this.#at++;
     if (!hasEscapes) return this.#text.slice(start + 1, this.#at - 1);
-    // Nothing is left in it that JSON.parse could refuse.
+    // JSON.parse cannot throw: the string was checked.
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
   #skipEscape(): void {
     if (this.#skipMatch(escapePattern)) return;
     this.#at++;
-    this.#fail('one of "\\/bfnrt, or u and four hexadecimal digits,');
+    this.#fail('an escape (one of "\\/bfnrt, or u and four hexadecimal digits)');
   }
 
   #readNumber(): JsonNumber {
@@ -218,7 +223,7 @@ class JsonReader {
     return value;
   }
 
-  /** Whether `pattern`, a sticky one, matches here; if so, steps over the match. */
+  /** Skips a match of a sticky pattern; returns whether it matches here. */
   #skipMatch(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text)) return false;
@@ -234,7 +239,7 @@ class JsonReader {
     }
   }
 
-  /** Whether `character` comes next after white space; if so, steps over it. */
+  /** Skips white space and then `character`; returns whether it was there. */
   #skipTo(character: string): boolean {
     this.#skipSpace();
     if (this.#text[this.#at] !== character) return false;
@@ -242,33 +247,34 @@ class JsonReader {
     return true;
   }
 
-  /** Takes a string whose place is the path. */
+  /** Checks a string whose place is the path. */
   #checkSurrogates(string: string): string {
     if (!string.isWellFormed()) {
-      this.#note("loneSurrogate", "holds a lone surrogate: write the pair, or leave it out");
+      this.#report("loneSurrogate", unpairedSurrogate);
     }
     return string;
   }
 
-  #note(kind: "duplicateMember" | "loneSurrogate", message: string): void {
+  #report(kind: "duplicateMember" | "loneSurrogate", message: string): void {
     if (this.problems.length >= maxProblems) return;
-    const pointer = this.#path.map((part) => `/${escapePointer(part)}`).join("");
-    this.problems.push({ kind, message: `${quoteInput(pointer, 80) || "the string"} ${message}` });
+    const path = this.#path.map(escapePathPart).join("/");
+    const place = this.#path.length === 0 ? "the string" : quoteInput(path, 80) || '""';
+    this.problems.push({ kind, message: `${place} ${message}` });
   }
 
   #fail(expected: string): void {
-    // To say where takes as long as the text is, and each of the containers around would say it again.
+    // Finding the byte takes time, and every enclosing container fails again.
     if (this.requestError !== undefined) return;
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
-    this.#refuse(
+    this.#reject(
       "notJson",
-      `the body is not JSON: at byte ${this.#byteAt()} stands ${found}, where ${expected} was expected`,
+      `invalid JSON: expected ${expected} but found ${found} at byte ${this.#byteAt()}`,
     );
   }
 
-  /** Behind it stands nothing any more, so that all that is under way comes to its end. */
-  #refuse(kind: "notJson" | "tooDeep", message: string): void {
+  /** Moves to the end of the text so that all enclosing reads stop. */
+  #reject(kind: "notJson" | "tooDeep", message: string): void {
     this.requestError = new RequestError(kind, message);
     this.#at = this.#text.length;
   }
@@ -279,7 +285,7 @@ class JsonReader {
   }
 }
 
-/** RFC 6901 section 3; of a long part the beginning, which is more than a message has room for. */
-function escapePointer(part: string | number): string {
+/** RFC 6901 section 3. Truncates a part that is too long for a message anyway. */
+function escapePathPart(part: string | number): string {
   return String(part).slice(0, 256).replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,16 +1,19 @@
-/** The interface description: OpenAPI 3.1, made of the schemas that check the plants (CONTRACT part 1). */
+/** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (CONTRACT part 1). */
 import * as z from "zod/mini";
+import { type StatusMode, toUsualStatus } from "./errors.ts";
 import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "./plant.ts";
 import type { ConflictPolicy } from "./store.ts";
 
-/** How a server was started, as far as its clients can tell. */
+/** Properties of a server that its clients can observe. */
 export interface DescribedServer {
-  /** Where `/plants` is: scheme, host, port and base path; without a slash at the end. */
+  /** URL before `/plants`: scheme, host, port and base path, without a trailing slash. */
   readonly url: string;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
+  /** Status of failed creates; by default `contract`. */
+  readonly statusMode?: StatusMode | undefined;
 }
 
 /** An OpenAPI document, or a part of one; integers beyond 2^53 are bigints. */
@@ -21,14 +24,22 @@ export interface OpenApiObject {
 /** A value in an OpenAPI document. */
 type OpenApiValue = string | number | bigint | boolean | readonly OpenApiValue[] | OpenApiObject;
 
-/** The description of a server: the same one for the same server, member by member. */
+/** Examples of failures, by name. */
+type Examples = Readonly<
+  Record<
+    string,
+    OpenApiObject & { readonly value: { readonly error: number; readonly message: string } }
+  >
+>;
+
+/** Creates the description of a server. Equal servers get equal descriptions. */
 export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
   return {
     openapi: "3.1.0",
     info: {
       ...plantStoreInterface,
-      description: words.serviceDescription,
-      contact: { name: "Whoever runs this service" },
+      description: words.toServiceDescription(server.statusMode),
+      contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: server.url }],
@@ -48,9 +59,9 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
   };
 }
 
-/** A document as JSON text, with every digit of its integers, and a line break at its end. */
+/** Converts a document to JSON with exact integers and a final line feed. */
 export function toOpenApiJson(document: OpenApiObject): string {
-  // JSON.stringify takes no bigint: it gets a string with a mark that no text of ours has.
+  // JSON.stringify rejects bigints. They become strings with a mark that no text contains.
   const mark = "\uE000";
   const text = JSON.stringify(
     document,
@@ -60,14 +71,15 @@ export function toOpenApiJson(document: OpenApiObject): string {
   return `${text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1")}\n`;
 }
 
-function describeCreate({ maxBodyBytes, onConflict }: DescribedServer): OpenApiObject {
+function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServer): OpenApiObject {
   const isRejecting = onConflict === "reject";
+  const examples = { ...words.badRequests, ...(isRejecting && { idTaken: words.conflictExample }) };
   const results = ["created", "unchanged", ...(isRejecting ? [] : ["replaced"])];
   return {
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Creates a new plant in the store",
-    description: words.toOperationDescription(onConflict),
+    description: words.toOperationDescription(onConflict, statusMode),
     requestBody: {
       description: words.toBodyDescription(maxBodyBytes),
       required: true,
@@ -78,58 +90,93 @@ function describeCreate({ maxBodyBytes, onConflict }: DescribedServer): OpenApiO
         description: "plant response",
         headers: {
           "X-Plantstore-Result": {
-            description: "What the create came to; `unchanged`: the same plant was there already",
+            description: "Result of the create. `unchanged`: the same plant was already stored",
             required: true,
             schema: { type: "string", enum: results },
           },
           ...commonHeaders,
         },
-        content: toContent("Plant", words.goodAnswers),
+        content: toContent("Plant", words.goodResponses),
       },
-      400: {
-        description: "unexpected error",
-        headers: {
-          "WWW-Authenticate": {
-            description: "With 40100 to 40103: the challenge of RFC 6750",
-            schema: { type: "string" },
-          },
-          "Retry-After": {
-            description: "With 50300 and 50301: seconds after which to try again",
-            schema: { type: "integer", minimum: 0 },
-          },
-          ...commonHeaders,
-        },
-        content: toContent("Error", {
-          ...words.badRequests,
-          ...(isRejecting && { idTaken: words.conflictExample }),
-        }),
-      },
+      ...(statusMode === "http"
+        ? describeFailuresByStatus(examples)
+        : { 400: describeFailure("unexpected error", allHeaders, examples) }),
     },
   };
 }
 
+/** One response for each status that an error number begins with. */
+function describeFailuresByStatus(examples: Examples): OpenApiObject {
+  const statuses = new Set(words.failures.map(({ error }) => toUsualStatus(error)));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const hasStatus = ({ error }: { readonly error: number }): boolean =>
+        toUsualStatus(error) === status;
+      const description = words.failures
+        .filter(hasStatus)
+        .map(({ error, when }) => `${error}: ${when}`)
+        .join("; ");
+      const ownExamples = Object.entries(examples).filter(([, { value }]) => hasStatus(value));
+      const headers = {
+        ...(status === 401 && challengeHeader),
+        ...(status === 503 && retryHeader),
+      };
+      return [status, describeFailure(description, headers, Object.fromEntries(ownExamples))];
+    }),
+  );
+}
+
+function describeFailure(
+  description: string,
+  headers: OpenApiObject,
+  examples: Examples,
+): OpenApiObject {
+  return {
+    description,
+    headers: { ...headers, ...commonHeaders },
+    content: toContent("Error", examples),
+  };
+}
+
+const challengeHeader = {
+  "WWW-Authenticate": {
+    description: "Challenge of RFC 6750, with errors 40100 to 40103",
+    schema: { type: "string" },
+  },
+};
+
+const retryHeader = {
+  "Retry-After": {
+    description: "Seconds to wait before a retry, with errors 50300 and 50301",
+    schema: { type: "integer", minimum: 0 },
+  },
+};
+
+const allHeaders = { ...challengeHeader, ...retryHeader };
+
 const commonHeaders = {
   "Cache-Control": {
-    description: "Answers are not for caches",
+    description: "Responses must not be cached",
     required: true,
     schema: { type: "string", const: "no-store" },
   },
   "X-Content-Type-Options": {
-    description: "The content type is what it says",
+    description: "Clients must not guess another content type",
     required: true,
     schema: { type: "string", const: "nosniff" },
   },
 };
 
 function toContent(schema: string, examples: OpenApiObject): OpenApiObject {
-  return { "application/json": { schema: toReference(schema), examples } };
+  const hasExamples = Object.keys(examples).length > 0;
+  return { "application/json": { schema: toReference(schema), ...(hasExamples && { examples }) } };
 }
 
 function toReference(schema: string): OpenApiObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** Every field of a Plant with the same rules, and those of its own. */
+/** Describes a NewPlant as a Plant with further members. */
 function describeNewPlant(): OpenApiObject {
   const members = Object.entries(newPlantSchema.shape);
   const own = z.object(
@@ -138,7 +185,7 @@ function describeNewPlant(): OpenApiObject {
   return { allOf: [toReference("Plant"), toSchema(own)] };
 }
 
-/** A schema as the contract writes it: the range of an integer is in its format. */
+/** Converts a schema. As in the contract, the format of an integer states its range. */
 function toSchema(schema: z.ZodMiniType): OpenApiObject {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: "input",

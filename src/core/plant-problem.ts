@@ -1,16 +1,16 @@
-/** What is wrong with a member of a plant, and how a message says it. */
+/** Describes an invalid member of a plant. */
 import type { ErrorKind, Problem } from "./errors.ts";
 import { int64Max, int64Min, isJsonNumber } from "./int64.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "./json.ts";
 import { quoteInput } from "./quote.ts";
 
-/** Names the place of a member in a message: a JSON pointer for a body, the flag for a command line. */
+/** Names a member in a message: `id` in a body, `--id` on the command line, `column id` in a table. */
 export type NamePlace = (member: string) => string;
 
 /**
- * The rule that a member breaks.
+ * Describes the rule that a member breaks.
  *
- * @param code what zod calls it
+ * @param code zod's name of the problem
  */
 export function toProblem(
   member: string,
@@ -19,7 +19,7 @@ export function toProblem(
   namePlace: NamePlace,
 ): Problem {
   const kind = toKind(member, plant.has(member), code);
-  return { kind, message: `${namePlace(member)} ${toComplaint(kind, plant.get(member))}` };
+  return { kind, message: `${namePlace(member)} ${toPredicate(kind, plant.get(member))}` };
 }
 
 function toKind(member: string, isPresent: boolean, code: string): ErrorKind {
@@ -29,31 +29,31 @@ function toKind(member: string, isPresent: boolean, code: string): ErrorKind {
   return code === "invalid_type" ? "idNotInteger" : "idOutOfRange";
 }
 
-function toComplaint(kind: ErrorKind, value: JsonValue | undefined): string {
+function toPredicate(kind: ErrorKind, value: JsonValue | undefined): string {
   const range = `an integer from ${int64Min} to ${int64Max}`;
   switch (kind) {
     case "idMissing":
       return `is missing: it must be ${range}`;
     case "idNotInteger":
     case "idOutOfRange":
-      return `is ${describeValue(value)}: it must be ${range}`;
+      return `must be ${range} (got ${describeValue(value)})`;
     case "nameMissing":
       return "is missing: it must be a string";
     case "tagNotString":
-      return `is ${describeValue(value)}: it must be a string, or be left out`;
+      return `must be a string or be left out (got ${describeValue(value)})`;
     default:
-      return `is ${describeValue(value)}: it must be a string`;
+      return `must be a string (got ${describeValue(value)})`;
   }
 }
 
-/** Of a flag or a cell it is whatever was typed there. */
+/** Describes the text of a number; from a flag or a table, it can be any text. */
 function describeNumber(text: string): string {
   const shown = /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
-  // Of words one sees that they are none.
-  return /\d/.test(text) && !isJsonNumber(text) ? `${shown}, which is no number in JSON` : shown;
+  // Text without digits is obviously not a number.
+  return /\d/.test(text) && !isJsonNumber(text) ? `${shown}, which is not a JSON number` : shown;
 }
 
-/** Says of a string only that it is one: it could be a secret in the wrong place. */
+/** Describes a value for a message. Does not quote strings: one could be a secret in the wrong place. */
 export function describeValue(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return describeNumber(value.text);
   if (typeof value === "string") return "a string";

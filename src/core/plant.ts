@@ -1,60 +1,56 @@
-/** What a plant is, at both ends of the wire (CONTRACT part 1). */
+/** Plants and Errors: types, schemas and JSON, for server and client (CONTRACT part 1). */
 import * as z from "zod/mini";
 import { type Problem, RequestError } from "./errors.ts";
 import { toInteger } from "./int64.ts";
 import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
 import { describeValue, type NamePlace, toProblem } from "./plant-problem.ts";
 
-/** The answer to a create. */
+/** Body of a successful response. */
 export interface Plant {
-  /** The name of the plant; any string, the empty one included. */
+  /** The name of the plant; any string, including the empty string. */
   readonly name: string;
   /** Tag that specifies the type of the plant. */
   readonly tag?: string | undefined;
 }
 
-/** What a create sends. */
+/** Body of a create request. */
 export interface NewPlant extends Plant {
   /** Identification number of the plant; −2^63 … 2^63 − 1. */
   readonly id: bigint;
 }
 
-/** The answer to a create that failed. */
+/** Body of an error response. */
 export interface ErrorBody {
-  /** A row of the error table for this service; any int32 for another one. */
+  /** A number of the error table; another service can send any int32. */
   readonly error: number;
-  /** One line for a person. */
+  /** One line of text. */
   readonly message: string;
 }
 
-/** Checks a Plant, and describes it. */
+/** Validates and describes a Plant. */
 export const plantSchema = z.object({
   name: z.string().check(z.describe("The name of the plant")),
   tag: z.optional(z.string()).check(z.describe("Tag that specifies the type of the plant")),
 }) satisfies z.ZodMiniType<Plant>;
 
-/** Checks a NewPlant, and describes it. */
+/** Validates and describes a NewPlant. */
 export const newPlantSchema = z.object({
   id: z.int64().check(z.describe("Identification number of the plant")),
   ...plantSchema.shape,
 }) satisfies z.ZodMiniType<NewPlant>;
 
-/** Checks an Error body, and describes it. */
+/** Validates and describes an Error body. */
 export const errorBodySchema = z.object({
-  error: z
-    .int32()
-    .check(z.describe("The kind of failure: one of the numbers that the operation lists")),
-  message: z
-    .string()
-    .check(z.describe("What is wrong, where, and what would be right, on one line")),
+  error: z.int32().check(z.describe("Number of the failure, from the list in the operation")),
+  message: z.string().check(z.describe("What is wrong, where, and how to fix it, on one line")),
 }) satisfies z.ZodMiniType<ErrorBody>;
 
-const toPointer: NamePlace = (member) => `/${member}`;
+const namePlain: NamePlace = (member) => member;
 
 /**
- * The plant that a body holds.
+ * Parses a NewPlant from a body.
  *
- * @throws RequestError that names every broken rule, with its place
+ * @throws RequestError that names every broken rule and its place
  */
 export function parseNewPlant(body: Uint8Array): NewPlant {
   const plant = readNewPlant(body);
@@ -71,32 +67,72 @@ export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return text;
   const read = readJson(text);
-  return read instanceof RequestError ? read : judgeNewPlant(read.value, read.problems, toPointer);
+  return read instanceof RequestError
+    ? read
+    : validateNewPlant(read.value, read.problems, namePlain);
 }
 
 /**
- * Checks a value against the rules for a NewPlant. Unknown members are passed over.
+ * Checks a value against the rules for a NewPlant. Ignores unknown members.
  *
- * @param found problems that are known already; they are named first
- * @throws RequestError that names every broken rule, with its place
+ * @param found problems that are already known; the message names them first
+ * @throws RequestError that names every broken rule and its place
  */
 export function checkNewPlant(
   value: JsonValue,
   found: readonly Problem[] = [],
-  namePlace: NamePlace = toPointer,
+  namePlace: NamePlace = namePlain,
 ): NewPlant {
-  const plant = judgeNewPlant(value, found, namePlace);
+  const plant = validateNewPlant(value, found, namePlace);
   if (plant instanceof RequestError) throw plant;
   return plant;
 }
 
-function judgeNewPlant(
+/** Result of {@link inspectNewPlant}. */
+export interface PlantReading {
+  readonly plant: NewPlant | RequestError;
+  /** Id of the record, even if the record is invalid for another reason. Undefined without exactly one valid id. */
+  readonly id?: bigint | undefined;
+  /** Names of members that are not part of a NewPlant. The service ignores them. */
+  readonly unknownMembers: readonly string[];
+}
+
+/**
+ * Checks a value against the rules for a NewPlant and reports unknown members.
+ *
+ * @param found problems that are already known; the message names them first
+ */
+export function inspectNewPlant(
+  value: JsonValue,
+  found: readonly Problem[] = [],
+  namePlace: NamePlace = namePlain,
+): PlantReading {
+  const plant = validateNewPlant(value, found, namePlace);
+  if (!isObject(value)) return { plant, unknownMembers: [] };
+  const unknownMembers = [...value.keys()].filter(
+    (name) => !Object.hasOwn(newPlantSchema.shape, name),
+  );
+  return {
+    plant,
+    id: plant instanceof RequestError ? findId(value, found) : plant.id,
+    unknownMembers,
+  };
+}
+
+function findId(members: JsonObject, found: readonly Problem[]): bigint | undefined {
+  if (found.some(({ kind }) => kind === "duplicateMember")) return undefined;
+  const id = members.get("id");
+  const integer = id instanceof JsonNumber ? toInteger(id.text) : undefined;
+  return newPlantSchema.shape.id.safeParse(integer).data;
+}
+
+function validateNewPlant(
   value: JsonValue,
   found: readonly Problem[],
   namePlace: NamePlace,
 ): NewPlant | RequestError {
   if (!isObject(value)) {
-    const message = `the body is ${describeValue(value)}: send one object such as {"id":1,"name":"fern"}`;
+    const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeValue(value)}`;
     return RequestError.naming([...found, { kind: "notObject", message }]);
   }
   const id = value.get("id");
@@ -112,7 +148,7 @@ function judgeNewPlant(
   return RequestError.naming([...found, ...broken]);
 }
 
-/** The Plant in an answer of status 200; undefined when it holds none. Members beyond a Plant's are dropped. */
+/** Parses the Plant in a response of status 200; undefined for any other body. Ignores unknown members. */
 export function parsePlant(body: Uint8Array): Plant | undefined {
   const members = parseObject(body);
   const tag = members?.get("tag");
@@ -120,7 +156,7 @@ export function parsePlant(body: Uint8Array): Plant | undefined {
   return plantSchema.safeParse(candidate).data;
 }
 
-/** The Error in an answer of status 400; undefined when it holds none. */
+/** Parses the Error in a response of status 400; undefined for any other body. */
 export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
   const members = parseObject(body);
   const error = members?.get("error");
@@ -131,21 +167,21 @@ export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
   return errorBodySchema.safeParse(candidate).data;
 }
 
-/** A Plant as JSON; takes a NewPlant too and leaves its id out. */
+/** Converts a Plant to JSON; omits the id of a NewPlant. */
 export function toPlantJson({ name, tag }: Plant): string {
   const nameMember = `{"name":${toJsonString(name)}`;
   return tag === undefined ? `${nameMember}}` : `${nameMember},"tag":${toJsonString(tag)}}`;
 }
 
-/** Needs no escapes, and is in JSON as long as it is. */
+/** Text without characters that JSON escapes. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** What JSON.stringify gives, in a third of the time for plain text. */
+/** Equals JSON.stringify, in a third of the time for plain text. */
 function toJsonString(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** A NewPlant as JSON, the id with all its digits. */
+/** Converts a NewPlant to JSON with the exact id. */
 export function toNewPlantJson(plant: NewPlant): string {
   return `{"id":${plant.id},${toPlantJson(plant).slice(1)}`;
 }
@@ -154,7 +190,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return value instanceof Map;
 }
 
-/** Reads the object in a response body; undefined when it holds none. */
+/** Reads the object in a response body; undefined for any other value. */
 function parseObject(body: Uint8Array): JsonObject | undefined {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return undefined;

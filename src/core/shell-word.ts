@@ -1,9 +1,9 @@
-/** Text as one word of a command that people copy into a shell. */
+/** Quotes text as one word of a shell command. */
 
-/** What no shell reads as anything but itself. */
+/** Text without special characters of any shell. */
 const plainWord = /^[\w@%+:,./-]+$/;
 
-/** Quoted where it has to be, by the rules of POSIX (XCU section 2.2), which bash, zsh and fish have too. */
+/** Quotes text if necessary, by the rules of POSIX (XCU section 2.2), which also hold for bash and zsh. */
 export function toShellWord(text: string): string {
   return plainWord.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

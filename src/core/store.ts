@@ -1,90 +1,94 @@
-/** The ports of a plant store: what the server needs, and what an engine has to give. No engine is named here. */
+/** Ports of a plant store: for the server, and for the engine of a database. */
 import type { NewPlant } from "./plant.ts";
 
-/** What a create of an id may do that belongs to a different plant (CONTRACT "The same id again"). */
+/** Policies for a create whose id belongs to a different plant (CONTRACT "The same id again"). */
 export const conflictPolicies = ["reject", "replace"] as const;
 
 /** One of {@link conflictPolicies}. */
 export type ConflictPolicy = (typeof conflictPolicies)[number];
 
-/** What became of a create; `conflict` stored nothing. */
+/** Result of a create; `conflict` stored nothing. */
 export type CreateResult = "created" | "unchanged" | "replaced" | "conflict";
 
-/** One create, as an engine commits it. */
+/** A create in a commit. */
 export interface CreateRequest {
   readonly plant: NewPlant;
   readonly onConflict: ConflictPolicy;
 }
 
-/** A token as it is stored: never the token itself. */
+/** A stored token, which never includes the token itself. */
 export interface TokenRecord {
   /** SHA-256 of the token, in lower-case hexadecimal. */
   readonly digest: string;
-  /** The beginning of the token, by which its owner knows it. */
+  /** First characters of the token, so that its owner recognises it. */
   readonly prefix: string;
-  /** For its owner; empty: none. */
+  /** Chosen by its owner; empty if it has none. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly issuedAtMs: number;
-  /** Milliseconds since the epoch, exclusive; absent: never. */
+  /** Milliseconds since the epoch, exclusive. Absent if it never expires. */
   readonly expiresAtMs?: number | undefined;
-  /** Milliseconds since the epoch; absent: not revoked. */
+  /** Milliseconds since the epoch. Absent if it is not revoked. */
   readonly revokedAtMs?: number | undefined;
-  /** The last day on which it was used: days since the epoch, in UTC; absent: never, as far as was noted. */
+  /** Last day of use: days since the epoch, in UTC. Absent if no use was recorded. */
   readonly lastUsedDay?: number | undefined;
 }
 
-/** Which plants to list. */
+/** Selects the plants to list. */
 export interface PlantQuery {
-  /** Only plants with a larger id. */
+  /** Selects only plants with a larger id. */
   readonly afterId?: bigint | undefined;
-  /** Only plants with exactly this tag. */
+  /** Selects only plants with exactly this tag. */
   readonly tag?: string | undefined;
-  /** The most plants to return; at least 1. */
+  /** Maximum number of plants; at least 1. */
   readonly limit: number;
 }
 
 interface StoreParts {
-  /** The stored plant of this id. */
+  /** True if the plants exist only in this process. */
+  readonly isVolatile?: boolean | undefined;
+  /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
-  /** Plants in the order of their ids. */
+  /** Resolves with plants in the order of their ids. */
   list(query: PlantQuery): Promise<readonly NewPlant[]>;
-  /** Resolves when a create could be stored now; rejects with what is in the way. */
+  /** Resolves if a create could be stored now; rejects with the reason otherwise. */
   checkWritable(): Promise<void>;
-  /** Stores a token; durable once it resolves. A digest that is there already stays as it is. */
+  /** Stores a token durably. Does not change a stored token with the same digest. */
   addToken(token: TokenRecord): Promise<void>;
-  /** Every token that was ever added, the oldest first. */
+  /** Resolves with every token, including revoked and expired ones, oldest first. */
   listTokens(): Promise<readonly TokenRecord[]>;
-  /** Revokes a token; durable once it resolves. One that was revoked before stays as it is. */
+  /** Revokes a token durably. Does not change a revoked token. */
   revokeToken(digest: string, revokedAtMs: number): Promise<void>;
-  /** Notes on which day tokens were used; an earlier day changes nothing. May be lost with the power. */
+  /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   noteTokenUses(digests: readonly string[], day: number): Promise<void>;
-  /** Ends it after what was accepted is done. May be called twice. */
+  /** Removes all plants, and no token. Only stores in memory have it. */
+  clear?(): Promise<void>;
+  /** Closes it after all accepted calls have ended. May be called twice. */
   close(): Promise<void>;
 }
 
-/** A durable store of plants and of the tokens that may create them. Its methods reject with a {@link StoreError}. */
+/** A durable store of plants and tokens. Its methods reject with a {@link StoreError}. */
 export interface PlantStore extends StoreParts {
-  /** Resolves once the result would survive the loss of power (CONTRACT "Durability"). */
+  /** Resolves once the result would survive a power failure (CONTRACT "Durability"). */
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<CreateResult>;
 }
 
-/** A store that is only read. */
+/** A store to read. */
 export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listTokens" | "close"> {
-  /** Looks for damage in all that is stored, and at what its durability rests on; rejects with what is wrong. */
+  /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
   checkSoundness(): Promise<void>;
 }
 
 /**
- * What is different from one database to the next. Of `commit`, `addToken`, `revokeToken` and `close` one is under way at a
- * time, but for commits of an engine that takes several; the others may run beside them.
+ * The part of a store that depends on the database. At most {@link StoreEngine.maxCommits} commits are in flight; all other
+ * calls may run at the same time. `close` is the last call.
  */
 export interface StoreEngine extends StoreParts {
-  /** How many commits may be under way; they are carried out in their order. Absent: 1. */
+  /** Maximum number of commits in flight; the engine carries them out in their order. Default: 1. */
   readonly maxCommits?: number;
   /**
-   * Carries out the creates in their order and flushes them together. Either all of them are durable when it resolves,
-   * or it rejects and none is there.
+   * Carries out creates in their order and flushes them together. When it resolves, all of them are durable; when it
+   * rejects, none is stored. The results `unchanged` and `conflict` are as durable as `created`.
    *
    * @returns the results, in the order of the requests
    */
@@ -92,15 +96,15 @@ export interface StoreEngine extends StoreParts {
 }
 
 /**
- * - `full`: no room, or read-only. Nothing was stored; it works again when there is room
- * - `busy`: others kept the store locked for too long, or it can't be reached. Nothing was stored
- * - `closed`: `close()` was called before
- * - `unusable`: it could not be opened, and will not be until somebody mends it
+ * - `full`: no room or read-only, and nothing was stored; or files of the store are gone. Works again once that is fixed
+ * - `busy`: locked by others for too long, or unreachable. Nothing was stored
+ * - `closed`: `close()` was called
+ * - `unusable`: cannot be opened until the operator fixes it
  * - `failed`: anything else
  */
 export type StoreErrorReason = "full" | "busy" | "closed" | "unusable" | "failed";
 
-/** A failure of storage. Its message may name paths: it is for the store's owner, never for a client. */
+/** A failure of the store. Its message may contain paths: it is for the operator, never for a client. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly reason: StoreErrorReason;

@@ -1,20 +1,20 @@
 /** The create operation: from a request to its response (CONTRACT). */
-import type { Authenticator } from "../auth/authenticator.ts";
 import { toBearerToken } from "../auth/credential.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
 import { type NewPlant, readNewPlant } from "../core/plant.ts";
-import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { ConflictPolicy } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
-import type { HttpHeaders, HttpRequest } from "./request.ts";
+import type { Faults } from "./faults.ts";
+import type { ServerBackend } from "./options.ts";
+import { type HttpHeaders, type HttpRequest, serverStopping } from "./request.ts";
 import { type HttpResponse, toPlantResponse } from "./response.ts";
 
-/** Dependencies of {@link createPlant}. */
+/** Options for {@link createPlant}. */
 export interface CreateContext {
-  readonly store: Pick<PlantStore, "create">;
-  readonly authenticator: Pick<Authenticator, "check">;
   readonly admission: Admission;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
+  readonly faults?: Pick<Faults, "perform"> | undefined;
 }
 
 /**
@@ -24,15 +24,16 @@ export interface CreateContext {
  */
 export async function createPlant(
   request: HttpRequest,
+  { store, authenticator }: ServerBackend,
   context: CreateContext,
 ): Promise<HttpResponse | RequestError> {
   const { headers } = request;
-  const { admission, maxBodyBytes } = context;
+  const { admission, faults, maxBodyBytes } = context;
   const token = toBearerToken(headers["authorization"] ?? []);
   if (token instanceof RequestError) return token;
   const error =
-    (await context.authenticator.check(token)) ??
-    checkIsRunning(request) ??
+    (await authenticator.check(token)) ??
+    (request.isLate ? serverStopping() : undefined) ??
     checkExpectations(headers["expect"] ?? []) ??
     checkBodyHeaders(headers, maxBodyBytes) ??
     admission.checkCreates();
@@ -42,9 +43,12 @@ export async function createPlant(
   if (plant instanceof RequestError) return plant;
   const fullError = admission.beginCreate();
   if (fullError !== undefined) return fullError;
-  try {
-    const result = await context.store.create(plant, context.onConflict);
+  const create = async (): Promise<HttpResponse | RequestError> => {
+    const result = await store.create(plant, context.onConflict);
     return result === "conflict" ? idTaken(plant) : toPlantResponse(plant, result);
+  };
+  try {
+    return await (faults === undefined ? create() : faults.perform(create));
   } finally {
     admission.endCreate();
   }
@@ -62,13 +66,8 @@ async function readPlant(
 function idTaken({ id }: NewPlant): RequestError {
   return new RequestError(
     "idTaken",
-    `/id ${id} belongs to a different plant, which stays as it is: choose another id`,
+    `id ${id} belongs to a different plant, which was not changed: choose another id`,
   );
-}
-
-function checkIsRunning({ isLate }: HttpRequest): RequestError | undefined {
-  if (!isLate) return undefined;
-  return new RequestError("shuttingDown", "the server is stopping: try again");
 }
 
 /** RFC 9110 section 10.1.1 defines one expectation. */

@@ -1,12 +1,13 @@
 /** Maps each request to a response: routing, authentication and the operations. Knows nothing of sockets. */
-import { RequestError } from "../core/errors.ts";
+import { type ErrorKind, RequestError } from "../core/errors.ts";
+import { probeHeader } from "../core/interface.ts";
 import { type PlantStore, StoreError } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
 import { createPlant } from "./create-plant.ts";
 import { createSelfDescription } from "./docs/self-description.ts";
-import type { PlantServerOptions } from "./options.ts";
-import type { HttpRequest } from "./request.ts";
+import type { PlantServerOptions, ServerBackend } from "./options.ts";
+import { type HttpRequest, serverStopping } from "./request.ts";
 import {
   type HttpResponse,
   toErrorResponse,
@@ -30,20 +31,21 @@ export interface HandlerOptions extends Omit<PlantServerOptions, "port" | "socke
   /** URL under which the server is reached over HTTP, including the base path. */
   readonly url: string;
   readonly admission: Admission;
-  /** Phase of the server; creates get 50301 while it starts. */
-  readonly phase: () => "starting" | "running" | "stopping";
+  /** Undefined while the server starts: creates get 50301. */
+  readonly backend: () => ServerBackend | undefined;
+  readonly isStopping: () => boolean;
 }
 
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, metrics, onError, phase, store } = options;
+  const { basePath, metrics, onError, statusMode } = options;
   const addCors = createCorsPolicy(options.corsOrigins ?? []);
   const findRoute = createRouter(basePath, {
     hasPage: options.docs ?? true,
     hasMetrics: metrics !== undefined,
     hasOptions: addCors !== undefined,
   });
-  const checkWritable = createWritableCheck(store);
+  const checkWritable = createWritableCheck();
   const selfDescription = createSelfDescription(options);
 
   function perform(
@@ -51,13 +53,15 @@ export function createHandler(options: HandlerOptions): Handler {
     request: HttpRequest,
   ): HttpResponse | RequestError | Promise<HttpResponse | RequestError> {
     const [host] = request.headers["host"] ?? [];
+    const backend = options.backend();
     switch (operation) {
       case "create":
-        return phase() === "starting" ? serverStarting : createPlant(request, options);
+      case "probe":
+        return backend === undefined ? serverStarting : createPlant(request, backend, options);
       case "health":
         return toStatusResponse("ok");
       case "readiness":
-        return checkReadiness();
+        return checkReadiness(backend);
       case "metrics":
         return showMetrics();
       case "description":
@@ -74,17 +78,17 @@ export function createHandler(options: HandlerOptions): Handler {
     return { status: 200, body, contentType: metrics?.contentType ?? "text/plain", headers: "" };
   }
 
-  async function checkReadiness(): Promise<HttpResponse> {
-    if (phase() === "starting") return toErrorResponse(serverStarting, 503);
-    if (phase() === "stopping") {
+  async function checkReadiness(backend: ServerBackend | undefined): Promise<HttpResponse> {
+    if (backend === undefined) return toUnreadyResponse(serverStarting);
+    if (options.isStopping()) {
       const message = "the server is stopping: try another one";
-      return toErrorResponse(new RequestError("shuttingDown", message), 503);
+      return toUnreadyResponse(new RequestError("shuttingDown", message));
     }
     try {
-      await checkWritable();
-      return toStatusResponse("ready");
+      await checkWritable(backend.store);
+      return toStatusResponse("ready", backend.store.isVolatile);
     } catch (error) {
-      return toErrorResponse(toRequestError(error), 503);
+      return toUnreadyResponse(toRequestError(error));
     }
   }
 
@@ -107,12 +111,37 @@ export function createHandler(options: HandlerOptions): Handler {
         result = toRequestError(error);
       }
     }
-    const response = result instanceof RequestError ? toErrorResponse(result) : result;
+    if (operation === "create" && isProbe(request, result)) operation = "probe";
+    const response = result instanceof RequestError ? toErrorResponse(result, statusMode) : result;
     return { response: addCors?.(response, request.headers["origin"]?.[0]) ?? response, operation };
   };
 }
 
+/** The rejections that a test of a token can get. The header hides no other result of a create from the log. */
+const probeErrors = new Set<ErrorKind>([
+  "idMissing",
+  "noCredential",
+  "malformedCredential",
+  "unknownToken",
+  "expiredToken",
+]);
+
+function isProbe({ headers }: HttpRequest, result: HttpResponse | RequestError): boolean {
+  const isRejected = result instanceof RequestError && probeErrors.has(result.kind);
+  return isRejected && headers[probeHeader] !== undefined;
+}
+
+/** Error for a bug. */
+export const unexpectedFailure = new RequestError(
+  "unexpected",
+  "the server failed unexpectedly: try again",
+);
 const serverStarting = new RequestError("overloaded", "the server is starting: try again");
+
+/** Every reason has the status 503, which load balancers expect. */
+function toUnreadyResponse(error: RequestError): HttpResponse {
+  return { ...toErrorResponse(error, "http"), status: 503 };
+}
 
 /** Describes a failure without its details, which may name paths of the machine. */
 function describeFailure(error: unknown): RequestError {
@@ -122,18 +151,18 @@ function describeFailure(error: unknown): RequestError {
     case "busy":
       return new RequestError("overloaded", "the storage is busy: try again");
     case "closed":
-      return new RequestError("shuttingDown", "the server is stopping: try again");
+      return serverStopping();
     default:
-      return new RequestError("unexpected", "the server failed unexpectedly: try again");
+      return unexpectedFailure;
   }
 }
 
 /** Requests may check readiness at any rate; the store is checked at most this often. */
 const writableCheckMs = 1000;
 
-function createWritableCheck(store: Pick<PlantStore, "checkWritable">): () => Promise<void> {
+function createWritableCheck(): (store: Pick<PlantStore, "checkWritable">) => Promise<void> {
   let lastCheck: Promise<void> | undefined;
-  return () => {
+  return (store) => {
     if (lastCheck === undefined) {
       lastCheck = store.checkWritable();
       const forget = (): void => {

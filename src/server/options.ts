@@ -1,22 +1,34 @@
 /** Options of a server. */
 import type { Authenticator } from "../auth/authenticator.ts";
+import type { StatusMode } from "../core/errors.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { Faults } from "./faults.ts";
 import type { ListenAddress } from "./http/listen.ts";
 import type { TlsCertificate } from "./http/listener.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Metrics } from "./ops/metrics.ts";
 import type { RequestRecord } from "./ops/log.ts";
 
+/** Where a server stores plants and checks tokens. */
+export interface ServerBackend {
+  readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
+  readonly authenticator: Pick<Authenticator, "check">;
+}
+
 /** Options for {@link openPlantServer}. */
 export interface PlantServerOptions extends ServerLimits, ListenAddress {
+  /** `false` opens no socket: requests come only through `PlantServer.fetch`. */
+  readonly listen?: boolean;
   /** Certificate for HTTPS; plain HTTP without it. */
   readonly certificate?: TlsCertificate | undefined;
-  readonly store: Pick<PlantStore, "create" | "checkWritable">;
-  readonly authenticator: Pick<Authenticator, "check">;
   /** Prefix of `/plants`: empty, or with a leading and without a trailing slash. */
   readonly basePath: string;
   /** Policy for a create whose id belongs to a different plant. */
   readonly onConflict: ConflictPolicy;
+  /** Status of failed creates; by default `contract`, which is 400. */
+  readonly statusMode?: StatusMode | undefined;
+  /** Faults of creates, for tests of clients; none without it. */
+  readonly faults?: Pick<Faults, "perform" | "stop" | "maxDelayMs"> | undefined;
   /** URL that clients use, including the base path, if it differs from the listening address. */
   readonly publicUrl?: string | undefined;
   /** `false` disables the documentation page at `/` and `/docs`. */

@@ -100,6 +100,21 @@ export function headersTooLarge(): RequestError {
   );
 }
 
+/** Error for a request that comes after the server began to stop. */
+export function serverStopping(): RequestError {
+  return new RequestError("shuttingDown", "the server is stopping: try again");
+}
+
+/** Error for a request that does not arrive in time. */
+export function requestTimedOut(): RequestError {
+  return new RequestError("requestTimeout", "the request took too long to arrive: try again");
+}
+
+/** Error for a body whose end is missing. */
+export function bodyEndedEarly(): RequestError {
+  return malformed("the connection ended before the body did");
+}
+
 function malformed(message: string): RequestError {
   return new RequestError("malformedHttp", message);
 }

@@ -1,7 +1,7 @@
 /** Responses as values, and the one function that turns them into status, headers and body. */
 import { STATUS_CODES } from "node:http";
 import { CredentialError } from "../auth/credential.ts";
-import type { ErrorKind, RequestError } from "../core/errors.ts";
+import { type RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
 import { MethodError } from "./routes.ts";
@@ -18,6 +18,8 @@ export interface HttpResponse {
   readonly error?: number;
   /** Result of a create. */
   readonly result?: string;
+  /** True if the transport closes the connection instead of sending the response. */
+  readonly isDropped?: true;
 }
 
 /** A response as it is sent. */
@@ -44,9 +46,14 @@ const resultHeaders = {
   replaced: toHeader("X-Plantstore-Result", "replaced"),
 } as const;
 
-/** Response of the health checks. */
-export function toStatusResponse(status: "ok" | "ready"): HttpResponse {
-  return { status: 200, body: JSON.stringify({ status }), headers: "" };
+/**
+ * Response of the health checks.
+ *
+ * @param isVolatile true if plants exist only in the memory of the server, which the response then says
+ */
+export function toStatusResponse(status: "ok" | "ready", isVolatile = false): HttpResponse {
+  const body = JSON.stringify({ status, ...(isVolatile && { store: "memory" }) });
+  return { status: 200, body, headers: "" };
 }
 
 /** Response to OPTIONS. */
@@ -54,20 +61,12 @@ export function toOptionsResponse(methods: readonly string[]): HttpResponse {
   return { status: 204, body: "", headers: toHeader("Allow", methods.join(", ")) };
 }
 
-/**
- * Response to a rejected request.
- *
- * @param status HTTP status; by default 400, which the create operation uses for every failure (CONTRACT part 1, rule 2)
- */
-export function toErrorResponse(
-  error: RequestError,
-  status = errorStatuses[error.kind] ?? 400,
-): HttpResponse {
+/** Response to a rejected or failed request. */
+export function toErrorResponse(error: RequestError, mode: StatusMode = "contract"): HttpResponse {
   const body = JSON.stringify({ error: error.error, message: error.message });
+  const status = toStatus(error.kind, mode);
   return { status, body, headers: toErrorHeaders(error), error: error.error };
 }
-
-const errorStatuses: Partial<Record<ErrorKind, number>> = { noSuchPath: 404, noSuchMethod: 405 };
 
 function toErrorHeaders(error: RequestError): string {
   if (error instanceof CredentialError) return toHeader("WWW-Authenticate", error.challenge);
@@ -84,27 +83,34 @@ export function toHeader(name: string, value: string): string {
 /**
  * Completes a response with the headers that every response has.
  *
- * @param keepAliveSeconds time for which an idle connection stays open; undefined if the connection closes
+ * @param connectionHeaders from {@link toConnectionHeaders}; empty for a transport without connections
  */
 export function toMessage(
   { status, body, contentType = "application/json", headers }: HttpResponse,
   requestId: string,
-  keepAliveSeconds: number | undefined,
+  connectionHeaders: string,
 ): HttpMessage {
   const bodyBytes = Buffer.byteLength(body);
   // 204 has no content, not even an empty one (RFC 9110 section 8.6).
   const content =
     status === 204 ? "" : `Content-Type: ${contentType}\r\nContent-Length: ${bodyBytes}\r\n`;
-  const connection =
-    keepAliveSeconds === undefined
-      ? "close"
-      : `keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}`;
   return {
     status,
-    headers: `${content}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Date: ${toDate()}\r\nConnection: ${connection}\r\n`,
+    headers: `${content}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Date: ${toDate()}\r\n${connectionHeaders}`,
     body,
     bodyBytes,
   };
+}
+
+/**
+ * Returns the headers about the connection.
+ *
+ * @param keepAliveSeconds time for which an idle connection stays open; undefined if the connection closes
+ */
+export function toConnectionHeaders(keepAliveSeconds: number | undefined): string {
+  return keepAliveSeconds === undefined
+    ? "Connection: close\r\n"
+    : `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
 }
 
 /** The bytes of a message, as text: ASCII except for the body. */
@@ -112,12 +118,12 @@ export function toText({ status, headers, body }: HttpMessage): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
 }
 
-/** The headers of a message as names and values in turn. */
-export function toRawHeaders({ headers }: HttpMessage): string[] {
+/** The names and values of a message's headers. */
+export function toHeaderPairs({ headers }: HttpMessage): [name: string, value: string][] {
   return headers
     .trimEnd()
     .split("\r\n")
-    .flatMap((line) => {
+    .map((line) => {
       const end = line.indexOf(": ");
       return [line.slice(0, end), line.slice(end + 2)];
     });

@@ -6,6 +6,8 @@ import type { HttpRequest } from "./request.ts";
 /** The operation of the contract, and those that describe the server. */
 export type Operation =
   | "create"
+  /** A create that only tests a token, and is rejected. */
+  | "probe"
   | "health"
   | "readiness"
   | "metrics"
@@ -75,13 +77,13 @@ export function createRouter(
       (headers["accept"] ?? []).some((value) => value.includes("text/html"));
     const route = isRootPage ? pageRoute : routes.get(path);
     if (route === undefined) {
-      const message = `no such path: "${quoteInput(path, 80)}"; plants are created with POST ${createPath}`;
+      const message = `unknown path "${quoteInput(path, 80)}": create plants with POST ${createPath}`;
       return new RequestError("noSuchPath", message);
     }
     if (!route.methods.includes(method)) {
       const allow = route.methods.join(", ");
       return new MethodError(
-        `no such method on ${path}: ${quoteInput(method)}; send ${allow}`,
+        `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}`,
         allow,
       );
     }

@@ -1,29 +1,20 @@
-/** The plant store as an HTTP server: opens it, starts it, closes it. */
-import { Server as TlsServer } from "node:tls";
+/** The plant store as a server: opens it, starts it, closes it. */
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler } from "./handler.ts";
-import type { Connection, ConnectionContext } from "./http/connection.ts";
-import { Connections } from "./http/connections.ts";
-import { startFastLane } from "./http/fast-lane.ts";
-import { listen } from "./http/listen.ts";
-import {
-  createHttpServer,
-  idleGraceMs,
-  takeConnectionListener,
-  type TlsCertificate,
-  toTlsOptions,
-} from "./http/listener.ts";
-import { startNodeTransport } from "./http/node-transport.ts";
-import { SocketStream } from "./http/socket-stream.ts";
-import { createUsualRequestParser } from "./http/usual-request.ts";
-import type { PlantServerOptions } from "./options.ts";
+import type { ConnectionContext } from "./http/connection.ts";
+import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
+import { openHttpServer } from "./http/http-server.ts";
+import type { TlsCertificate } from "./http/listener.ts";
+import type { PlantServerOptions, ServerBackend } from "./options.ts";
 
-/** A server that listens. */
+/** A server that is open. */
 export interface PlantServer {
   /** URL in front of `/plants`: scheme, host, port and base path; `unix:` and a path for a Unix socket. */
   readonly url: string;
+  /** Responds to a request without a socket. */
+  readonly fetch: Fetch;
   /** Starts to serve. Creates that arrive earlier get 50301. */
-  start(): void;
+  start(backend: ServerBackend): void;
   /**
    * Uses another certificate for new connections.
    *
@@ -39,78 +30,57 @@ export interface PlantServer {
   close(timeoutMs: number): Promise<void>;
 }
 
+/** HTTP over a Unix socket, or over no socket at all, needs some host name as well. */
+const localOrigin = "http://localhost";
+
 /**
- * Opens a server. It listens, but does not serve until {@link PlantServer.start} is called.
+ * Opens a server. It does not serve until {@link PlantServer.start} is called.
  *
  * @throws an error of node:net if it cannot listen (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …), or of OpenSSL for an invalid
  *   certificate
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
-  let phase: "starting" | "running" | "stopping" = "starting";
+  let backend: ServerBackend | undefined;
   let stoppedAtMs = Number.POSITIVE_INFINITY;
-  let closed: Promise<void> | undefined;
-  const { basePath, idleTimeoutMs, maxBodyBytes, onError, onResponse, socketPath } = options;
-  const stallTimeoutMs = 2 * options.requestTimeoutMs;
-  const isEncrypted = options.certificate !== undefined;
+  let closed: Promise<unknown> | undefined;
+  const { basePath, idleTimeoutMs, onError, onResponse, socketPath } = options;
   const admission = new Admission(options);
-  const server = createHttpServer(options, options.certificate);
-  const passToNode = takeConnectionListener(
-    server,
-    isEncrypted ? "secureConnection" : "connection",
-  );
-
-  const origin = await listen(server, options, isEncrypted);
-  server.on("error", onError);
-  const url = socketPath === undefined ? origin + basePath : origin;
+  const httpServer = options.listen === false ? undefined : await openHttpServer(options);
+  const httpOrigin = socketPath === undefined ? (httpServer?.origin ?? localOrigin) : localOrigin;
   const context: ConnectionContext = {
     handler: createHandler({
       ...options,
-      // HTTP over a Unix socket needs some host name as well.
-      url: socketPath === undefined ? url : `http://localhost${basePath}`,
+      url: httpOrigin + basePath,
       admission,
-      phase: () => phase,
+      backend: () => backend,
+      isStopping: () => closed !== undefined,
     }),
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
     stoppedAtMs: () => stoppedAtMs,
     onError,
     onResponse,
+    statusMode: options.statusMode,
   };
-  startNodeTransport(server, maxBodyBytes);
-  const fastLane = {
-    parse:
-      options.fastLane === false
-        ? () => undefined
-        : createUsualRequestParser(`${basePath}/plants`, maxBodyBytes),
-    idleTimeoutMs: idleTimeoutMs + idleGraceMs,
-    stallTimeoutMs,
-    handOver(connection: Connection, bytes: Buffer): void {
-      const stream = new SocketStream(connection, stallTimeoutMs);
-      passToNode(stream);
-      stream.receive(bytes);
-    },
-  };
-  const connections = new Connections(server, context, {
-    maxConnections: options.maxConnections,
-    isEncrypted,
-    onOpen: (connection) => startFastLane(connection, fastLane),
-  });
+  const connections = httpServer?.serve(context);
+  const transport = new FetchTransport(context, options.requestTimeoutMs);
 
   return {
-    url,
-    start() {
-      if (phase === "starting") phase = "running";
+    url: socketPath === undefined ? httpOrigin + basePath : `unix:${socketPath}`,
+    fetch: transport.fetch,
+    start(started) {
+      backend ??= started;
     },
-    setCertificate(certificate) {
-      if (server instanceof TlsServer) server.setSecureContext(toTlsOptions(certificate));
-    },
+    setCertificate: (certificate) => httpServer?.setCertificate(certificate),
     readLoad: () => admission.load,
-    close(timeoutMs) {
-      if (closed !== undefined) return closed;
-      phase = "stopping";
-      stoppedAtMs = performance.now();
-      closed = connections.stop(timeoutMs);
-      return closed;
+    async close(timeoutMs) {
+      if (closed === undefined) {
+        stoppedAtMs = performance.now();
+        closed = Promise.all([connections?.stop(timeoutMs), transport.stop(timeoutMs)]).finally(
+          () => options.faults?.stop(),
+        );
+      }
+      await closed;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Turns an engine into a store: creates that come in together share one commit, and so one flush of the disk. */
+/** Turns an engine into a store: creates that arrive together share one commit, and so one flush of the disk. */
 import {
   type CreateRequest,
   type CreateResult,
@@ -6,110 +6,144 @@ import {
   type StoreEngine,
   StoreError,
 } from "../core/store.ts";
-import { createCallQueue } from "./call-queue.ts";
 
-/** Creates in one commit; more of them would hold up other writers of the same store. */
+/** Receives the size and the duration of each successful commit; it must not throw. */
+export type CommitListener = (plants: number, durationMs: number) => void;
+
+/** Maximum number of creates in one commit. Larger commits would delay other writers of the same store. */
 const maxBatch = 1000;
 
 /**
- * Characters of names and tags in one commit, where a single create has no more: a thousand of the largest plants would
- * be a gigabyte, here and in the engine's log.
+ * Maximum number of characters in the names and tags of one commit, unless a single plant has more. Without it, a
+ * thousand plants of the maximum size would take a gigabyte, here and in the log of the engine.
  */
 const maxBatchText = 2 ** 22;
 
 /**
- * Creates for which an idle engine begins before the turn has ended, and one that takes two commits before it is done with
- * the first. With many connections a turn takes milliseconds, in which the engine is better at work: at 64 connections
- * the one brings a third more creates, and the other a fifth more than that.
+ * Number of creates from which a batch is sent before the event loop's turn ends, and together with a commit in flight if the
+ * engine allows that. A turn with many connections takes milliseconds, in which the engine can already work. At 64
+ * connections, sending early brings a third more creates, and the second commit in flight another fifth.
  */
 const eagerBatch = 32;
 
-/** Creates that share a commit; it takes more of them until its turn comes or it is full. */
+/** Creates that share a commit. */
 interface Batch {
   readonly requests: CreateRequest[];
   textLength: number;
-  readonly committed: Promise<readonly CreateResult[]>;
+  readonly results: Promise<readonly CreateResult[]>;
+  readonly resolve: (results: readonly CreateResult[]) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
- * A store on an engine. Commits and changes of tokens go to the engine one at a time; the creates that arrive meanwhile
- * form the next commit, which begins as soon as that one has ended, or, when it has become large and the engine takes
- * several, beside it. A lone create waits for nothing but the end of the event loop's turn, in which others may join it.
- * A commit that fails rejects all of its creates, for what ails a commit is never one plant, and no others. A read sees
- * every create that was accepted before it, and holds up none that comes after it. Whether it can be written, and by
- * whom, is asked beside all that: who has to know must not wait for a database that is down once more for each commit.
- * Nor does a commit wait for a note of who wrote.
+ * Creates a store on an engine.
+ *
+ * This is the only place that orders commits. The last batch in the queue accepts creates. A batch is sent at the end of
+ * the event loop's turn if no commit is in flight, as soon as the last commit ends otherwise, and earlier if it is large
+ * (see {@link eagerBatch}). A failed commit rejects every create in its batch. A single plant cannot make a commit fail.
+ *
+ * Reads see every create that was accepted before them. Everything else does not wait for commits.
+ *
+ * @param onCommit is called after each successful commit
  */
-export function createGroupCommit(engine: StoreEngine): PlantStore {
-  const queue = createCallQueue(engine.maxCommits ?? 1);
-  const others = new Set<Promise<unknown>>();
-  let lastWrite: Promise<unknown> = Promise.resolve();
-  let openBatch: Batch | undefined;
+export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener): PlantStore {
+  const { maxCommits = 1 } = engine;
+  const queue: Batch[] = [];
+  const otherCalls = new Set<Promise<unknown>>();
+  let commitsInFlight = 0;
+  let endOfTurn: NodeJS.Immediate | undefined;
+  let lastCommit: Promise<unknown> = Promise.resolve();
   let closed: Promise<void> | undefined;
-
-  function accept<T>(call: () => Promise<T>): Promise<T> {
-    if (closed === undefined) return call();
-    return Promise.reject(new StoreError("closed", "the store is closed"));
-  }
-
-  function write<T>(call: () => Promise<T>, mayOverlap = false): Promise<T> {
-    const written = queue.add(call, mayOverlap);
-    lastWrite = written.catch(() => undefined);
-    return written;
-  }
-
-  function beside<T>(result: Promise<T>): Promise<T> {
-    const forget = (): void => void others.delete(ended);
-    const ended: Promise<void> = result.then(forget, forget);
-    others.add(ended);
-    return result;
-  }
-
-  function read<T>(call: () => Promise<T>): Promise<T> {
-    return beside(lastWrite.then(call));
-  }
-
-  function startBatch(): Batch {
-    const requests: CreateRequest[] = [];
-    const committed = write(() => {
-      if (openBatch === batch) openBatch = undefined;
-      return engine.commit(requests);
-    }, true);
-    const batch = { requests, textLength: 0, committed };
-    return batch;
-  }
 
   function create(request: CreateRequest): Promise<CreateResult> {
     const { name, tag = "" } = request.plant;
     const textLength = name.length + tag.length;
-    if (openBatch === undefined || isFull(openBatch, textLength)) openBatch = startBatch();
-    const { requests, committed } = openBatch;
-    openBatch.textLength += textLength;
-    const index = requests.push(request) - 1;
-    if (requests.length === eagerBatch) queue.hurry();
-    return committed.then((results) => {
+    let batch = queue.at(-1);
+    if (batch === undefined || isFull(batch, textLength)) {
+      batch = createBatch();
+      queue.push(batch);
+      lastCommit = batch.results.catch(() => undefined);
+    }
+    batch.textLength += textLength;
+    const index = batch.requests.push(request) - 1;
+    if (batch.requests.length === eagerBatch) commitIfDue();
+    else if (commitsInFlight === 0) endOfTurn ??= setImmediate(commitIfDue);
+    return batch.results.then((results) => {
       const result = results[index];
-      if (result === undefined) throw new StoreError("failed", "the engine left a create out");
+      if (result === undefined) throw new StoreError("failed", "the engine left out a create");
       return result;
     });
   }
 
+  function commitIfDue(): void {
+    const isLarge = (queue[0]?.requests.length ?? 0) >= eagerBatch;
+    if (commitsInFlight > 0 && !(isLarge && commitsInFlight < maxCommits)) return;
+    clearImmediate(endOfTurn);
+    endOfTurn = undefined;
+    const batch = queue.shift();
+    if (batch !== undefined) void commit(batch);
+  }
+
+  async function commit({ requests, resolve, reject }: Batch): Promise<void> {
+    commitsInFlight++;
+    const startedAtMs = performance.now();
+    let settle: () => void;
+    try {
+      const results = await engine.commit(requests);
+      onCommit?.(requests.length, performance.now() - startedAtMs);
+      settle = () => resolve(results);
+    } catch (error) {
+      settle = () => reject(error);
+    }
+    commitsInFlight--;
+    // The next commit starts before the callers of this one continue, because they may keep the thread busy.
+    commitIfDue();
+    settle();
+  }
+
+  function accept<T>(call: () => Promise<T>): Promise<T> {
+    if (closed !== undefined) return rejectClosed();
+    const result = call();
+    const forget = (): void => void otherCalls.delete(ended);
+    const ended: Promise<void> = result.then(forget, forget);
+    otherCalls.add(ended);
+    return result;
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([lastCommit, ...otherCalls]);
+    await engine.close();
+  }
+
   return {
-    create: (plant, onConflict) => accept(() => create({ plant, onConflict })),
-    get: (id) => accept(() => read(() => engine.get(id))),
-    list: (query) => accept(() => read(() => engine.list(query))),
-    checkWritable: () => accept(() => beside(engine.checkWritable())),
-    addToken: (token) => accept(() => write(() => engine.addToken(token))),
-    listTokens: () => accept(() => beside(engine.listTokens())),
-    revokeToken: (digest, revokedAtMs) =>
-      accept(() => write(() => engine.revokeToken(digest, revokedAtMs))),
-    noteTokenUses: (digests, day) => accept(() => beside(engine.noteTokenUses(digests, day))),
-    close: () =>
-      (closed ??= write(async () => {
-        await Promise.all(others);
-        await engine.close();
-      })),
+    isVolatile: engine.isVolatile,
+    create: (plant, onConflict) =>
+      closed === undefined ? create({ plant, onConflict }) : rejectClosed(),
+    get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
+    list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
+    checkWritable: () => accept(() => engine.checkWritable()),
+    addToken: (token) => accept(() => engine.addToken(token)),
+    listTokens: () => accept(() => engine.listTokens()),
+    revokeToken: (digest, revokedAtMs) => accept(() => engine.revokeToken(digest, revokedAtMs)),
+    noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
+    ...(engine.clear && {
+      clear: () => accept(() => lastCommit.then(() => engine.clear?.())),
+    }),
+    close: () => (closed ??= close()),
   };
+}
+
+function rejectClosed(): Promise<never> {
+  return Promise.reject(new StoreError("closed", "the store is closed"));
+}
+
+function createBatch(): Batch {
+  let resolve: Batch["resolve"] = () => undefined;
+  let reject: Batch["reject"] = () => undefined;
+  const results = new Promise<readonly CreateResult[]>((...settlers) => {
+    [resolve, reject] = settlers;
+  });
+  return { requests: [], textLength: 0, results, resolve, reject };
 }
 
 function isFull({ requests, textLength }: Batch, more: number): boolean {

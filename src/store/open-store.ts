@@ -1,36 +1,34 @@
-/** Opens the store that a URL names; only the engine it needs is loaded. */
+/** Opens the store that a URL names. Only the engine of that store is loaded. */
 import { type PlantStore, type StoreEngine, StoreError, type StoreReader } from "../core/store.ts";
-import { type CommitListener, observeCommits } from "./commit-observer.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { type CommitListener, createGroupCommit } from "./group-commit.ts";
 import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
 
-/** How a store is opened. */
+/** Options for {@link openStore}. */
 export interface OpenStoreOptions {
-  /** Whether it is refused when there is none yet, instead of created. */
+  /** Rejects a missing store instead of creating it. Default: false. */
   readonly mustExist?: boolean;
-  /** Is told of each commit that succeeded; it must not throw. */
+  /** Is called after each successful commit. */
   readonly onCommit?: CommitListener | undefined;
+  /** Receives warnings for the operator, such as a second name of the file. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
- * Opens a store, and creates it when there is none yet.
+ * Opens a store, and creates it if it is missing.
  *
  * @param url `sqlite:PATH`, `postgres://…` or `memory:`
- * @throws StoreError mostly `unusable`; its message is one line with what is wrong, where, and what to do
+ * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
  */
-export async function openStore(
-  url: string,
-  { mustExist = false, onCommit }: OpenStoreOptions = {},
-): Promise<PlantStore> {
-  const engine = await openEngine(parseStoreUrl(url), mustExist);
-  return createGroupCommit(onCommit === undefined ? engine : observeCommits(engine, onCommit));
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<PlantStore> {
+  const engine = await openEngine(parseStoreUrl(url), options);
+  return createGroupCommit(engine, options.onCommit);
 }
 
 /**
- * Opens a store that is there already, to read it. Nothing is created or changed, and others may write to it meanwhile.
+ * Opens an existing store to read. Nothing is created or changed, and others may write to it meanwhile.
  *
  * @param url `sqlite:PATH` or `postgres://…`
- * @throws StoreError mostly `unusable`; its message is one line with what is wrong, where, and what to do
+ * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
  */
 export async function openStoreReader(url: string): Promise<StoreReader> {
   const location = parseStoreUrl(url);
@@ -38,10 +36,10 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
     case "memory":
       throw new StoreError(
         "unusable",
-        "memory: can't be read from outside: it lives in its server, and ends with it",
+        "a memory: store exists only inside its server process and cannot be read from another one",
       );
     case "sqlite": {
-      const { openSqliteReader } = await import("./sqlite/reader.ts");
+      const { openSqliteReader } = await import("./sqlite/engine.ts");
       return openSqliteReader(location.path);
     }
     case "postgres": {
@@ -51,13 +49,16 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
   }
 }
 
-async function openEngine(location: StoreLocation, mustExist: boolean): Promise<StoreEngine> {
+async function openEngine(
+  location: StoreLocation,
+  { mustExist = false, onWarning }: OpenStoreOptions,
+): Promise<StoreEngine> {
   switch (location.engine) {
     case "memory": {
       if (mustExist) {
         throw new StoreError(
           "unusable",
-          "memory: can't be changed from outside: it lives in its server, and ends with it",
+          "a memory: store exists only inside its server process and cannot be changed from another one",
         );
       }
       const { createMemoryEngine } = await import("./memory/engine.ts");
@@ -65,7 +66,7 @@ async function openEngine(location: StoreLocation, mustExist: boolean): Promise<
     }
     case "sqlite": {
       const { openSqliteEngine } = await import("./sqlite/engine.ts");
-      return openSqliteEngine(location.path, mustExist);
+      return openSqliteEngine(location.path, { mustExist, onWarning });
     }
     case "postgres": {
       const { openPostgresEngine } = await import("./postgres/engine.ts");

@@ -1,27 +1,28 @@
-/** Where a store is, as `--store` and `PLANTSTORE_STORE` say it. */
+/** Parses the URL of a store, from `--store` or `PLANTSTORE_STORE`. */
 import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
 import { parsePostgresUrl, toPlace } from "./postgres/postgres-url.ts";
 
-/** What a store URL names. */
+/** Engine and place of a store. */
 export type StoreLocation =
   | { readonly engine: "memory" }
   | {
       readonly engine: "sqlite";
-      /** As given: absolute, or relative to the working directory. */
+      /** Absolute, or relative to the working directory. */
       readonly path: string;
     }
   | {
       readonly engine: "postgres";
-      /** May hold a password. */
+      /** Can contain a password. */
       readonly url: string;
     };
 
-const possible = "sqlite:PATH (a file), postgres://… (a database) or memory: (gone at the end)";
+const possible =
+  "sqlite:PATH (a file), postgres://… (a database) or memory: (kept until the server ends)";
 
 /**
- * Reads `sqlite:PATH`, `postgres://…`, `postgresql://…` or `memory:`. The path of a file is taken literally, `?`, `%`
- * and `file:` included.
+ * Parses `sqlite:PATH`, `postgres://…`, `postgresql://…` or `memory:`. The path of a file is literal, including `?`, `%`
+ * and `file:`.
  *
  * @throws StoreError `unusable`
  */
@@ -32,18 +33,18 @@ export function parseStoreUrl(url: string): StoreLocation {
   switch (scheme) {
     case "memory:":
       if (rest !== "") {
-        throw new StoreError("unusable", "memory: takes no path: write memory: alone");
+        throw new StoreError("unusable", "memory: must not have a path: use memory: alone");
       }
       return { engine: "memory" };
     case "sqlite:":
       if (rest === "") {
-        throw new StoreError("unusable", "sqlite: has no path: write for example sqlite:plants.db");
+        throw new StoreError("unusable", "sqlite: needs a path, such as sqlite:plants.db");
       }
-      // To SQLite itself that is a store in memory; a file of this name would be one by mistake.
+      // For SQLite itself, this name means a database in memory. A file of this name would be a mistake.
       if (rest === ":memory:") {
         throw new StoreError(
           "unusable",
-          "sqlite::memory: is no file: write memory: for a store that is gone at the end, or sqlite:./:memory: for a file of that name",
+          "sqlite::memory: is not a file: use memory: for a store that ends with the server, or sqlite:./:memory: for a file with that name",
         );
       }
       return { engine: "sqlite", path: rest };
@@ -52,16 +53,16 @@ export function parseStoreUrl(url: string): StoreLocation {
       parsePostgresUrl(url);
       return { engine: "postgres", url };
     default:
-      // Never the rest of it: other kinds of URL hold passwords.
+      // Quotes only the scheme, because other URLs can contain passwords.
       throw new StoreError(
         "unusable",
-        `unknown kind of store "${quoteInput(scheme || url)}": use ${possible}`,
+        `unknown store type "${quoteInput(scheme || url)}": use ${possible}`,
       );
   }
 }
 
 /**
- * Where a store is, for a message: nothing that is secret.
+ * Describes the place of a store without secrets, for messages.
  *
  * @throws StoreError `unusable`
  */

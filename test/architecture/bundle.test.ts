@@ -1,4 +1,4 @@
-/** What is in dist: each part brings in only what it needs, and nothing has to be installed beside it. */
+/** Contents of dist: each entry loads only what it needs, and no other package has to be installed. */
 import { execFile } from "node:child_process";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
@@ -28,7 +28,7 @@ interface Import {
 }
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const metafile = await readFile(join(root, "dist/metafile-esm.json"), "utf8");
 const { outputs } = JSON.parse(metafile) as Metafile;
 
@@ -53,52 +53,25 @@ function packagesIn(files: readonly Output[]): Set<string> {
   return new Set(matches.flatMap((match) => match?.[1] ?? []));
 }
 
-describe("only what it needs is loaded with", () => {
+describe("loads only the packages it needs", () => {
   it.each([
-    ["src/cli/start.ts", []],
-    // Most creates and servers are started without it.
-    ["src/cli/program/run.ts", ["commander"]],
     ["src/cli/main.ts", []],
-    // Its store opens while the rest is loaded.
-    ["src/cli/commands/serve.ts", []],
-    ["src/cli/serve/running-server.ts", ["zod"]],
-    ["src/cli/commands/create.ts", ["zod"]],
+    ["src/cli/commands/create/create.ts", ["zod"]],
     // A single plant is sent without it.
-    ["src/client/http/pool.ts", ["undici"]],
-    ["src/client/records/csv-framing.ts", ["csv-parse", "zod"]],
-    ["src/cli/commands/list.ts", ["zod"]],
-    ["src/cli/commands/get.ts", ["zod"]],
-    ["src/cli/commands/export.ts", ["zod"]],
-    ["src/cli/commands/login.ts", ["zod"]],
-    ["src/cli/commands/logout.ts", ["zod"]],
-    ["src/cli/commands/status.ts", ["zod"]],
-    ["src/cli/commands/token-issue.ts", []],
-    ["src/cli/commands/token-list.ts", []],
-    ["src/cli/commands/token-revoke.ts", []],
-    ["src/cli/commands/openapi.ts", ["zod"]],
-    ["src/cli/commands/explain.ts", []],
-    ["src/cli/commands/doctor.ts", ["zod"]],
+    ["src/cli/commands/create/from-inputs.ts", ["zod"]],
+    ["src/cli/commands/create/create-many.ts", ["p-map", "undici", "zod"]],
     ["src/index.ts", ["zod"]],
-    ["src/store/memory/engine.ts", []],
     ["src/store/sqlite/engine.ts", []],
+    ["src/store/sqlite/worker.ts", []],
   ])("%s: %j", (source, packages) => {
     expect(packagesIn(loadedWith(source))).toEqual(new Set(packages));
   });
 
-  it("an HTTP client: nothing of undici that fetches, caches or mocks", () => {
-    const sources = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
-    const folders = sources.flatMap((source) => /undici\/lib\/([^/]+)\//.exec(source)?.[1] ?? []);
-    expect(sources).not.toContain("node_modules/undici/index.js");
-    expect(folders).toEqual(expect.arrayContaining(["core", "dispatcher"]));
-    expect(folders).not.toContain("mock");
-    expect(folders).not.toContain("cache");
-  });
-
-  it.each(["src/cli/serve/running-server.ts", "src/cli/commands/create.ts", "src/index.ts"])(
+  it.each(["src/cli/commands/serve/serve.ts", "src/cli/commands/create/create.ts", "src/index.ts"])(
     "%s: no interface description and no page",
     (source) => {
       const sources = loadedWith(source).flatMap(({ inputs }) => Object.keys(inputs));
-      // Of docs only what decides whether the others are loaded.
+      // The part of docs that decides whether the others are loaded.
       const isDescription =
         /^src\/(?:core\/openapi|core\/error-advice|server\/docs\/(?!self-description|public-url))/;
       expect(sources.filter((each) => isDescription.test(each))).toEqual([]);
@@ -132,8 +105,10 @@ describe("nothing has to be installed beside it", () => {
     for (const name of ["bin", "dist", "package.json"]) {
       await cp(join(root, name), join(directory, name), { recursive: true });
     }
-    const files = (await readdir(join(directory, "dist"))).filter((name) => name.endsWith(".js"));
-    expect(files).toContain("start.js");
+    const files = (await readdir(join(directory, "dist"))).filter((name) =>
+      /(?<!\.browser)\.js$/.test(name),
+    );
+    expect(files).toContain("main.js");
     const urls = files.map((name) => pathToFileURL(join(directory, "dist", name)).href);
     const program = urls.map((url) => `await import(${JSON.stringify(url)});`).join("\n");
     for (const [args, stdout] of [

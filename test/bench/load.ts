@@ -15,7 +15,7 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly ids: IdOrder;
-  /** Whether the bodies are plants, or lack their last brace. */
+  /** True if the bodies are plants, or lack their last brace. */
   readonly kind: "create" | "broken";
   /** How many requests this server has been sent before: the first one has the next number. */
   readonly sentBefore: number;

@@ -66,12 +66,15 @@ export const sqlite: Peer = {
   readPlants: readPlantsIn,
 };
 
+/** Name of the file with the certificate of {@link tls}, for localhost, in the directory of its store. */
+export const tlsCertFile = "cert.pem";
+
 /** plantstore on SQLite, over HTTPS. */
 export const tls: Peer = {
   name: "plantstore TLS",
   async start(directory) {
     const certificate = createCertificate("localhost");
-    const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+    const [certFile, keyFile] = [join(directory, tlsCertFile), join(directory, "key.pem")];
     await writeFile(certFile, certificate.cert);
     await writeFile(keyFile, certificate.key, { mode: 0o600 });
     const flags = [`--tls-cert=${certFile}`, `--tls-key=${keyFile}`];

@@ -1,4 +1,7 @@
-/** Many plants from a file, by `plantstore create` and by curl in a loop, as ratios to a load generator at the same server. */
+/**
+ * Measures bulk creates from a file, plain and over TLS: `plantstore create` and curl in a loop, as ratios to a load
+ * generator with the plain server.
+ */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -11,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { LoadGenerator } from "./load.ts";
-import { sqlite, token } from "./peers.ts";
+import { type Peer, sqlite, tls, tlsCertFile, toOtherPlantstore, token } from "./peers.ts";
 import { toBody } from "./requests.ts";
 import type { Effort } from "./server-part.ts";
 import { toSpread, toText } from "./statistics.ts";
@@ -27,6 +30,7 @@ export const pipeColumns = ["what", "plants/s", "ratio", "MB"];
 
 /** More plants for longer rounds. */
 const plantsPerSecond = 25_000;
+const curlName = "curl in a loop";
 const curlPlants = 100;
 const curlLoop = `while IFS= read -r plant; do
   printf '%s' "$plant" | curl --silent --fail "$PLANTSTORE_URL/plants" --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\
@@ -39,12 +43,22 @@ interface PipeResult {
   readonly memory: number;
 }
 
-/** Runs each of them in turn, round after round; a row for each. */
+/**
+ * Runs each measurement in turn, round after round.
+ *
+ * @param against directory of another built plantstore, whose client is measured too
+ * @returns a row for each measurement
+ */
 export async function runPipePart(
   generator: LoadGenerator,
   { rounds, seconds }: Effort,
+  against: string | undefined,
 ): Promise<Row[]> {
   const load = { connections: 256, ids: "sequential", kind: "create", seconds } as const;
+  const plants = seconds * plantsPerSecond;
+  const create = (peer: Peer, program: string) => () =>
+    runPipe(peer, plants, (file) => [process.execPath, [program, "create", file]]);
+  const other = against === undefined ? undefined : join(against, "bin/plantstore.js");
   const measures: readonly (readonly [string, () => Promise<PipeResult>])[] = [
     [
       `${generator.name}, ${load.connections} connections`,
@@ -53,28 +67,25 @@ export async function runPipePart(
         return { plantsPerSecond: requestsPerSecond, memory: 0 };
       },
     ],
-    [
-      "plantstore create FILE",
-      () =>
-        runPipe(seconds * plantsPerSecond, (file) => [
-          process.execPath,
-          [plantstore, "create", file],
-        ]),
-    ],
-    ["curl in a loop", () => runPipe(curlPlants, (file) => ["sh", ["-c", curlLoop, "sh", file]])],
+    ["plantstore create FILE", create(sqlite, plantstore)],
+    ["plantstore create FILE, TLS", create(tls, plantstore)],
+    ...(other === undefined
+      ? []
+      : [[`${toOtherPlantstore(against ?? "").name} create FILE`, create(sqlite, other)] as const]),
+    [curlName, () => runPipe(sqlite, curlPlants, (file) => ["sh", ["-c", curlLoop, "sh", file]])],
   ];
   const results = new Map(measures.map(([name]) => [name, [] as PipeResult[]]));
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, measure] of measures) results.get(name)?.push(await measure());
   }
-  const [[yardstickName] = [""]] = measures;
-  const yardstick = results.get(yardstickName) ?? [];
+  const [[referenceName] = [""]] = measures;
+  const reference = results.get(referenceName) ?? [];
   return measures.map(([name]) => {
     const own = results.get(name) ?? [];
     const rates = own.map((result) => result.plantsPerSecond);
-    const ratios = rates.map((rate, round) => rate / (yardstick[round]?.plantsPerSecond ?? 0));
+    const ratios = rates.map((rate, round) => rate / (reference[round]?.plantsPerSecond ?? 0));
     const { max } = toSpread(own.map(({ memory }) => memory));
-    const ratio = toText(toSpread(ratios), name === "curl in a loop" ? 4 : 2);
+    const ratio = toText(toSpread(ratios), name === curlName ? 4 : 2);
     return [
       name,
       toSpread(rates).median.toFixed(0),
@@ -85,11 +96,12 @@ export async function runPipePart(
 }
 
 /**
- * Creates plants from a file in a fresh store.
+ * Creates plants from a file in a new store.
  *
- * @throws Error when it failed, or the store does not hold what the file does
+ * @throws Error if the command fails, or the store does not hold exactly the plants of the file
  */
 async function runPipe(
+  peer: Peer,
   count: number,
   toCommand: (file: string) => readonly [command: string, args: readonly string[]],
 ): Promise<PipeResult> {
@@ -97,15 +109,17 @@ async function runPipe(
   try {
     const file = join(directory, "plants.ndjson");
     await pipeline(Readable.from(toLines(count)), createWriteStream(file));
-    const server = await sqlite.start(directory);
+    const server = await peer.start(directory);
     const startedAt = performance.now();
     const [command, args] = toCommand(file);
     const child = spawn(command, args, {
       env: {
         PATH: process.env["PATH"],
         HOME: directory,
-        PLANTSTORE_URL: server.url,
+        // The certificate of the TLS server is for this name.
+        PLANTSTORE_URL: server.url.replace("https://127.0.0.1:", "https://localhost:"),
         PLANTSTORE_TOKEN: token,
+        NODE_EXTRA_CA_CERTS: peer === tls ? join(directory, tlsCertFile) : "",
       },
       stdio: ["ignore", "ignore", "inherit"],
     });
@@ -119,7 +133,7 @@ async function runPipe(
     clearInterval(sampling);
     await server.stop();
     if (code !== 0) throw new Error(`${command}: exited with ${code}`);
-    checkPlants((await sqlite.readPlants?.(directory)) ?? [], count, count, "sequential");
+    checkPlants((await peer.readPlants?.(directory)) ?? [], count, count, "sequential");
     return { plantsPerSecond: (count * 1000) / ms, memory };
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -9,7 +9,7 @@ import { build } from "tsup";
 import { sqliteWorker } from "../store/sqlite/bundle.ts";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** GOPATH of the Go packages that Debian installs. */
 const debianGoPath = "/usr/share/gocode";
@@ -55,7 +55,6 @@ export async function bundleProgram(name: string): Promise<BuiltProgram> {
     target: "node20",
     removeNodeProtocol: false,
     external: ["@photostructure/sqlite"],
-    loader: { ".html": "text" },
     silent: true,
   });
   return toBuiltProgram(directory, "program.js");

@@ -25,6 +25,8 @@ Options:
 Options of creates:
   --connections LIST  Numbers of connections (default: 1,16,64,256)
   --peers LIST        Servers, by name or its beginning (default: all); bare is always measured
+
+Options of creates and pipe:
   --against DIR       Directory of another built plantstore to measure
 `;
 
@@ -88,11 +90,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     ]);
   },
   async pipe() {
-    const rows = await runPipePart(await chooseLoadGenerator(), effort);
+    const rows = await runPipePart(await chooseLoadGenerator(), effort, against);
     process.stdout.write(`\n${toTable(pipeColumns, rows)}`);
   },
   async "start-up"() {
-    const rows = await runStartUpPart(4 * effort.rounds);
+    const rows = await runStartUpPart(5 * effort.rounds);
     process.stdout.write(`\n${toTable(startUpColumns, rows)}`);
   },
 };

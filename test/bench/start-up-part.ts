@@ -1,4 +1,4 @@
-/** How long a command takes from its start to its end, as a ratio to Node doing nothing. */
+/** Measures how long a command takes from its start to its end, beside Node alone and a program of ten lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -7,15 +7,23 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { sqlite, token } from "./peers.ts";
+import { toProgramPath } from "./programs.ts";
 import { toSpread, toText } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
 const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
 /** The heads of the columns of {@link runStartUpPart}. */
-export const startUpColumns = ["command", "ms", "ratio"];
+export const startUpColumns = ["command", "ms", "to node -e 0", "to ten lines"];
 
-/** Runs each command in turn, round after round; a row for each. */
+/** The yardsticks, by their names in the table. */
+const yardsticks = ["node -e 0", "ten lines of node:http"];
+
+/**
+ * Runs the commands in turn, round after round.
+ *
+ * @returns a row for each command: its time, and the ratios of that time to the yardsticks of the same round
+ */
 export async function runStartUpPart(rounds: number): Promise<Row[]> {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
   const server = await sqlite.start(directory);
@@ -46,6 +54,10 @@ export async function runStartUpPart(rounds: number): Promise<Row[]> {
     const toBody = (): string => `{"id":${(id += 1)},"name":"fern"}`;
     const commands: readonly (readonly [string, () => Promise<number>])[] = [
       ["node -e 0", () => measureRun(node, ["-e", "0"])],
+      [
+        "ten lines of node:http",
+        () => measureRun(node, [toProgramPath("ten-lines.js"), String((id += 1))]),
+      ],
       ["plantstore --version", () => measureRun(node, [plantstore, "--version"])],
       ["plantstore --help", () => measureRun(node, [plantstore, "--help"])],
       [
@@ -73,11 +85,13 @@ export async function runStartUpPart(rounds: number): Promise<Row[]> {
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, measure] of commands) times.get(name)?.push(await measure());
     }
-    const yardstick = times.get("node -e 0") ?? [];
     return commands.map(([name]) => {
       const own = times.get(name) ?? [];
-      const ratios = own.map((ms, round) => ms / (yardstick[round] ?? 0));
-      return [name, toText(toSpread(own), 0), toText(toSpread(ratios), 2)];
+      const ratios = yardsticks.map((yardstick) => {
+        const others = times.get(yardstick) ?? [];
+        return toText(toSpread(own.map((ms, round) => ms / (others[round] ?? 0))), 2);
+      });
+      return [name, toText(toSpread(own), 0), ...ratios];
     });
   } finally {
     await server.stop();

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 
 const binary = new URL("../../bin/plantstore.js", import.meta.url).href;
 
@@ -18,15 +19,21 @@ async function loadAs(version: string): Promise<{ stderr: string; code: number }
   );
 }
 
-it.each(["10.24.1", "18.20.8", "20.18.3"])(
-  "Node %s is told what is needed, in one line",
+it.each(["10.24.1", "18.20.8", "20.18.3", "21.7.3", "22.0.0", "22.14.0", "23.11.1"])(
+  "rejects Node %s with one line that names the supported versions",
   async (version) => {
     const { stderr, code } = await loadAs(version);
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      new RegExp(
-        `^error: plantstore needs Node.js 20\\.19 or newer, and this is ${version}: [^\\n]*\\n$`,
-      ),
+    expect(stderr).toBe(
+      `error: plantstore needs Node.js 20.19 or later of 20, 22.15 or later of 22, or 24 or later (this is ${version}). See https://nodejs.org\n`,
     );
   },
 );
+
+it.each(["20.19.0", "22.15.0", "24.0.0", "26.0.0"])("runs on Node %s", async (version) => {
+  expect(await loadAs(version)).toEqual({ stderr: "", code: 0 });
+});
+
+it("supports the versions that the package names", () => {
+  expect(manifest.engines).toEqual({ node: "^20.19.0 || ^22.15.0 || >=24.0.0" });
+});

@@ -23,8 +23,6 @@ async function createWith(answer: Answer, options?: CliOptions, args?: readonly 
   return { url, ...(await createAt(url, args, options)) };
 }
 
-/** The last thing that happens on a terminal where nothing is to stay. */
-const clearedLine = "\u001b[0K";
 const terminal = { terminals: allTerminals };
 /** Everything that moves or hides other text, and what JSON itself needs escaped. */
 const nasty = '\u001b[31m \u202e \u0085 \u2028 \u00a0 " \\ \n \u{1F331}';
@@ -61,14 +59,18 @@ describe("a Plant", () => {
   });
 
   it.each([
-    ["unchanged", "unchanged: this plant was there already\n"],
-    ["replaced", "replaced: another plant had this id before\n"],
-    ["created", ""],
-    ["nonsense", ""],
-  ])("that was %s: a person is told %j", async (result, remark) => {
+    ["created", "created plant 1"],
+    ["unchanged", "unchanged: plant 1 was already in the store"],
+    ["replaced", "replaced plant 1: another plant had this id"],
+    ["nonsense", "plant 1 is in the store"],
+  ])("that was %s is confirmed on a terminal with %j", async (result, confirmation) => {
     const answer = json(200, '{"name":"a"}', { "x-plantstore-result": result });
-    expect(await createWith(answer, terminal)).toMatchObject({ exitCode: 0, stderr: remark });
+    const stderr = `\u001b[32m✓\u001b[39m ${confirmation}\n`;
+    expect(await createWith(answer, terminal)).toMatchObject({ exitCode: 0, stderr });
+    const plain = { ...terminal, env: { NO_COLOR: "1" } };
+    expect(await createWith(answer, plain)).toMatchObject({ stderr: `✓ ${confirmation}\n` });
     expect(await createWith(answer)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await createWith(answer, plain, ["--quiet"])).toMatchObject({ stdout: "", stderr: "" });
   });
 });
 
@@ -118,6 +120,23 @@ describe("an Error", () => {
     expect(JSON.parse(stdout)).toEqual({ error: 40900, message: nasty });
   });
 
+  it("has only what the JSON does not say on stderr, if both are on a terminal", async () => {
+    const options = { ...terminal, env: { NO_COLOR: "1" } };
+    const rejected = await createWith(errorAnswer(40102), options);
+    expect(rejected.stdout).toBe('{"error":40102,"message":"message of 40102"}\n');
+    expect(rejected.stderr.replaceAll(/\s+/g, " ")).toBe(
+      'error 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it ',
+    );
+    const beside = await createWith(errorAnswer(40102), {
+      ...options,
+      terminals: { stderr: true },
+    });
+    expect(beside.stderr).toContain("message of 40102");
+    // Without advice, the sentence is all there is.
+    const unknown = await createWith(errorAnswer(49999), options);
+    expect(unknown.stderr).toBe("error 49999: message of 49999\n");
+  });
+
   it("is red on a terminal, and nothing but text in a pipe", async () => {
     const { stderr } = await createWith(errorAnswer(40900), terminal);
     expect(stderr).toContain("\u001b[1m\u001b[31merror 40900\u001b[39m\u001b[22m: ");
@@ -132,7 +151,7 @@ describe("what is unavailable", () => {
     expect(await createAt(url)).toEqual({
       exitCode: 6,
       stdout: "",
-      stderr: `error: nothing answers at ${url} after 3 attempts: start it with "plantstore serve", or name another with --url\n`,
+      stderr: `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or set --url\n`,
     });
   });
 
@@ -149,7 +168,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createAt(url, [], { terminals: { stderr: true } });
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
-      /^http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\): attempt 2 of 3 in 0\.\d s\n$/,
+      /^http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\): attempt 2 of 3 in 0\.\d s\n.*✓.* plant 1 is in the store\n$/,
     );
   });
 
@@ -163,7 +182,7 @@ describe("what is unavailable", () => {
     const { url, exitCode, stderr } = await createWith(() => {}, {}, args);
     expect(exitCode).toBe(6);
     expect(stderr).toBe(
-      `error: no complete answer from ${url} (waited 0.2 s): the plant may or may not be there, and the same command can be repeated; --timeout gives it longer\n`,
+      `error: no complete response from ${url} (waited 0.2 s): the plant may or may not exist; the same command can be repeated; a higher --timeout waits longer\n`,
     );
   });
 
@@ -174,7 +193,7 @@ describe("what is unavailable", () => {
     ]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
     expect(stderr).toBe(
-      `error: a proxy at ${url} answered in place of the plant store (status 503): the plant may or may not be there, and the same command can be repeated\n`,
+      `error: a proxy at ${url} responded instead of the plant store (status 503): the plant may or may not exist; the same command can be repeated\n`,
     );
   });
 
@@ -187,7 +206,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createWith(half, {}, ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      / was lost \(it was closed in the middle of the answer\): the plant may/,
+      /lost the connection to .* \(closed in the middle of the response\): the plant may/,
     );
   });
 
@@ -196,7 +215,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createWith((response) => response.destroy(), {}, args);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: the connection to .* was lost \(it was closed before an answer\): the plant may or may not/,
+      /^error: lost the connection to .* \(closed before the response\): the plant may or may not/,
     );
   });
 
@@ -204,7 +223,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createAt("http://plantstore.invalid", ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /error: the host of http:\/\/plantstore\.invalid is not known \(E\w+\): check --url\n$/,
+      /error: cannot resolve the host of http:\/\/plantstore\.invalid \(E\w+\): check --url\n$/,
     );
   });
 
@@ -213,7 +232,7 @@ describe("what is unavailable", () => {
     const { exitCode, stderr } = await createAt(url.replace("http:", "https:"), ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: no trustworthy connection to https:\/\/127\.0\.0\.1:\d+: it speaks no TLS, .* http:\n$/,
+      /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: the server does not use TLS, .* http:\n$/,
     );
   });
 });
@@ -222,14 +241,14 @@ describe("what is not a plant store", () => {
   it.each<[what: string, answer: Answer, came: string]>([
     ["redirects", json(302, "", { location: "/login" }), "it redirects to /login"],
     ["says something in HTML", json(200, "<p>", { "content-type": "text/html" }), "text/html"],
-    ["has no such page", json(404, "<p>"), "its answer has the status 404"],
-    ["compresses", json(200, "x", { "content-encoding": "br" }), "its answer is compressed (br)"],
-    ["says other things", json(200, '{"ok":true}'), "the status 200 and holds no Plant"],
+    ["has no such page", json(404, "<p>"), "its response has the status 404"],
+    ["compresses", json(200, "x", { "content-encoding": "br" }), "its response is compressed (br)"],
+    ["says other things", json(200, '{"ok":true}'), "the status 200 but holds no Plant"],
   ])("%s: what came is said, exit 7", async (_what, answer, came) => {
     const { url, exitCode, stdout, stderr } = await createWith(answer);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
     expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
-    expect(stderr).toContain(`${url}/plants is not where a plant store creates plants`);
+    expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
     expect(stderr).toContain(came);
   });
 });
@@ -239,7 +258,7 @@ describe("a token over plain http", () => {
     const { stderr } = await createAt("http://plantstore.invalid/v1", ["--retry", "0"]);
     const [warning, error] = stderr.split("\n");
     expect(warning).toBe(
-      "warning: the token goes to http://plantstore.invalid/v1 unencrypted: use https where others listen",
+      "warning: sending the token to http://plantstore.invalid/v1 unencrypted; use https on untrusted networks",
     );
     expect(error).toMatch(/^error: /);
   });
@@ -266,7 +285,7 @@ describe("a signal while creating", () => {
     expect(await run.finished).toEqual({
       exitCode: code,
       stdout: "",
-      stderr: `error: stopped by ${signal}: the plant may or may not be there, and the same command can be repeated\n`,
+      stderr: `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`,
     });
     expect(requests).toHaveLength(1);
     expect(run.signal(signal), "nobody listens any more").toBe(false);
@@ -275,7 +294,7 @@ describe("a signal while creating", () => {
   it("says that nothing was sent while the plant is being read", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "-"], { stdin, terminals: { stdin: true } });
-    await run.saw("reading a plant as JSON from the terminal");
+    await run.saw("reading plants as JSON from the terminal");
     run.signal("SIGINT");
     const { exitCode, stdout, stderr } = await run.finished;
     expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
@@ -304,7 +323,8 @@ describe("a person who waits", () => {
     const { exitCode, stdout, stderr } = await run.finished;
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n' });
     expect(stderr).toContain(`waiting for ${url}`);
-    expect(stderr.endsWith(clearedLine)).toBe(true);
+    const afterwards = stderr.split("\u001b[0K").at(-1);
+    expect(afterwards).toBe("\u001b[32m✓\u001b[39m plant 1 is in the store\n");
   });
 
   it("is not shown it where the terminal has no width", async () => {

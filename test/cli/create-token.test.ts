@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
+import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
 import { errorAnswer, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
 import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -64,7 +64,7 @@ describe("the token comes", () => {
     expect(sources).toEqual([
       `the file ${flagFile}`,
       "PLANTSTORE_TOKEN",
-      `the file ${variableFile} that PLANTSTORE_TOKEN_FILE names`,
+      `the file ${variableFile} in PLANTSTORE_TOKEN_FILE`,
       saved,
     ]);
   });
@@ -78,7 +78,7 @@ describe("the token comes", () => {
   it("from a terminal, which is told so, with --token-file -", async () => {
     const options = { stdin: "typed\n", terminals: { stdin: true } };
     const { stderr } = await create(["--token-file", "-"], options);
-    expect(stderr).toMatch(/^reading the token from the terminal: end it with Ctrl-D\n/);
+    expect(stderr).toMatch(/^reading the token from the terminal: end with Ctrl-D\n/);
     expect(sentCredentials()).toEqual(["Bearer typed"]);
   });
 
@@ -101,15 +101,24 @@ describe("without a token", () => {
     const { exitCode, stdout, stderr } = await create([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
     expect(stderr).toBe(
-      `error: no token for ${server.url} (there is one for http://127.0.0.1:1, https://plants.example): "plantstore login" saves one, as "plantstore serve" does for this machine; or set PLANTSTORE_TOKEN, or give --token-file\n`,
+      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login", set PLANTSTORE_TOKEN, or pass --token-file\n`,
     );
+    expect(server.requests).toEqual([]);
+  });
+
+  it("for exactly this origin none is sent, also if another name of the machine has one", async () => {
+    const otherName = server.url.replace("127.0.0.1", "localhost");
+    await saveToken(directory, otherName, "a");
+    const { exitCode, stderr } = await create([]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`error: no token for ${server.url} (saved: ${otherName}): `);
     expect(server.requests).toEqual([]);
   });
 
   it("and without any saved one, the next step is named", async () => {
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain(`error: no token for ${server.url}: "plantstore login"`);
+    expect(stderr).toContain(`error: no token for ${server.url}: run "plantstore login"`);
   });
 
   it("the plant is checked all the same", async () => {
@@ -122,16 +131,16 @@ describe("a token that can't be one", () => {
   const minted = mintToken();
   it.each([
     ["is empty", "\n", "is empty"],
-    ["holds a space", "two words", "holds a character that no token has"],
-    ["has two lines", "one\ntwo", "holds a character that no token has"],
-    ["has a line break more", "token\n\n", "holds a character that no token has"],
-    ["holds another script", "tokén", "holds a character that no token has"],
-    ["is no text", Uint8Array.of(0xff, 0xfe), "holds a character that no token has"],
-    ["is cut off", minted.slice(0, -1), "is not complete or was mistyped"],
+    ["holds a space", "two words", "contains an invalid character"],
+    ["has two lines", "one\ntwo", "contains an invalid character"],
+    ["has a line break more", "token\n\n", "contains an invalid character"],
+    ["holds another script", "tokén", "contains an invalid character"],
+    ["is no text", Uint8Array.of(0xff, 0xfe), "contains an invalid character"],
+    ["is cut off", minted.slice(0, -1), "is incomplete or mistyped"],
     [
       "has a typing error",
       minted.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
-      "is not complete or was mistyped",
+      "is incomplete or mistyped",
     ],
   ])("because it %s is refused without a request, and not shown", async (_what, text, reason) => {
     const path = await writeToken("token", text);
@@ -152,7 +161,7 @@ describe("a token that can't be one", () => {
       env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },
     });
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN holds a character/);
+    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN contains an invalid character/);
     expect(stderr).not.toContain("X-Header");
   });
 });
@@ -163,14 +172,14 @@ it("of many plant stores that have a token only a few are named", async () => {
   }
   const { stderr } = await create([]);
   expect(stderr).toContain(
-    " (there is one for http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3 and 2 more): ",
+    " (saved: http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3 and 2 more): ",
   );
 });
 
 describe("a token that can't be read", () => {
   it.each([
     [["--token-file", "/nonexistent/token"], {}, ""],
-    [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }, " that PLANTSTORE_TOKEN_FILE names"],
+    [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }, " in PLANTSTORE_TOKEN_FILE"],
   ])("from %j and %j is a matter of exit code 2", async (args, env, source) => {
     const { exitCode, stderr } = await create(args, { env });
     expect(exitCode).toBe(2);

@@ -1,10 +1,10 @@
 /** `plantstore doctor`: each thing that can be wrong is found, and nothing is created, changed or given away. */
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
-import { saveSettings, toSettingsFile } from "../../src/cli/settings/saved-settings.ts";
+import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
+import { saveSettings, toSettingsFile } from "../../src/cli/config/saved-settings.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import {
   type Answer,
@@ -38,7 +38,7 @@ interface Report {
 /** What is found when nothing answers at the default URL, unless the arguments or the environment name another. */
 async function examine(args: readonly string[] = [], options: CliOptions = {}) {
   const env = { PLANTSTORE_URL: closedUrl, ...options.env };
-  const run = await runCli(["doctor", "--json", ...args], { home, ...options, env });
+  const run = await runCli(["doctor", "--json", "--verbose", ...args], { home, ...options, env });
   const report = JSON.parse(run.stdout) as Report;
   return {
     ...run,
@@ -59,14 +59,13 @@ describe("where all is well", () => {
     await mkdir(join(home, ".local/share/plantstore"), { recursive: true, mode: 0o700 });
     const { exitCode, stdout, stderr } = await runCli(["doctor", "--store", store], { home });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    const [, findings = ""] = stdout.split("\n\n");
-    const lines = findings.replaceAll(/\d{4}-\d\d-\d\dT\S+Z/g, "<now>").replaceAll(home, "<home>");
+    const lines = stdout.replaceAll(/\d{4}-\d\d-\d\dT\S+Z/g, "<now>").replaceAll(home, "<home>");
     expect(lines.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
       expect.stringMatching(/^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\)$/),
       "ok node 20.20.2 on linux x64",
       `ok config <home>/.config/plantstore (from the default, mode 700): tokens for ${server.url}`,
       "ok data <home>/.local/share/plantstore (from the default, mode 700)",
-      "ok settings all as listed",
+      'ok settings all valid; "plantstore config list" shows them',
       `ok store ${store} is sound, with 0 active tokens`,
       `ok server ${server.url} is a plant store`,
       `ok token ${testToken.slice(0, 8)}… from <home>/.config/plantstore/credentials/${encodeURIComponent(server.url)}.json: accepted`,
@@ -92,13 +91,23 @@ describe("where all is well", () => {
 
   it("what is not there yet is no error", async () => {
     const { find } = await examine();
-    expect(find("config")).toMatch(/^none: .* is not there yet: "plantstore login" creates it$/);
-    expect(find("data")).toMatch(/^none: .* is not there yet: "plantstore serve" creates it$/);
-    expect(find("store")).toMatch(/^none: .* is not there yet: "plantstore serve" creates it$/);
+    expect(find("config")).toMatch(/^none: .* does not exist yet: "plantstore login" creates it$/);
+    expect(find("data")).toMatch(/^none: .* does not exist yet: "plantstore serve" creates it$/);
+    expect(find("store")).toMatch(/^none: .* does not exist yet: "plantstore serve" creates it$/);
   });
 });
 
 describe("settings", () => {
+  it("are shown only with --verbose", async () => {
+    const options = { home, env: { PLANTSTORE_URL: closedUrl } };
+    const brief = await runCli(["doctor"], options);
+    expect(brief.stdout).not.toContain("--max-body");
+    const verbose = await runCli(["doctor", "-v"], options);
+    expect(verbose.stdout).toMatch(/^--max-body +1MiB +the default$/m);
+    const asJson = await runCli(["doctor", "--json"], options);
+    expect(Object.keys(JSON.parse(asJson.stdout) as object)).toEqual(["ok", "checks"]);
+  });
+
   it("are listed with their value and where it comes from", async () => {
     await saveSettings(configDirectory, { url: "http://127.0.0.1:9" });
     const env = { PLANTSTORE_PORT: "8080", PLANTSTORE_URL: "", PLANTSTORE_RETRY: "3" };
@@ -125,9 +134,12 @@ describe("settings", () => {
   });
 
   it.each([
-    [{ PLANTSTORE_PORT: "x" }, 'error: PLANTSTORE_PORT is "x": it must be a whole number from 0'],
-    [{ PLANTSTORE_URL: "nowhere" }, 'error: PLANTSTORE_URL is "nowhere": it must be a URL'],
-    [{ PLANTSTORE_STORE: "mysql://x" }, "error: PLANTSTORE_STORE names no store: unknown kind"],
+    [
+      { PLANTSTORE_PORT: "x" },
+      'error: PLANTSTORE_PORT must be a whole number from 0 to 65535 (got "x")',
+    ],
+    [{ PLANTSTORE_URL: "nowhere" }, "error: PLANTSTORE_URL must be a URL such as"],
+    [{ PLANTSTORE_STORE: "mysql://x" }, "error: PLANTSTORE_STORE is invalid: unknown store type"],
   ])("%j is found wrong", async (env, message) => {
     const { exitCode, report, find } = await examine([], { env });
     expect({ exitCode, ok: report.ok }).toEqual({ exitCode: 2, ok: false });
@@ -137,7 +149,7 @@ describe("settings", () => {
   it("a variable with a typing error is found", async () => {
     const { find } = await examine([], { env: { PLANTSTORE_PROT: "1", PLANTSTORE_EMPTY: "" } });
     expect(find("variables")).toBe(
-      "warning: PLANTSTORE_PROT is none of plantstore's, and has no effect: check how it is written",
+      "warning: PLANTSTORE_PROT is unknown and has no effect: check its spelling",
     );
   });
 
@@ -164,13 +176,49 @@ describe("directories", () => {
     expect(find("config")).toMatch(/^error: others can read the token in .*: run "chmod 600 /);
   });
 
+  it.each([
+    [0o750, "read by other users (mode 750)"],
+    [0o720, "changed by other users (mode 720)"],
+    [0o777, "read and changed by other users (mode 777)"],
+  ])("warns about a directory with mode %o", async (mode, problem) => {
+    const directories = { config: configDirectory, data: join(home, ".local/share/plantstore") };
+    for (const path of Object.values(directories)) {
+      await mkdir(path, { recursive: true });
+      await chmod(path, mode);
+    }
+    const { find } = await examine();
+    for (const [subject, path] of Object.entries(directories)) {
+      expect(find(subject)).toBe(`warning: ${path} can be ${problem}: run "chmod 700 ${path}"`);
+    }
+  });
+
+  it.runIf(process.geteuid?.() === 0)("warns about a directory of another user", async () => {
+    await mkdir(configDirectory, { recursive: true, mode: 0o700 });
+    await chown(configDirectory, 12_345, 12_345);
+    expect((await examine()).find("config")).toMatch(
+      /^warning: \S+ belongs to another user \(ID 12345\), who can change it: run "chown" on it/,
+    );
+  });
+
+  it.each([
+    [0o644, "read by other users (mode 644)"],
+    [0o604, "read by other users (mode 604)"],
+    [0o620, "changed by other users (mode 620)"],
+  ])("warns about a TLS key with mode %o", async (mode, problem) => {
+    const key = join(home, "key.pem");
+    await writeFile(key, "key");
+    await chmod(key, mode);
+    const { find } = await examine([], { env: { PLANTSTORE_TLS_KEY: key } });
+    expect(find("settings")).toContain(`warning: ${key} can be ${problem}: run "chmod 600 ${key}"`);
+  });
+
   it("broken saved settings are found, and named once for each that suffers", async () => {
     await mkdir(configDirectory, { recursive: true });
     await writeFile(toSettingsFile(configDirectory), "{");
     const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: "" } });
     expect(exitCode).toBe(2);
-    expect(find("config")).toMatch(/^error: .* is broken: it holds no saved settings/);
-    expect(find("settings")).toMatch(/^error: .* is broken: it holds no saved settings[^\n]*$/);
+    expect(find("config")).toMatch(/^error: .* is broken: it contains no saved settings/);
+    expect(find("settings")).toMatch(/^error: .* is broken: it contains no saved settings[^\n]*$/);
     expect(find("server")).toBe("");
   });
 
@@ -181,7 +229,7 @@ describe("directories", () => {
     const found = await examine([], { env: { [variable]: path } });
     expect(found.exitCode).toBe(2);
     expect(found.find(subject)).toBe(
-      `error: ${path} (from ${variable}) is not a directory: move it away, or name another directory`,
+      `error: ${path} (from ${variable}) is not a directory: move it, or use another directory`,
     );
     const below = await examine([], { env: { [variable]: join(path, "below") } });
     expect(below.find(subject)).toMatch(/^warning: .* can't be created, because of /);
@@ -189,7 +237,7 @@ describe("directories", () => {
 
   it("no home directory is found, and no error to who needs none", async () => {
     const { exitCode, find } = await examine([], { home: "" });
-    const sentence = "there is no home directory: name a directory in PLANTSTORE_DATA_DIR";
+    const sentence = "no home directory: set PLANTSTORE_DATA_DIR to a directory";
     expect(exitCode).toBe(2);
     expect(find("data")).toBe(`warning: ${sentence}`);
     expect(find("settings")).toBe(`error: ${sentence}`);
@@ -213,6 +261,40 @@ describe("the store", () => {
     await store.close();
     const { find } = await examine(["--store", url]);
     expect(find("store")).toBe(`ok: ${url} is sound, with 1 active token`);
+  });
+
+  it("warns about a store that others can read, or a directory where they can put files", async () => {
+    const store = await createSqliteStore([]);
+    const path = store.replace("sqlite:", "");
+    await chmod(path, 0o644);
+    expect((await examine(["--store", store])).find("store")).toBe(
+      `warning: ${path} can be read by other users (mode 644): run "chmod 600 ${path}"`,
+    );
+    await chmod(path, 0o600);
+    const inUse = await openStore(store);
+    await inUse.create({ id: 1n, name: "fern" }, "reject");
+    await chmod(`${path}-wal`, 0o644);
+    expect((await examine(["--store", store])).find("store")).toBe(
+      `warning: ${path}-wal can be read by other users (mode 644): run "chmod 600 ${path}-wal"`,
+    );
+    await inUse.close();
+    const link = `${path}.link`;
+    await symlink(path, link);
+    await chmod(dirname(path), 0o777);
+    expect((await examine(["--store", `sqlite:${link}`])).find("store")).toContain(
+      `warning: ${dirname(path)} can be changed by other users (mode 777)`,
+    );
+    await rm(link);
+    await chmod(dirname(path), 0o755);
+    expect((await examine(["--store", store])).find("store")).toMatch(/^ok: /);
+    await chmod(dirname(path), 0o1777);
+    expect((await examine(["--store", store])).find("store")).toBe(
+      `warning: ${dirname(path)} can be changed by other users: choose a directory of your own`,
+    );
+    await chmod(dirname(path), 0o777);
+    expect((await examine(["--store", store])).find("store")).toBe(
+      `warning: ${dirname(path)} can be changed by other users (mode 777): run "chmod go-w ${dirname(path)}"`,
+    );
   });
 
   it("damage is found that opening it does not find", async () => {
@@ -244,13 +326,13 @@ describe("the store", () => {
     await writeFile(path, "");
     const { find } = await examine(["--store", `sqlite:${path}/below/plants.db`]);
     expect(find("store")).toBe(
-      `warning: sqlite:${path}/below/plants.db is not there and can't be created, because of ${path}: choose another path to serve it`,
+      `warning: sqlite:${path}/below/plants.db does not exist and can't be created, because of ${path}: choose another path`,
     );
   });
 
   it("memory: is left alone", async () => {
     const { find } = await examine(["--store", "memory:"]);
-    expect(find("store")).toBe("ok: memory: lives in its server, and ends with it");
+    expect(find("store")).toBe("ok: memory: exists only inside its server");
   });
 });
 
@@ -263,10 +345,10 @@ describe("the server, the token and the clock", () => {
     const { exitCode, find } = await examine([], withToken(closedUrl));
     expect(exitCode).toBe(6);
     expect(find("server")).toMatch(
-      /^error: nothing answers at .*: start it with "plantstore serve"/,
+      /^error: cannot connect to .*: connection refused: start a server with "plantstore serve"/,
     );
-    expect(find("token")).toMatch(/^none: .* from PLANTSTORE_TOKEN: not tried/);
-    expect(find("clock")).toMatch(/^none: .*Z, with no server's to compare it with$/);
+    expect(find("token")).toMatch(/^none: .* from PLANTSTORE_TOKEN: not checked/);
+    expect(find("clock")).toMatch(/^none: .*Z; the server's time is unknown$/);
   });
 
   it("no token: the server is known all the same", async () => {
@@ -274,7 +356,7 @@ describe("the server, the token and the clock", () => {
     const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: server.url } });
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} is a plant store`);
-    expect(find("token")).toMatch(/^error: no token for .*: "plantstore login" saves one/);
+    expect(find("token")).toMatch(/^error: no token for .*: run "plantstore login"/);
   });
 
   it("a token that is refused", async () => {
@@ -283,7 +365,7 @@ describe("the server, the token and the clock", () => {
     expect(exitCode).toBe(4);
     expect(find("server")).toMatch(/^ok: /);
     expect(find("token")).toMatch(
-      /^error: pst_....… from PLANTSTORE_TOKEN: refused, error 40102: /,
+      /^error: pst_....… from PLANTSTORE_TOKEN: rejected, error 40102: /,
     );
   });
 
@@ -306,7 +388,7 @@ describe("the server, the token and the clock", () => {
       "GET /readyz",
     ]);
     expect(exitCode).toBe(6);
-    expect(find("server")).toMatch(/can't take plants now: error 50700: the storage is full$/);
+    expect(find("server")).toMatch(/can't accept plants now: error 50700: the storage is full$/);
     expect(find("token")).toMatch(/^ok: .*: accepted$/);
   });
 
@@ -325,8 +407,8 @@ describe("the server, the token and the clock", () => {
     const server = await openScriptedServer(errorAnswer(50301));
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(6);
-    expect(find("server")).toMatch(/can't take plants now: error 50301: message of 50301$/);
-    expect(find("token")).toMatch(/^none: .*: not tried/);
+    expect(find("server")).toMatch(/can't accept plants now: error 50301: message of 50301$/);
+    expect(find("token")).toMatch(/^none: .*: not checked/);
   });
 });
 

@@ -1,9 +1,10 @@
 /** A token that somebody puts into the wrong place of a command line is not repeated, whatever a message quotes. */
-import type { Command } from "commander";
+import { toLongFlag } from "../../src/cli/options.ts";
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { createProcessIo } from "../../src/cli/io.ts";
-import { createProgram } from "../../src/cli/program/program.ts";
+import type { Command } from "../../src/cli/command.ts";
+import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
+
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -12,14 +13,13 @@ const nobody = "http://127.0.0.1:9";
 
 /** Every command, with the words that call it. */
 function listCommands(command: Command, words: readonly string[] = []): [string[], Command][] {
-  return command.commands.flatMap((each): [string[], Command][] => {
-    const name = [...words, each.name()];
+  return (command.commands ?? []).flatMap((each): [string[], Command][] => {
+    const name = [...words, each.name];
     return [[name, each], ...listCommands(each, name)];
   });
 }
 
-const program = createProgram(createProcessIo(), { exitCode: 0 });
-const commands = listCommands(program).filter(([words]) => words[0] !== "__complete");
+const commands = listCommands(plantstoreCommand).filter(([words]) => words[0] !== "__complete");
 
 /** Options for which a token is no mistake: it would be a host, a part of the URL, or a file that is created. */
 const mayBeAnything = new Set(["--host", "--socket", "--base-path", "--public-url", "--rejects"]);
@@ -30,13 +30,17 @@ const mistakes: readonly (readonly string[])[] = [
   [`--${token}`],
   ["help", token],
   ...commands.flatMap(([words, command]) => {
-    const isFlag = (each: string): boolean => command.options.some(({ long }) => long === each);
+    const rows = Object.values(command.options ?? {});
+    const flags = rows.map((row) => ({
+      long: toLongFlag(row.flags),
+      hasValue: row.flags.endsWith(">"),
+    }));
     // With as many operands as it takes, and one more.
-    const operands = command.registeredArguments.map(() => token);
-    const values = command.options
-      .filter(({ required, long }) => required && !mayBeAnything.has(long ?? ""))
+    const operands = (command.arguments ?? []).map(() => token);
+    const values = flags
+      .filter(({ hasValue, long }) => hasValue && !mayBeAnything.has(long))
       .flatMap(({ long }) => [
-        [...words, `${long}`, token],
+        [...words, long, token],
         [...words, `${long}=${token}`],
       ]);
     return [
@@ -45,7 +49,7 @@ const mistakes: readonly (readonly string[])[] = [
       [...words, `--${token}`],
       [...words, `--tokne=${token}`],
       [...words, "--token", token],
-      ...(isFlag("--json") ? [[...words, `--json=${token}`]] : []),
+      ...(flags.some(({ long }) => long === "--json") ? [[...words, `--json=${token}`]] : []),
       ...values,
     ];
   }),
@@ -107,9 +111,13 @@ it.each([
   [
     ["create", "--id", "1", "--name", "fern", "--token-file", token],
     {},
-    /^error: --token-file is a token, /,
+    /^error: --token-file must be the file that contains the token, /,
   ],
-  [["status"], { PLANTSTORE_TOKEN_FILE: token }, /PLANTSTORE_TOKEN_FILE is a token: /],
+  [
+    ["status"],
+    { PLANTSTORE_TOKEN_FILE: token },
+    /PLANTSTORE_TOKEN_FILE must be the file that contains the token; /,
+  ],
 ])("%j says that the token itself stands where its file belongs", async (argv, env, message) => {
   const { exitCode, stdout, stderr } = await runCli(argv, { env });
   expect(exitCode).toBe(2);

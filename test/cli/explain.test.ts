@@ -16,10 +16,11 @@ describe("explain", () => {
     expect(stdout).toBe(`\
 40900 idTaken: id belongs to a different plant
 
-Another plant has this id: its name or its tag differs. It stays as it is.
+A different plant with this id is already stored. It was not changed.
 
-Example:    {"id":1,"name":"moss"} where {"id":1,"name":"fern"} was created before
-What to do: choose another id; serve --on-conflict replace would store the new plant instead
+Status:     400, or 409 with serve --status-mode http
+Example:    {"id":1,"name":"moss"} after {"id":1,"name":"fern"} was created
+What to do: Choose another id, or start the server with --on-conflict replace.
 Exit code:  5, of "plantstore create"
 `);
   });
@@ -29,6 +30,9 @@ Exit code:  5, of "plantstore create"
     expect(exitCode).toBe(0);
     const { error, when } = errorTable[kind];
     expect(stdout.split("\n")[0]).toBe(`${error} ${kind}: ${when}`);
+    const usual = Math.trunc(error / 100);
+    const shown = [400, 404, 405].includes(usual) ? `${usual}\n` : `400, or ${usual} with serve`;
+    expect(stdout).toContain(`\nStatus:     ${shown}`);
     expect(stdout).toContain(`\nExit code:  ${toExitCode(error)}, `);
     for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(100);
   });
@@ -46,7 +50,7 @@ Exit code:  5, of "plantstore create"
     const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toBe(
-      `error: no error is called "${asked}": "plantstore explain" lists all of them\n`,
+      `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error]\nSee "plantstore explain --help"\n`,
     );
   });
 });
@@ -64,4 +68,14 @@ it.each(bodies)("the example of %s is refused as that: %s", (kind, body) => {
 
 it("most examples of wrong bodies are tried", () => {
   expect(new Set(bodies.map(([kind]) => kind)).size).toBeGreaterThanOrEqual(9);
+});
+
+it("--json prints one line of JSON for each error", async () => {
+  const { stdout } = await runCli(["explain", "40900", "--json"]);
+  const expected = { error: 40900, name: "idTaken", exitCode: 5 };
+  expect(JSON.parse(stdout)).toMatchObject(expected);
+  const all = await runCli(["explain", "--json"]);
+  expect(all.stdout.split("\n").filter((line) => line.includes('"name":"idTaken"'))).toHaveLength(
+    1,
+  );
 });

@@ -227,7 +227,7 @@ describe("a signal", () => {
     const { exitCode, stdout, stderr } = await run.finished;
     expect({ exitCode, stderr }).toEqual({
       exitCode: code,
-      stderr: `error: stopped by ${signal}: these are not all plants\n`,
+      stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
     });
     const exported = parseLines(stdout);
     expect(exported.length).toBeLessThan(2000);

@@ -1,4 +1,4 @@
-/** `plantstore get`: one plant out of a store. */
+/** `plantstore get`: plants of a store by their ids. */
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
@@ -6,7 +6,7 @@ import { createSqliteStore } from "../helpers/sqlite-store.ts";
 
 const fern = { id: 1n, name: "fern" };
 
-describe("a plant that is there", () => {
+describe("a plant in the store", () => {
   it("is one line of JSON on stdout, and stderr stays empty", async () => {
     const url = await createSqliteStore([fern, { id: 2n, name: "monstera", tag: "" }]);
     expect(await runCli(["get", "1", "--store", url])).toEqual({
@@ -27,7 +27,7 @@ describe("a plant that is there", () => {
     ["9007199254740993", 9007199254740993n],
     ["9223372036854775807", int64Max],
     ["-9223372036854775808", int64Min],
-  ])("is found by %s, an id as `create --id` takes it", async (text, id) => {
+  ])("is found by %s, an id that `create --id` accepts", async (text, id) => {
     const url = await createSqliteStore([
       { id, name: "fern" },
       { id: 9007199254740992n, name: "neighbour" },
@@ -36,7 +36,7 @@ describe("a plant that is there", () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `{"id":${id},"name":"fern"}\n` });
   });
 
-  it("is exact in a pipe, and escaped on a terminal for what that would obey", async () => {
+  it("is exact in a pipe, and has control characters escaped on a terminal", async () => {
     const name = 'a\0b \u001b[31m \u202e \u2028 " \\ \uFEFF \u{1F331}';
     const url = await createSqliteStore([{ id: 1n, name }]);
     const piped = await runCli(["get", "1", "--store", url]);
@@ -48,31 +48,65 @@ describe("a plant that is there", () => {
   });
 });
 
-it("a plant that is not there is a sentence on stderr, and exit code 9", async () => {
+it("reports an unknown id on stderr, with exit code 9", async () => {
   const url = await createSqliteStore([fern]);
   expect(await runCli(["get", "-2", "--store", url])).toEqual({
     exitCode: 9,
     stdout: "",
-    stderr: 'error: no plant has the id -2: "plantstore list" shows those that are there\n',
+    stderr: 'error: no plant has the id -2: "plantstore list" shows all plants\n',
   });
 });
 
-describe("what is no id", () => {
+describe("several ids", () => {
+  const plants = [fern, { id: 2n, name: "rose" }, { id: 3n, name: "ivy" }];
+
+  it("print the plants in the order of the ids", async () => {
+    const url = await createSqliteStore(plants);
+    expect(await runCli(["get", "3", "1", "1", "--json", "--store", url])).toEqual({
+      exitCode: 0,
+      stdout: '{"id":3,"name":"ivy"}\n{"id":1,"name":"fern"}\n{"id":1,"name":"fern"}\n',
+      stderr: "",
+    });
+  });
+
+  it("name every unknown id, print the other plants, and exit with 9", async () => {
+    const url = await createSqliteStore(plants);
+    expect(await runCli(["get", "7", "2", "-8", "--store", url])).toEqual({
+      exitCode: 9,
+      stdout: '{"id":2,"name":"rose"}\n',
+      stderr: 'error: no plants have the ids 7, -8: "plantstore list" shows all plants\n',
+    });
+  });
+
+  it("print nothing if one of them is invalid", async () => {
+    const url = await createSqliteStore(plants);
+    const { exitCode, stdout } = await runCli(["get", "2", "x", "--store", url]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  });
+});
+
+it("names the store on stderr on a terminal", async () => {
+  const url = await createSqliteStore([fern]);
+  const { stderr } = await runCli(["get", "1", "--store", url], { terminals: { stderr: true } });
+  expect(stderr).toBe(`Store: ${url}\n`);
+});
+
+describe("an invalid id", () => {
   it.each(["", "fern", "1.5", "1_0", "0x1", "9223372036854775808", "1e999999999"])(
-    "%j is refused, with what would be one",
+    "%j is rejected, and the message describes a valid id",
     async (text) => {
       const url = await createSqliteStore([fern]);
       expect(await runCli(["get", text, "--store", url])).toEqual({
         exitCode: 2,
         stdout: "",
-        stderr: `error: the id is "${text}": it must be an integer from ${int64Min} to ${int64Max}\n`,
+        stderr: `error: the id must be an integer from ${int64Min} to ${int64Max} (got "${text}")\nUsage: plantstore get [options] <id...>\nSee "plantstore get --help"\n`,
       });
     },
   );
 
   it.each([
-    [["get"], /^error: missing required argument 'id'\nsee "plantstore get --help"\n$/],
-    [["get", "1", "2"], /^error: too many arguments for 'get'/],
+    [["get"], /^error: missing required argument 'id'\nUsage: .*\nSee "plantstore get --help"\n$/],
+    [["get", "1", "x"], /^error: the id must be an integer from .* \(got "x"\)/],
   ])("%j is wrong usage", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

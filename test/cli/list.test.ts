@@ -1,7 +1,8 @@
-/** `plantstore list`: some plants out of a store, for a person and for a program. */
+/** `plantstore list`: some plants of a store, for a user and for a program. */
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 
@@ -18,7 +19,7 @@ function createMany(count: number): Promise<string> {
   return createSqliteStore(ids.map((id) => ({ id, name: `plant ${id}` })));
 }
 
-/** The ids that a list prints into a pipe, as they stand there. */
+/** The ids that a list prints into a pipe, as text. */
 async function listIds(url: string, args: readonly string[]): Promise<readonly string[]> {
   const { exitCode, stdout, stderr } = await runCli(["list", "--store", url, ...args]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -26,7 +27,7 @@ async function listIds(url: string, args: readonly string[]): Promise<readonly s
 }
 
 describe("into a pipe", () => {
-  it("is one NewPlant as JSON on each line, in the order of the ids, and stderr stays empty", async () => {
+  it("prints one NewPlant as JSON on each line, in the order of the ids, and nothing on stderr", async () => {
     const url = await createSqliteStore(plants);
     expect(await runCli(["list", "--store", url])).toEqual({
       exitCode: 0,
@@ -41,7 +42,7 @@ describe("into a pipe", () => {
     });
   });
 
-  it("every string is exact", async () => {
+  it("prints every string exactly", async () => {
     const name = 'a\0b \u001b[31m \u202e \u2028 " \\ \n \uFEFF \u{1F331}';
     const url = await createSqliteStore([{ id: 1n, name, tag: name }]);
     const { stdout } = await runCli(["list", "--store", url]);
@@ -49,7 +50,7 @@ describe("into a pipe", () => {
     expect(stdout).toBe(`{"id":1,"name":${text},"tag":${text}}\n`);
   });
 
-  it("is nothing from an empty store", async () => {
+  it("prints nothing for an empty store", async () => {
     const url = await createSqliteStore([]);
     expect(await runCli(["list", "--store", url])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });
@@ -84,39 +85,85 @@ describe("which plants", () => {
     expect(await listIds(url, args)).toEqual(ids.map(String));
   });
 
-  it("the first 100, unless it is told, as its help says", async () => {
+  it("prints the first 100 by default, as its help says", async () => {
     const url = await createMany(101);
     expect(await listIds(url, [])).toHaveLength(100);
     expect(await listIds(url, ["--limit", "101"])).toHaveLength(101);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
-      /--limit <n> +the most plants to print, up to 10000\n +\(default: 100\)/,
+      /--limit <n> +Maximum number of plants to print, up to 10000\n +\(default: 100\)/,
     );
   });
 
   it.each([
-    [["--limit", "0"], '--limit is "0": it must be a whole number from 1 to 10000'],
-    [["--limit", "10001"], '--limit is "10001": it must be a whole number from 1 to 10000'],
-    [["--limit", "-1"], '--limit is "-1": it must be a whole number from 1 to 10000'],
-    [["--after", "1.5"], `--after is "1.5": it must be an integer from ${int64Min} to ${int64Max}`],
-    [["--after", "1", "--after", "2"], "--after is given twice: leave one of them out"],
-    [["--tag", "\uD83C"], "--tag holds a lone surrogate: write the pair, or leave it out"],
-    [
-      ["fern"],
-      "too many arguments for 'list' (1 instead of none): text with spaces needs quotation marks\nsee",
-    ],
-  ])("%j is refused in one line", async (args, message) => {
+    [["--limit", "0"], '--limit must be a whole number from 1 to 10000 (got "0")'],
+    [["--limit", "10001"], '--limit must be a whole number from 1 to 10000 (got "10001")'],
+    [["--limit", "-1"], '--limit must be a whole number from 1 to 10000 (got "-1")'],
+    [["--after", "1.5"], `--after must be an integer from ${int64Min} to ${int64Max} (got "1.5")`],
+    [["--after", "1", "--after", "2"], "--after is given twice: remove one of them"],
+    [["--tag", "\uD83C"], "--tag contains an unpaired surrogate: write the pair, or remove it"],
+    [["fern"], "too many arguments for 'list'"],
+    [["--json", "--csv"], "--json excludes --csv: remove one of them"],
+  ])("%j is rejected", async (args, message) => {
     const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*\n(?:see [^\n]*\n)?$/);
+    expect(stderr).toMatch(/^error: [^\n]*\nUsage: plantstore list [^\n]*\nSee [^\n]*\n$/);
     expect(stderr).toContain(message);
+  });
+});
+
+describe("formats", () => {
+  it("--json prints JSON even on a terminal", async () => {
+    const url = await createSqliteStore(plants.slice(1, 2));
+    const args = ["list", "--json", "--store", url];
+    const { stdout } = await runCli(args, { terminals: allTerminals });
+    expect(stdout).toBe('{"id":10,"name":"fern","tag":"pot"}\n');
+  });
+
+  it.each(["list", "export"])("%s --csv prints what create --csv reads", async (command) => {
+    const strange: readonly NewPlant[] = [
+      ...plants,
+      { id: 20n, name: 'a "b", c', tag: " \r\n\0\uFEFF" },
+      { id: 21n, name: "", tag: "\r" },
+      { id: 22n, name: " \u2028x" },
+    ];
+    const url = await createSqliteStore(strange);
+    const { exitCode, stdout, stderr } = await runCli([command, "--csv", "--store", url]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^id,name,tag\n-9223372036854775808,first,\n-5,moss,""\n2,rose,pot\n/);
+
+    await using server = await startServer();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+    const created = await runCli(["create", "--csv", "--quiet"], { stdin: stdout, env });
+    expect(created).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await server.store.list({ limit: 100 })).toEqual(
+      strange.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    );
+  });
+
+  it("--csv escapes control characters on a terminal", async () => {
+    const url = await createSqliteStore([{ id: 1n, name: "\u001b[31m" }]);
+    const { stdout } = await runCli(["list", "--csv", "--store", url], { terminals: allTerminals });
+    expect(stdout).toBe("id,name,tag\n1,\\u001b[31m,\n");
+  });
+
+  it.each([
+    [[], "250\n"],
+    [["--limit", "3"], "250\n"],
+    [["--after", "239"], "10\n"],
+    [["--tag", "pot"], "0\n"],
+  ])("--count %j prints the number of plants", async (args, number) => {
+    const url = await createMany(250);
+    const { stdout } = await runCli(["list", "--count", "--store", url, ...args]);
+    expect(stdout).toBe(number);
   });
 });
 
 describe("on a terminal", () => {
   const terminal = { terminals: allTerminals };
+  const store = (url: string): string => `Store: ${url}\n`;
 
-  it("is a table", async () => {
+  it("prints a table", async () => {
     const url = await createSqliteStore(plants.filter(({ id }) => id !== int64Min));
     expect(await runCli(["list", "--store", url], terminal)).toEqual({
       exitCode: 0,
@@ -127,11 +174,11 @@ describe("on a terminal", () => {
         "                 10  fern  pot\n",
         "9223372036854775807  last\n",
       ].join(""),
-      stderr: "",
+      stderr: store(url),
     });
   });
 
-  it("is as wide as that", async () => {
+  it("fits the table into the width", async () => {
     const url = await createSqliteStore([{ id: 1n, name: "n".repeat(100), tag: "t".repeat(100) }]);
     const { stdout } = await runCli(["list", "--store", url], { ...terminal, columns: 60 });
     const [, line = ""] = stdout.split("\n");
@@ -139,38 +186,38 @@ describe("on a terminal", () => {
     expect(line).toHaveLength(60);
   });
 
-  it("says how to go on when there are more, and that leads to the end", async () => {
+  it("names the option that shows more plants, until the end", async () => {
     const url = await createMany(5);
     const first = await runCli(["list", "--store", url, "--limit", "3"], terminal);
-    expect(first.stderr).toBe("there are more: --after 2 shows the next ones\n");
+    expect(first.stderr).toBe(`${store(url)}there are more: --after 2 shows the next ones\n`);
     const second = await runCli(["list", "--store", url, "--limit", "2", "--after", "2"], terminal);
     expect(second.stdout).toBe("ID  NAME     TAG\n 3  plant 3\n 4  plant 4\n");
-    expect(second.stderr).toBe("");
+    expect(second.stderr).toBe(store(url));
   });
 
-  it("says so of plants with the tag alone", async () => {
+  it("counts only plants with the tag as more plants", async () => {
     const url = await createSqliteStore(plants);
     const args = ["list", "--store", url, "--tag", "pot"];
-    expect((await runCli([...args, "--limit", "2"], terminal)).stderr).toBe("");
+    expect((await runCli([...args, "--limit", "2"], terminal)).stderr).toBe(store(url));
     const { stderr } = await runCli([...args, "--limit", "1"], terminal);
-    expect(stderr).toBe("there are more: --after 2 shows the next ones\n");
+    expect(stderr).toBe(`${store(url)}there are more: --after 2 shows the next ones\n`);
   });
 
-  it("says so to the person beside a pipe, and in a pipe to nobody", async () => {
+  it("prints its remarks only if stderr is a terminal", async () => {
     const url = await createMany(2);
     const argv = ["list", "--store", url, "--limit", "1"];
     const beside = await runCli(argv, { terminals: { stderr: true } });
     expect(beside).toEqual({
       exitCode: 0,
       stdout: '{"id":0,"name":"plant 0"}\n',
-      stderr: "there are more: --after 0 shows the next ones\n",
+      stderr: `${store(url)}there are more: --after 0 shows the next ones\n`,
     });
     expect(await runCli(argv)).toEqual({ ...beside, stderr: "" });
   });
 
-  it("says that there are none", async () => {
+  it("reports an empty list", async () => {
     const url = await createSqliteStore([]);
     const result = await runCli(["list", "--store", url], terminal);
-    expect(result).toEqual({ exitCode: 0, stdout: "", stderr: "no plants\n" });
+    expect(result).toEqual({ exitCode: 0, stdout: "", stderr: `${store(url)}no plants\n` });
   });
 });

@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
+import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
 import {
   readSavedSettings,
   saveSettings,
   toSettingsFile,
-} from "../../src/cli/settings/saved-settings.ts";
+} from "../../src/cli/config/saved-settings.ts";
 import {
   errorAnswer,
   findClosedUrl,
@@ -50,7 +50,7 @@ describe("login", () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
     expect(stderr).toBe(
       `reading the token for ${server.url} from standard input\n` +
-        `logged in to ${server.url}, which is the plant store from now on where none is named\n`,
+        `Logged in to ${server.url} (now the default)\n`,
     );
     const created = await run(["create", "--id", "1", "--name", "fern"]);
     expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
@@ -110,7 +110,7 @@ describe("login", () => {
         env: { [variable]: "http://127.0.0.1:1" },
       });
       expect(exitCode).toBe(0);
-      expect(stderr).toContain(`warning: ${variable} is set here, and wins over what was saved\n`);
+      expect(stderr).toContain(`warning: ${variable} is set, and wins over saved values\n`);
       expect(readSavedToken(directory, server.url)).toBe(testToken);
     },
   );
@@ -118,13 +118,13 @@ describe("login", () => {
   it("warns once when others on the way can read the token", async () => {
     const url = (await openScriptedServer(errorAnswer(42201))).url;
     const { stderr } = await login(url.replace("127.0.0.1", "0.0.0.0"), testToken);
-    expect(stderr.match(/^warning: the token goes to http:.* unencrypted/gm)).toHaveLength(1);
+    expect(stderr.match(/^warning: sending the token to http:.* unencrypted/gm)).toHaveLength(1);
   });
 
   it.each([
     ["", "is empty"],
-    ["two words", "holds a character that no token has"],
-    [mintToken().slice(0, -1), "is not complete or was mistyped"],
+    ["two words", "contains an invalid character"],
+    [mintToken().slice(0, -1), "is incomplete or mistyped"],
   ])("refuses %j without asking the server", async (token, complaint) => {
     const server = await openScriptedServer(errorAnswer(42201));
     const { exitCode, stderr } = await login(server.url, token);
@@ -152,7 +152,7 @@ describe("login", () => {
   });
 
   it.each([
-    ["takes what is no plant", json(200, '{"name":"fern"}'), "it took a plant without an id"],
+    ["takes what is no plant", json(200, '{"name":"fern"}'), "it accepted a plant without an id"],
     ["is something else", json(200, "[]"), "holds no Plant"],
     [
       "redirects",
@@ -169,21 +169,21 @@ describe("login", () => {
   });
 
   it.each<[string, () => Promise<string>, RegExp]>([
-    ["nothing listens there", findClosedUrl, /^error: nothing answers at/m],
+    ["nothing listens there", findClosedUrl, /^error: cannot connect to/m],
     [
       "the connection is lost",
       () => openRawServer((socket) => socket.destroy()),
-      /^error: .* was lost .*: try again$/m,
+      /^error: lost the connection .*: try again$/m,
     ],
     [
       "a proxy answers",
       async () => (await openScriptedServer(json(502, ""))).url,
-      /^error: .* answered in place of the plant store \(status 502\): try again$/m,
+      /^error: .* responded instead of the plant store \(status 502\): try again$/m,
     ],
     [
       "no answer comes",
       () => openRawServer(() => {}),
-      /^error: no complete answer from .*: try again; --timeout gives it longer$/m,
+      /^error: no complete response from .*: try again; a higher --timeout waits longer$/m,
     ],
   ])("saves nothing when %s, and says nothing of a plant: exit 6", async (_what, open, message) => {
     const url = await open();
@@ -219,7 +219,7 @@ describe("login", () => {
     const { exitCode, stderr } = await run(["login", "--url", url], { stdin });
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      `error: ${file} is broken: it holds no saved token; mend it or delete it\n`,
+      `error: ${file} is broken: it contains no saved token; fix it or delete it\n`,
     );
     expect(await readFile(file, "utf8")).toBe("{}");
   });
@@ -249,7 +249,7 @@ describe("saved settings", () => {
     await saveSettings(directory, { url: "plants.example" });
     const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`error: the url in ${toSettingsFile(directory)} is "plants.example"`);
+    expect(stderr).toContain(`error: the url in ${toSettingsFile(directory)} must be a URL`);
   });
 
   it("are not needed where there is no home to find them in", async () => {
@@ -283,7 +283,7 @@ describe("logout", () => {
     const { exitCode, stderr } = await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } });
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      "no token was saved for http://127.0.0.1:7526\nwarning: PLANTSTORE_TOKEN is still set here\n",
+      "no token was saved for http://127.0.0.1:7526\nwarning: PLANTSTORE_TOKEN is still set\n",
     );
   });
 
@@ -318,8 +318,8 @@ describe("status", () => {
     expect(exitCode).toBe(0);
     expect(stdout.split("\n")).toEqual([
       `URL     ${server.url} (from the url in ${toSettingsFile(directory)})`,
-      `Token   ${testToken.slice(0, 8)}… from where it is saved`,
-      `Saved   ${toCredentialFile(directory, server.url)} (nobody else can read it)`,
+      `Token   ${testToken.slice(0, 8)}… from the saved file`,
+      `Saved   ${toCredentialFile(directory, server.url)} (only its owner can read it)`,
       "Works   yes",
       "Others  https://other.example",
       "",
@@ -370,7 +370,7 @@ describe("status", () => {
     expect(exitCode).toBe(6);
     expect(JSON.parse(stdout)).toMatchObject({
       works: false,
-      problem: expect.stringContaining("nothing answers at") as string,
+      problem: expect.stringContaining("cannot connect to") as string,
     });
   });
 

@@ -1,19 +1,16 @@
-import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { createProcessIo } from "../../src/cli/io.ts";
-import { createProgram } from "../../src/cli/program/program.ts";
+import type { Command } from "../../src/cli/command.ts";
+import { listTopics, readTopic } from "../../src/cli/commands/help/topics.ts";
+import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
-const program = createProgram(createProcessIo(), { exitCode: 0 });
-
-/** The words that lead to each command that help names. */
-function listCommands(command: Command): string[][] {
-  const visible = command.createHelp().visibleCommands(command);
-  const named = visible.filter((each) => each.name() !== "help");
-  return named.flatMap((each) => [
-    [each.name()],
-    ...listCommands(each).map((words) => [each.name(), ...words]),
+/** The words that lead to each command in help. */
+function listCommands({ commands = [] }: Command): string[][] {
+  const visible = commands.filter(({ isHidden }) => isHidden !== true);
+  return visible.flatMap((each) => [
+    [each.name],
+    ...listCommands(each).map((words) => [each.name, ...words]),
   ]);
 }
 
@@ -31,10 +28,15 @@ describe("help", () => {
     [["create", "--help"], "Usage: plantstore create [options] [file...]"],
     [["help", "create"], "Usage: plantstore create [options] [file...]"],
     [["serve", "-h"], "Usage: plantstore serve [options]"],
-    [["help", "help"], "Usage: plantstore [options] [command]"],
+    [["help", "help"], "Usage: plantstore help [options] [word...]"],
     [["help", "token", "issue"], "Usage: plantstore token issue [options]"],
     [["token", "help", "issue"], "Usage: plantstore token issue [options]"],
     [["--color", "help", "create"], "Usage: plantstore create [options] [file...]"],
+    [["--help", "serve"], "Usage: plantstore serve [options]"],
+    [["-h", "token"], "Usage: plantstore token [options] [command]"],
+    [["--help", "token", "issue"], "Usage: plantstore token issue [options]"],
+    [["token", "--help", "issue"], "Usage: plantstore token issue [options]"],
+    [["token", "--help"], "Usage: plantstore token [options] [command]"],
     [["create", "--name", "help", "-h"], "Usage: plantstore create [options] [file...]"],
   ])("%j is on stdout and succeeds", async (argv, firstLine) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
@@ -42,67 +44,93 @@ describe("help", () => {
     expect(stdout.split("\n")[0]).toBe(firstLine);
   });
 
-  describe.each([[], ...listCommands(program)].map((words) => [words.join(" "), words] as const))(
-    "plantstore %s",
-    (_, words) => {
-      it.each([
-        ["a pipe", {}],
-        ["a wide terminal", { terminals: allTerminals, columns: 200 }],
-        ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
-      ])("has at most 80 columns on %s", async (_what, options) => {
+  describe.each(
+    [[], ...listCommands(plantstoreCommand)].map((words) => [words.join(" "), words] as const),
+  )("plantstore %s", (_, words) => {
+    it.each([
+      ["a pipe", {}],
+      ["a wide terminal", { terminals: allTerminals, columns: 200 }],
+      ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
+    ])("has at most 80 columns on %s", async (_what, options) => {
+      const { stdout } = await runCli([...words, "--help"], options);
+      const longest = Math.max(...stdout.split("\n").map((line) => line.length));
+      expect(longest, stdout).toBeLessThanOrEqual(80);
+      expect(longest, stdout).toBeGreaterThan(60);
+    });
+
+    it("says how it is called and what it does, then has examples first and exit codes last", async () => {
+      const { stdout } = await runCli([...words, "--help"]);
+      const command = ["plantstore", ...words].join(" ");
+      const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
+      expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
+      expect(sentence).toMatch(/^[A-Z][^]*\.$/);
+      expect(examples).toMatch(/^Examples:\n/);
+      const headings = [...stdout.matchAll(/^[A-Z][^\n:]*(?=:$)/gm)].map(([heading]) => heading);
+      expect(headings[0]).toBe("Examples");
+      expect(headings.at(-1)).toBe("Exit codes");
+      expect(stdout).toMatch(/\nExit codes:\n {2}0 +Done\n/);
+    });
+
+    it.each([80, 40])(
+      "has lines as long as %i columns let them be, and examples as they are typed",
+      async (columns) => {
+        const options = { terminals: allTerminals, columns };
         const { stdout } = await runCli([...words, "--help"], options);
-        const longest = Math.max(...stdout.split("\n").map((line) => line.length));
-        expect(longest, stdout).toBeLessThanOrEqual(80);
-        expect(longest, stdout).toBeGreaterThan(60);
-      });
+        const [, sentences = "", examples = ""] = stdout.split("\n\n");
+        const lines = sentences.split("\n");
+        for (const [index, line] of lines.slice(1).entries()) {
+          const [word = ""] = line.split(" ");
+          expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
+        }
+        if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
+      },
+    );
 
-      it("says how it is called and what it does, then has examples first and exit codes last", async () => {
-        const { stdout } = await runCli([...words, "--help"]);
-        const command = ["plantstore", ...words].join(" ");
-        const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
-        expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
-        expect(sentence).toMatch(/^[A-Z][^]*\.$/);
-        expect(examples).toMatch(/^Examples:\n/);
-        const headings = [...stdout.matchAll(/^[A-Z][^\n:]*(?=:$)/gm)].map(([heading]) => heading);
-        expect(headings[0]).toBe("Examples");
-        expect(headings.at(-1)).toBe("Exit codes");
-        expect(stdout).toMatch(/\nExit codes:\n {2}0 +done\n/);
-      });
+    it("keeps a variable beside its word", async () => {
+      const { stdout } = await runCli([...words, "--help"]);
+      expect(stdout).not.toMatch(/env:\n/);
+    });
+  });
 
-      it.each([80, 40])(
-        "has lines as long as %i columns let them be, and examples as they are typed",
-        async (columns) => {
-          const options = { terminals: allTerminals, columns };
-          const { stdout } = await runCli([...words, "--help"], options);
-          const [, sentences = "", examples = ""] = stdout.split("\n\n");
-          const lines = sentences.split("\n");
-          for (const [index, line] of lines.slice(1).entries()) {
-            const [word = ""] = line.split(" ");
-            expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
-          }
-          if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
-        },
-      );
-
-      it("keeps a variable beside its word", async () => {
-        const { stdout } = await runCli([...words, "--help"]);
-        expect(stdout).not.toMatch(/env:\n/);
-      });
-    },
-  );
-
-  it("has the commands in groups, in the order in which people come to need them", async () => {
+  it("groups the commands by what they need: a server, or a store", async () => {
     const { stdout } = await runCli(["--help"]);
-    const groups = [...stdout.matchAll(/^([A-Z][a-z]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
+    const groups = [...stdout.matchAll(/^([A-Z][a-z ]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
       ([, heading, lines = ""]) => [heading, lines.match(/(?<=^ {2})[a-z]+/gm)],
     );
-    expect(groups).toContainEqual(["Plants", ["serve", "create", "list", "get", "export"]]);
-    expect(groups).toContainEqual(["Tokens", ["token", "login", "status", "logout"]]);
-    expect(groups).toContainEqual(["Help", ["doctor", "explain", "openapi", "completion", "help"]]);
+    expect(groups.map(([heading]) => heading)).toEqual([
+      "Examples",
+      "Server",
+      "Commands that talk to a server",
+      "Commands that open a store directly",
+      "Other commands",
+      "Topics",
+    ]);
+    const members = Object.fromEntries(groups) as Record<string, readonly string[]>;
+    expect(members["Server"]).toEqual(["serve"]);
+    expect(members["Commands that talk to a server"]).toEqual(
+      expect.arrayContaining(["create", "ping", "login", "logout", "status"]),
+    );
+    expect(members["Commands that open a store directly"]).toEqual(
+      expect.arrayContaining(["list", "get", "export", "token"]),
+    );
+    expect(members["Other commands"]).toEqual(
+      expect.arrayContaining(["doctor", "explain", "openapi", "completion", "help"]),
+    );
   });
 
   it.each([
-    ["serve", ["Address", "Plants", "Limits", "In a browser", "Metrics and log", "Options"]],
+    [
+      "serve",
+      [
+        "Address",
+        "Plants",
+        "Limits",
+        "In a browser",
+        "Metrics and log",
+        "For tests of clients",
+        "Options",
+      ],
+    ],
     ["create", ["Plant", "Input", "Output", "Sending", "Options"]],
   ])("of %s has its options in groups", async (command, groups) => {
     const { stdout } = await runCli([command, "--help"]);
@@ -114,7 +142,7 @@ describe("help", () => {
 
   it("has its columns also on a terminal of 40", async () => {
     const { stdout } = await runCli(["list", "--help"], { terminals: allTerminals, columns: 40 });
-    expect(stdout).toContain("  --after <id>   only plants with a\n                 larger id\n");
+    expect(stdout).toContain("  --after <id>   Only plants with a\n                 larger id\n");
   });
 
   it("names the default and the variable of each setting", async () => {
@@ -122,7 +150,7 @@ describe("help", () => {
     expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
     const { stdout: create } = await runCli(["create", "--help"]);
     expect(create).toMatch(
-      /--url <url> .*\n +\(default: that of the last login, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
+      /--url <url> .*\n +\(default: the last login, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
     );
   });
 });
@@ -135,72 +163,152 @@ it("--version names the package's version, the interface, Node and the platform 
   );
 });
 
+describe("a topic of the manual", () => {
+  const topics = listTopics();
+
+  it.each(topics)("%s is printed by help", async (topic) => {
+    const { exitCode, stdout, stderr } = await runCli(["help", topic]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toBe(readTopic(topic));
+  });
+
+  it.each(topics)("%s fits a terminal of 40 columns", async (topic) => {
+    const { stdout } = await runCli(["help", topic], { terminals: allTerminals, columns: 40 });
+    const words = (text: string): string => text.replaceAll(/[\s|]|-{3,}/g, "").toLowerCase();
+    // Tables may become a line per cell, which repeats the headings.
+    const text = readTopic(topic) ?? "";
+    if (!text.includes("\n|")) expect(words(stdout)).toBe(words(text));
+    const prose = stdout.replaceAll(/^(?: {4}|#).*\n|```[^]*?```\n/gm, "");
+    const tooLong = prose.split("\n").filter((line) => line.length > 40);
+    // A single word can be longer.
+    expect(tooLong.filter((line) => !/^(?:[A-Z ]+ {2}| *)\S+$/.test(line))).toEqual([]);
+  });
+
+  it("is in the list of help", async () => {
+    const { stdout } = await runCli(["--help"]);
+    for (const topic of topics) expect(stdout).toContain(`\n  plantstore help ${topic}\n`);
+    expect(topics).toContain("configuration");
+  });
+});
+
 describe("wrong usage", () => {
+  const create = "plantstore create [options] [file...]";
+  const root = "plantstore [options] [command]";
+  const help = "plantstore help [options] [word...]";
   it.each([
-    [["creat"], /^error: unknown command 'creat': did you mean create\?\nsee "plantstore --help"$/],
+    [["creat"], root, "unknown command 'creat' (Did you mean create?)"],
+    [["help", "creat"], root, "unknown command 'creat' (Did you mean create?)"],
+    [["help", "storge"], root, "unknown command 'storge' (Did you mean storage?)"],
+    [["help", "create", "now"], help, "unexpected word 'now': remove it"],
+    [["help", "storage", "now"], help, "unexpected word 'now': remove it"],
+    [["help", "token", "issue", "now"], help, "unexpected word 'now': remove it"],
+    [["creat", "--help"], root, "unknown command 'creat' (Did you mean create?)"],
+    [["--versoin"], root, /^unknown option '--versoin' \(Did you mean --version\?\)/],
+    [["--json", "status"], root, /^unknown option '--json'; options of a command follow its name/],
     [
-      ["create", "--nmae", "fern"],
-      /^error: unknown option '--nmae': did you mean --name\?\nsee "plantstore create --help"$/,
+      ["help", "token", "isue"],
+      "plantstore token [options] [command]",
+      "unknown command 'isue' (Did you mean issue?)",
     ],
-    [["create", "--id"], /^error: --id has no value: write --id <integer>\nsee "/],
-    [["create", "--rejects"], /^error: --rejects has no value: write --rejects <file>\nsee "/],
     [
-      ["get", "1", "2"],
-      /^error: too many arguments for 'get' \(2 instead of 1\): text with spaces needs quotation marks\nsee "/,
+      ["token", "isue", "--help"],
+      "plantstore token [options] [command]",
+      "unknown command 'isue' (Did you mean issue?)",
+    ],
+    [["create", "--nmae", "fern"], create, "unknown option '--nmae' (Did you mean --name?)"],
+    [["create", "--id"], create, "option '--id <integer>' argument missing"],
+    [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
+    [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],
+    [["logout", "1"], "plantstore logout [options]", /^too many arguments for 'logout'/],
+    [
+      ["get", "x"],
+      "plantstore get [options] <id...>",
+      /^the id must be an integer from .* \(got "x"\)/,
+    ],
+    [["serve", "now"], "plantstore serve [options]", /^too many arguments for 'serve'/],
+    [
+      ["serve", "--port", "x"],
+      "plantstore serve [options]",
+      '--port must be a whole number from 0 to 65535 (got "x")',
     ],
     [
       ["create", "--id", "1", "--name", "my", "fern"],
-      /^error: two plants: give either a file .* \("fern" is taken for a file: text with spaces needs quotation marks\)$/,
+      create,
+      /^two plants: give either a file .* \("fern" is taken for a file: text with spaces needs quotation marks\)$/,
     ],
     [
       ["create", "--id", "--name", "fern"],
-      /^error: two plants: give either a file .* \("fern" is taken for a file: --id has no value, and took --name for it\)$/,
-    ],
-    [["create", "--id", "1", "-"], /^error: two plants: give either a file or the flags .* --tag$/],
-    [
-      ["--json", "status"],
-      /^error: unknown option '--json': the options of a command follow its name\nsee "plantstore --help"$/,
+      create,
+      /^--id has no value: add one before --name, or write --id=--name$/,
     ],
     [
-      ["--versoin"],
-      /^error: unknown option '--versoin': did you mean --version\?\nsee "plantstore --help"$/,
+      ["create", "--id", "1", "-"],
+      create,
+      /^two plants: give either a file or the flags .* --tag$/,
     ],
-    [["create", ""], /^error: "" can't be read: ENOENT: no such file or directory$/],
-    [["create", "/"], /^error: \/ can't be read: it is a directory$/],
+    [["create", "-", "-"], create, /^standard input \(-\) is given twice/],
+    [["create", "--id", "1", "--id", "2"], create, "--id is given twice: remove one of them"],
+    [["create", "--name", "a", "--name", "a"], create, /^--name is given twice/],
+    [["create", "--id", "1", "plant.json"], create, /^two plants: give either a file or the flags/],
+    [["create", "--tag", "", "-"], create, /^two plants: give either a file or the flags/],
+    [["create", "--url", "nowhere", "--id", "1"], create, /^--url must be a URL .*"nowhere"\)$/],
+    [["create", "--token-file", "-"], create, /^standard input is the token \(--token-file -\)/],
+    [["create", "--token-file", "-", "-"], create, /^standard input is the token/],
+    [["create", "--nöpe\u001b[31m"], create, "unknown option '--nöpe\\u001b[31m'"],
+    [
+      ["explain", "1"],
+      "plantstore explain [options] [error]",
+      'unknown error "1": "plantstore explain" lists all',
+    ],
+  ])(
+    "%j exits 2 with the problem, the usage, and where to read more",
+    async (argv, usage, problem) => {
+      const { exitCode, stdout, stderr } = await runCli(argv);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      const [first = "", second = "", third = "", ...others] = stderr.split("\n");
+      const message = first.replace(/^error: /, "");
+      if (typeof problem === "string") expect(message).toBe(problem);
+      else expect(message).toMatch(problem);
+      expect(second).toBe(`Usage: ${usage}`);
+      const path = usage.replace(/ [[<].*$/, "");
+      expect(third).toBe(`See "${path} --help"`);
+      expect(others).toEqual([""]);
+    },
+  );
+
+  it.each([
+    [["auth", "login"], `unknown command 'auth': "plantstore login" saves a token`],
+    [["version"], `unknown command 'version': "plantstore --version" prints the version`],
+    [
+      ["import", "plants.csv"],
+      `unknown command 'import': "plantstore create FILE" creates the plants of a file`,
+    ],
+    [
+      ["delete", "1"],
+      "unknown command 'delete': the service creates plants; it does not delete them",
+    ],
+    [["token", "create"], `unknown command 'create': "plantstore token issue" issues a token`],
+  ])("%j names the command to use instead", async (argv, message) => {
+    const { exitCode, stderr } = await runCli(argv);
+    expect(exitCode).toBe(2);
+    expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
+  });
+
+  it.each([
+    [["create", ""], /^error: "" can't be read: ENOENT: no such file or directory\n$/],
+    [["create", "/"], /^error: \/ can't be read: it is a directory\n$/],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", "/nowhere"],
-      /^error: the file \/nowhere can't be read: ENOENT: no such file or directory$/,
+      /^error: the file \/nowhere can't be read: ENOENT: no such file or directory\n$/,
     ],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", ""],
-      /^error: the file "" can't be read: ENOENT: no such file or directory$/,
+      /^error: the file "" can't be read: ENOENT: no such file or directory\n$/,
     ],
-    [["create", "-", "-"], /^error: standard input \(-\) is given twice/],
-    [["help", "creat"], /^error: unknown command 'creat': did you mean create\?\nsee/],
-    [["creat", "--help"], /^error: unknown command 'creat': did you mean create\?\nsee/],
-    [
-      ["help", "token", "isue"],
-      /^error: unknown command 'isue': did you mean issue\?\nsee "plantstore token --help"$/,
-    ],
-    [["token", "isue", "--help"], /^error: unknown command 'isue': did you mean issue\?\nsee/],
-    [["serve", "now"], /^error: too many arguments for 'serve'/],
-    [["serve", "--port", "x"], /^error: --port is "x": it must be a whole number from 0 to 65535$/],
-    [["create", "--id", "1", "--id", "2"], /^error: --id is given twice: leave one of them out$/],
-    [["create", "--name", "a", "--name", "a"], /^error: --name is given twice/],
-    [["create", "--id", "1", "plant.json"], /^error: two plants: give either a file or the flags/],
-    [["create", "--tag", "", "-"], /^error: two plants: give either a file or the flags/],
-    [["create", "--url", "nowhere", "--id", "1"], /^error: --url is "nowhere": it must be a URL/],
-    [["create", "--token-file", "-"], /^error: standard input is the token \(--token-file -\)/],
-    [
-      ["create", "--token-file", "-", "-"],
-      /^error: standard input is the token \(--token-file -\)/,
-    ],
-    [["create", "--nöpe\u001b[31m"], /^error: unknown option '--nöpe\\u001b\[31m'/],
-  ])("%j exits 2 with a line on stderr, and another on where to read on", async (argv, message) => {
+  ])("%j names the file that cannot be read, in one line", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^[^\n]+\n(?:see "[^\n]+"\n)?$/);
-    expect(stderr.trimEnd()).toMatch(message);
+    expect(stderr).toMatch(message);
   });
 
   it.each([
@@ -233,7 +341,7 @@ describe("wrong usage", () => {
     const commandLine = Buffer.from("node\0x\0create\0--id\x001\0--name\0f\xFFrn\0", "latin1");
     const { exitCode, stderr } = await runCli(argv, { commandLine });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: argument 5 is not UTF-8 .*\n$/);
+    expect(stderr).toMatch(/^error: argument 5 is not UTF-8: .*\n$/);
   });
 });
 

@@ -1,20 +1,20 @@
 /** A store of an older plantstore: who changes it brings it up to date, who only reads it says what does. */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { createStoreOfVersion1 } from "../helpers/old-store.ts";
+import { createOldStore } from "../helpers/old-store.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const readers = ["list", "get 1", "export", "token list", "doctor"];
 
 it.each(readers)("%s leaves it as it is, and names the command to start", async (command) => {
-  const path = await createStoreOfVersion1();
+  const path = await createOldStore(1);
   const before = await readFile(path);
   const argv = [...command.split(" "), "--store", `sqlite:${path}`];
   const { exitCode, stdout, stderr } = await runCli(argv);
   expect(exitCode).toBe(2);
   expect(stdout + stderr).toContain(
-    `the store ${path} is from an older plantstore: start "plantstore serve" on it once, which brings it up to date\n`,
+    `the store ${path} is from an older plantstore: start "plantstore serve" on it once to upgrade it\n`,
   );
   expect((await readFile(path)).equals(before)).toBe(true);
 });
@@ -26,7 +26,7 @@ const writers = [
 ];
 
 it.each(writers)("$command brings it up to date: then it can be read", async (row) => {
-  const store = ["--store", `sqlite:${await createStoreOfVersion1()}`];
+  const store = ["--store", `sqlite:${await createOldStore(1)}`];
   const run = startCli([...row.command.split(" "), ...store], {
     home: await createTemporaryDirectory(),
   });

@@ -2,18 +2,18 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { saveToken } from "../../src/cli/tokens/credentials.ts";
+import { saveToken } from "../../src/cli/config/credentials.ts";
 import type { Io } from "../../src/cli/io.ts";
-import { saveSettings } from "../../src/cli/settings/saved-settings.ts";
-import { resolveLoginOptions } from "../../src/cli/settings/client-settings.ts";
-import { resolveStoreUrl } from "../../src/cli/settings/reader-settings.ts";
-import { findToken } from "../../src/cli/tokens/token-source.ts";
+import { saveSettings } from "../../src/cli/config/saved-settings.ts";
+import { requestOptions, storeOption } from "../../src/cli/options.ts";
+import { readOptions } from "../../src/cli/settings.ts";
+import { findToken } from "../../src/cli/config/token-source.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 /** A world in which sources may be set. */
 interface World {
   readonly directory: string;
-  readonly flags: { url?: string; timeout?: string; store?: string; tokenFile?: string };
+  readonly flags: { url?: string; timeoutMs?: string; store?: string; tokenFile?: string };
   readonly env: Record<string, string>;
 }
 
@@ -57,16 +57,16 @@ const table: readonly {
       ],
       [byDefault, "http://127.0.0.1:7526"],
     ],
-    find: (world) => resolveLoginOptions(world.flags, toIo(world)).baseUrl,
+    find: (world) => readOptions(requestOptions, world.flags, toIo(world)).url,
   },
   {
     what: "the time that an attempt may take",
     sources: [
-      [byFlag("timeout", "1"), 1000],
+      [byFlag("timeoutMs", "1"), 1000],
       [byVariable("PLANTSTORE_TIMEOUT", "2"), 2000],
       [byDefault, 10_000],
     ],
-    find: (world) => resolveLoginOptions(world.flags, toIo(world)).timeoutMs,
+    find: (world) => readOptions(requestOptions, world.flags, toIo(world)).timeoutMs,
   },
   {
     what: "the store",
@@ -76,7 +76,7 @@ const table: readonly {
       [byVariable("PLANTSTORE_DATA_DIR", "/data"), "sqlite:/data/plants.db"],
       [byVariable("XDG_DATA_HOME", "/xdg"), "sqlite:/xdg/plantstore/plants.db"],
     ],
-    find: (world) => resolveStoreUrl(world.flags, toIo(world)),
+    find: (world) => readOptions(storeOption, world.flags, toIo(world)).store,
   },
   {
     what: "the token",

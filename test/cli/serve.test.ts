@@ -1,20 +1,20 @@
-/** `plantstore serve` as a function: what it says to a terminal and to a log, and how it starts and stops. */
+/** `plantstore serve` as a function: its start and stop, its banner and its log. */
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, link, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken } from "../../src/cli/tokens/credentials.ts";
+import { readSavedToken, saveToken } from "../../src/cli/config/credentials.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const configDirectory = (home: string): string => join(home, ".config/plantstore");
 
-/** A server that stops with its test. */
+/** Starts a server that stops at the end of the test. */
 async function startServe(home: string, args: readonly string[] = [], options: CliOptions = {}) {
   const run = startCli(["serve", "--port", "0", ...args], { home, ...options });
   const stop = async () => {
@@ -42,14 +42,76 @@ describe("on a terminal", () => {
     expect(stderr).toContain(`plantstore create --url ${url} --id 1 --name fern`);
   });
 
-  it("shows it as a shell wants it, where the URL has brackets", async () => {
+  it("quotes a URL with brackets for the shell", async () => {
     const home = await createTemporaryDirectory();
     const flags = ["--host", "::1", "--store", "memory:"];
     const { url, stop } = await startServe(home, flags, { terminals: allTerminals });
     expect((await stop()).stderr).toContain(`create --url '${url}' --id 1 --name fern`);
   });
 
-  it("does not show it again", async () => {
+  it.each([80, 40])(
+    "has a banner of at most %d columns, except what is to be copied",
+    async (columns) => {
+      const home = await createTemporaryDirectory();
+      const { url, stop } = await startServe(home, ["--no-color"], {
+        terminals: allTerminals,
+        columns,
+      });
+      const { stderr } = await stop();
+      const lines = stderr.split("\n");
+      expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
+      const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+) /.exec(line)?.[1] ?? []);
+      expect(labels).toEqual(["Store", "Token", "Try", "Stop", "URL"]);
+      const tooLong = lines.filter((line) => line.length > columns);
+      expect(tooLong.filter((line) => !/pst_|create --url|sqlite:|^ {2}URL/.test(line))).toEqual(
+        [],
+      );
+      expect(stderr).not.toContain(`URL    ${url}`); // It is on stdout, which continues this row.
+    },
+  );
+
+  it("has the URL in the banner too if stdout is not a terminal", async () => {
+    const home = await createTemporaryDirectory();
+    const { url, stop } = await startServe(home, ["--no-color"], { terminals: { stderr: true } });
+    const { stdout, stderr } = await stop();
+    expect(stdout).toBe(`${url}\n`);
+    expect(stderr).toContain(`\n  URL    ${url}\n`);
+  });
+
+  it("says how to issue a token if none of the store is saved", async () => {
+    const home = await createTemporaryDirectory();
+    const path = join(home, "plants.db");
+    const first = await startServe(home, ["--store", `sqlite:${path}`]);
+    await first.stop();
+    const other = await createTemporaryDirectory();
+    const { url, stop } = await startServe(other, ["--store", `sqlite:${path}`], {
+      terminals: allTerminals,
+    });
+    const command = `plantstore token issue --store sqlite:${path} | plantstore login --url ${url}`;
+    expect((await stop()).stderr).toContain(`         ${command}\n`);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ["80 columns", { NO_COLOR: "1" }, /\d\d:\d\d:\d\d 200 POST \/plants created \d+\.\d ms\n/],
+    [
+      "colours",
+      { FORCE_COLOR: "1" },
+      /<\[2m\d\d:\d\d:\d\d<\[22m <\[32m200<\[39m POST \/plants created /,
+    ],
+  ])("has a log for people: %s", async (_what, env, line) => {
+    const home = await createTemporaryDirectory();
+    const { url, stop } = await startServe(home, [], { terminals: allTerminals, env });
+    await create(home, url);
+    const rejected = await runCli(["create", "--id", "1", "--name", "moss", "--url", url], {
+      home,
+    });
+    expect(rejected.exitCode).toBe(5);
+    const { stderr } = await stop();
+    expect(stderr.replaceAll("\u001b", "<")).toMatch(line);
+    expect(stderr).toMatch(/400\S* POST \/plants rejected 40900 /);
+  });
+
+  it("shows the token only when it is issued", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home);
     await first.stop();
@@ -60,7 +122,7 @@ describe("on a terminal", () => {
   });
 });
 
-it("--cors-origin may be given several times, and lets the pages of each", async () => {
+it("--cors-origin can be repeated, and allows the pages of each origin", async () => {
   const origins = ["https://a.example", "http://b.example:81"];
   const flags = origins.flatMap((origin) => ["--cors-origin", origin]);
   const { url } = await startServe(await createTemporaryDirectory(), flags);
@@ -70,8 +132,8 @@ it("--cors-origin may be given several times, and lets the pages of each", async
   }
 });
 
-describe("in a log", () => {
-  it("the token does not appear", async () => {
+describe("a log", () => {
+  it("does not contain the token", async () => {
     const home = await createTemporaryDirectory();
     const { url, stop } = await startServe(home);
     const { stdout, stderr } = await stop();
@@ -84,7 +146,7 @@ describe("in a log", () => {
     expect(messages).toContainEqual(expect.objectContaining({ level, message }));
   });
 
-  it("each request is a line of JSON, without its token and its body", async () => {
+  it("has each request as a line of JSON, without token and body", async () => {
     const home = await createTemporaryDirectory();
     const env = { PLANTSTORE_TOKEN: "chosen-secret" };
     const { url, stop } = await startServe(home, [], { env });
@@ -97,7 +159,7 @@ describe("in a log", () => {
     expect(stderr).not.toMatch(/chosen-secret|fern/);
   });
 
-  it("--log-level error leaves only what is wrong, --log-format text what a person reads", async () => {
+  it("has only errors with --log-level error, and lines of text with --log-format text", async () => {
     const home = await createTemporaryDirectory();
     const quiet = await startServe(home, ["--log-level", "error"]);
     await create(home, quiet.url);
@@ -110,8 +172,35 @@ describe("in a log", () => {
   });
 });
 
+describe("with its port in use", () => {
+  it.each([
+    ["the server", (taken: string) => ["--port", new URL(taken).port]],
+    ["metrics", (taken: string) => ["--port", "0", "--metrics", new URL(taken).host]],
+  ])("of %s, creates neither a directory nor a database", async (_what, toArgs) => {
+    const { url } = await startServe(await createTemporaryDirectory());
+    const home = await createTemporaryDirectory();
+    const { exitCode, stderr } = await runCli(["serve", ...toArgs(url)], { home });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("already in use");
+    expect(await readdir(home)).toEqual([]);
+  });
+});
+
+it("frees its port when the store cannot be opened", async () => {
+  const home = await createTemporaryDirectory();
+  const { url, stop } = await startServe(home);
+  await stop();
+  const { port } = new URL(url);
+  const failed = await runCli(["serve", "--port", port, "--store", "sqlite:."], { home });
+  expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
+  const run = startCli(["serve", "--port", port], { home });
+  await run.saw(url);
+  run.signal("SIGTERM");
+  expect(await run.finished).toMatchObject({ exitCode: 0 });
+});
+
 describe("a new store", () => {
-  it("takes the token that is saved for its address, and no other one is touched", async () => {
+  it("accepts the token that is saved for its address, and changes no other one", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home, ["--store", "memory:"]);
     await first.stop();
@@ -130,7 +219,7 @@ describe("a new store", () => {
     expect(readSavedToken(configDirectory(home), "https://plants.example.org")).toBe(other);
   });
 
-  it("can't be started when its token can't be saved, and then has none", async () => {
+  it("does not start if its token cannot be saved, and then has no token", async () => {
     const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const env = { PLANTSTORE_CONFIG_DIR: join(home, "file") };
@@ -144,7 +233,7 @@ describe("a new store", () => {
 });
 
 describe("a store that has tokens", () => {
-  it("issues no more of them, and says to whoever has none what to do", async () => {
+  it("issues no further token, and says how to issue one", async () => {
     const home = await createTemporaryDirectory();
     const store = `sqlite:${join(home, "plants.db")}`;
     const first = await startServe(home, ["--store", store]);
@@ -156,7 +245,7 @@ describe("a store that has tokens", () => {
     expect(await create(elsewhere, second.url)).toMatchObject({ exitCode: 4 });
   });
 
-  it("leaves a token of another store that is saved for its address as it is", async () => {
+  it("keeps a token of another store that is saved for its address", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home);
     await first.stop();
@@ -170,7 +259,7 @@ describe("a store that has tokens", () => {
     expect(readSavedToken(configDirectory(home), first.url)).toBe(foreign);
   });
 
-  it("passes over a saved token of another address that can't be read", async () => {
+  it("ignores an unreadable token that is saved for another address", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home);
     await first.stop();
@@ -181,16 +270,32 @@ describe("a store that has tokens", () => {
 });
 
 describe("PLANTSTORE_TOKEN", () => {
-  it("is accepted beside the issued token", async () => {
+  it("is accepted in addition to a token that was issued before", async () => {
     const home = await createTemporaryDirectory();
+    const first = await startServe(home);
+    await first.stop();
+    const issued = readSavedToken(configDirectory(home), first.url) ?? "";
     const env = { PLANTSTORE_TOKEN: "chosen" };
     const { url } = await startServe(home, [], { env });
     expect(await create(home, url, env)).toMatchObject({ exitCode: 0 });
-    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+    expect(await create(home, url, { PLANTSTORE_TOKEN: issued })).toMatchObject({ exitCode: 0 });
     expect(await create(home, url, { PLANTSTORE_TOKEN: "other" })).toMatchObject({ exitCode: 4 });
   });
 
-  it("suffices where no other one can be saved", async () => {
+  it("prevents that a new store issues and saves another token", async () => {
+    const home = await createTemporaryDirectory();
+    const env = { PLANTSTORE_TOKEN: "chosen" };
+    const { url, stop } = await startServe(home, [], { env, terminals: allTerminals });
+    expect(existsSync(configDirectory(home))).toBe(false);
+    const { stderr } = await stop();
+    expect(stderr).not.toMatch(/pst_|issued/);
+    const next = await startServe(home);
+    expect(await create(home, next.url, env)).toMatchObject({ exitCode: 4 });
+    expect(await create(home, next.url)).toMatchObject({ exitCode: 0 });
+    expect(next.url).not.toBe(url);
+  });
+
+  it("is enough if no token can be saved", async () => {
     const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const env = { PLANTSTORE_TOKEN: "chosen", PLANTSTORE_CONFIG_DIR: join(home, "file") };
@@ -206,12 +311,137 @@ describe("PLANTSTORE_TOKEN", () => {
     const files = (await readdir(home, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
-    expect(files.length).toBeGreaterThan(1);
+    expect(files).toContain(join(home, ".local/share/plantstore/plants.db"));
     for (const file of files) expect(await readFile(file, "latin1")).not.toContain("chosen-secret");
   });
 });
 
-it("a closed stderr does not keep it from serving", async () => {
+describe("a memory: store", () => {
+  const flags = ["--store", "memory:"];
+  const credentials = (home: string) => readdir(join(configDirectory(home), "credentials"));
+
+  it("saves its token while the server runs, and removes it when the server stops", async () => {
+    const home = await createTemporaryDirectory();
+    const { url, stop } = await startServe(home, flags);
+    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+    expect(await credentials(home)).toHaveLength(1);
+    await stop();
+    expect(await credentials(home)).toEqual([]);
+  });
+
+  it("removes no token that a login has saved for its address meanwhile", async () => {
+    const home = await createTemporaryDirectory();
+    const { url, stop } = await startServe(home, flags);
+    const token = mintToken();
+    await saveToken(configDirectory(home), url, token);
+    await stop();
+    expect(readSavedToken(configDirectory(home), url)).toBe(token);
+  });
+
+  it("removes the token that a killed server with a memory: store left for its address", async () => {
+    const home = await createTemporaryDirectory();
+    const first = await startServe(home, flags);
+    await first.stop();
+    const left = mintToken();
+    await saveToken(configDirectory(home), first.url, left, { store: "memory:" });
+    const { port } = new URL(first.url);
+    const run = startCli(["serve", "--port", port, ...flags], { home });
+    await run.saw(first.url);
+    expect(await create(home, first.url, { PLANTSTORE_TOKEN: left })).toMatchObject({
+      exitCode: 4,
+    });
+    expect(await create(home, first.url)).toMatchObject({ exitCode: 0 });
+    run.signal("SIGTERM");
+    await run.finished;
+    expect(await credentials(home)).toEqual([]);
+  });
+});
+
+describe("--ephemeral", () => {
+  async function startEphemeral(args: readonly string[], options: CliOptions = {}) {
+    const home = await createTemporaryDirectory();
+    const run = startCli(["serve", "--ephemeral", ...args], { home, ...options });
+    onTestFinished(async () => {
+      run.signal("SIGTERM");
+      await run.finished;
+    });
+    await expect.poll(run.stdout).toMatch(/\n$/);
+    return { home, run };
+  }
+
+  it("prints its URL on stdout, uses a free port, and saves nothing", async () => {
+    const env = { PLANTSTORE_PORT: "7526", PLANTSTORE_STORE: "sqlite:/nonexistent/plants.db" };
+    const { home, run } = await startEphemeral([], { env });
+    expect(run.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(run.stdout()).not.toContain(":7526\n");
+    run.signal("SIGTERM");
+    const { exitCode, stderr } = await run.finished;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("no client knows the token of this server: print it with --json");
+    expect(stderr).not.toContain("pst_");
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("--json prints the URL and the token, which works", async () => {
+    const { home, run } = await startEphemeral(["--json"]);
+    const started = JSON.parse(run.stdout()) as { url: string; token: string };
+    expect(run.stdout()).toBe(`${JSON.stringify(started)}\n`);
+    expect(Object.keys(started)).toEqual(["url", "token"]);
+    const { url, token } = started;
+    expect(await create(home, url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
+    expect(run.stderr()).not.toContain("no client knows");
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("accepts the token in PLANTSTORE_TOKEN, which --json does not print", async () => {
+    const env = { PLANTSTORE_TOKEN: "a-chosen-token-1" };
+    const { home, run } = await startEphemeral(["--json"], { env });
+    const started = JSON.parse(run.stdout()) as { url: string };
+    expect(Object.keys(started)).toEqual(["url"]);
+    expect(await create(home, started.url, env)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("shows the token on a terminal", async () => {
+    const { home, run } = await startEphemeral([], { terminals: { stderr: true } });
+    const [token = ""] = /pst_\w{49}/.exec(run.stderr()) ?? [];
+    const url = run.stdout().trim();
+    expect(await create(home, url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("allows another port", async () => {
+    const first = await startEphemeral([]);
+    const { port } = new URL(first.run.stdout().trim());
+    const { exitCode, stderr } = await runCli(["serve", "--ephemeral", "--port", port]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`port ${port} is already in use`);
+  });
+
+  it("rejects --store", async () => {
+    const { exitCode, stderr } = await runCli(["serve", "--ephemeral", "--store", "memory:"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: --ephemeral replaces --store: remove one of them\n/);
+  });
+});
+
+describe("--json", () => {
+  it("prints the token that was issued now, and none that was saved before", async () => {
+    const home = await createTemporaryDirectory();
+    const run = startCli(["serve", "--port", "0", "--json"], { home });
+    await run.saw("}\n");
+    const { url, token } = JSON.parse(run.stdout()) as { url: string; token: string };
+    run.signal("SIGTERM");
+    await run.finished;
+    expect(readSavedToken(configDirectory(home), url)).toBe(token);
+    const again = startCli(["serve", "--port", "0", "--json"], { home });
+    await again.saw("}\n");
+    again.signal("SIGTERM");
+    const { stdout } = await again.finished;
+    expect(Object.keys(JSON.parse(stdout) as object)).toEqual(["url"]);
+  });
+});
+
+it("serves even if stderr is closed", async () => {
   const home = await createTemporaryDirectory();
   const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
   run.closeStderr();
@@ -220,7 +450,7 @@ it("a closed stderr does not keep it from serving", async () => {
   expect(await run.finished).toMatchObject({ exitCode: 0 });
 });
 
-it("a signal while it starts stops it", async () => {
+it("stops on a signal that arrives while it starts", async () => {
   const home = await createTemporaryDirectory();
   const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
   await expect.poll(() => run.signal("SIGINT")).toBe(true);
@@ -231,7 +461,7 @@ it.each([
   ["--host 0.0.0.0", "0.0.0.0", "http://127.0.0.1:"],
   ["--host ::1", "::1", "http://[::1]:"],
   ["--host localhost", "localhost", "http://localhost:"],
-])("%s is announced as an address that can be reached", async (_what, host, start) => {
+])("%s: prints a URL that clients can reach", async (_what, host, start) => {
   const home = await createTemporaryDirectory();
   const run = startCli(["serve", "--host", host, "--port", "0", "--store", "memory:"], { home });
   await run.saw(start);
@@ -241,21 +471,90 @@ it.each([
   await run.finished;
 });
 
-describe("where others could listen", () => {
+describe("a network that others can listen to", () => {
   it.each([
     ["--host", "0.0.0.0"],
     ["--host", "::"],
-  ])("%s %s is served with a warning that tokens are not encrypted", async (...args) => {
+  ])("%s %s: warns that tokens are not encrypted", async (...args) => {
     const home = await createTemporaryDirectory();
     const { run } = await startServe(home, [...args, "--store", "memory:"]);
     await run.saw("tokens arrive at");
     expect(run.stderr()).toContain('"level":"warn","message":"tokens arrive at');
   });
 
-  it("there is none on this machine itself", async () => {
+  it("is not warned about on a loopback address", async () => {
     const home = await createTemporaryDirectory();
     const { stop } = await startServe(home, ["--host", "::1", "--store", "memory:"]);
     expect((await stop()).stderr).not.toContain("unencrypted");
+  });
+});
+
+describe("a secret that other users can read or guess", () => {
+  it("is warned about: a token of fewer than 16 characters", async () => {
+    const home = await createTemporaryDirectory();
+    const serveWith = async (token: string): Promise<string> => {
+      const argv = ["serve", "--port", "0", "--store", "memory:"];
+      const run = startCli(argv, { home, env: { PLANTSTORE_TOKEN: token } });
+      await run.saw("Listening on");
+      run.signal("SIGTERM");
+      return (await run.finished).stderr;
+    };
+    const warning = /"level":"warn","message":"the token in PLANTSTORE_TOKEN has fewer than 16 cha/;
+    expect(await serveWith("x".repeat(15))).toMatch(warning);
+    expect(await serveWith("x".repeat(16))).not.toMatch(warning);
+  });
+
+  it("is warned about: the store, its directory and the saved tokens", async () => {
+    const home = await createTemporaryDirectory();
+    const { stop } = await startServe(home, []);
+    const quiet = await stop();
+    expect(quiet.stderr).not.toContain('"level":"warn"');
+    const data = join(home, ".local/share/plantstore");
+    await chmod(join(data, "plants.db"), 0o644);
+    await chmod(data, 0o755);
+    await chmod(configDirectory(home), 0o777);
+    const { stderr } = await (await startServe(home, [])).stop();
+    const warnings = stderr.match(/"level":"warn","message":"[^"\\]*/g)?.join("\n");
+    expect(warnings).toContain(`${data}/plants.db can be read by other users (mode 644)`);
+    expect(warnings).toContain(`${data} can be read by other users (mode 755)`);
+    expect(warnings).toContain(
+      `${configDirectory(home)} can be read and changed by other users (mode 777)`,
+    );
+  });
+
+  it("is warned about once: a second name of the store while it is in use", async () => {
+    const home = await createTemporaryDirectory();
+    const { run, stop } = await startServe(home, []);
+    const path = join(home, ".local/share/plantstore/plants.db");
+    await link(path, `${path}.backup`);
+    const url = run.stdout().trim();
+    for (const id of ["1", "2"]) {
+      const created = await runCli(["create", "--url", url, "--id", id, "--name", "fern"], {
+        home,
+      });
+      expect(created).toMatchObject({ exitCode: 0 });
+    }
+    const { stderr } = await stop();
+    expect(stderr.match(/"level":"warn","message":"[^"]*more than one hard link/g)).toHaveLength(1);
+  });
+
+  it("is reported with each failed create: a log that was removed while the store is in use", async () => {
+    const home = await createTemporaryDirectory();
+    const { run, stop } = await startServe(home, []);
+    await rm(join(home, ".local/share/plantstore/plants.db-wal"));
+    const url = run.stdout().trim();
+    const created = await runCli(
+      ["create", "--url", url, "--retry", "0", "--id", "1", "--name", "a"],
+      {
+        home,
+      },
+    );
+    expect(created.stdout).toContain('{"error":50700,');
+    const ready = await fetch(new URL("/readyz", url));
+    expect(await ready.json()).toMatchObject({ error: 50_700 });
+    expect((await stop()).stderr).toMatch(
+      /"level":"error","message":"store: the store \S+ lost its log/,
+    );
   });
 });
 
@@ -271,7 +570,7 @@ describe("--tls-cert and --tls-key", () => {
     return ["--tls-cert", join(home, "cert.pem"), "--tls-key", join(home, "key.pem")];
   }
 
-  it("make it https, and SIGHUP reads them anew", async () => {
+  it("serve HTTPS, and SIGHUP reloads both files", async () => {
     const home = await createTemporaryDirectory();
     const args = await writeCertificate(home);
     const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
@@ -293,8 +592,12 @@ describe("--tls-cert and --tls-key", () => {
   });
 
   it.each<[what: string, toArgs: (args: readonly string[]) => readonly string[], message: RegExp]>([
-    ["one without the other", (args) => args.slice(0, 2), /belong together/],
-    ["on a Unix socket", (args) => [...args, "--socket", "plants.sock"], /--socket stays/],
+    ["one without the other", (args) => args.slice(0, 2), /must be set together/],
+    [
+      "on a Unix socket",
+      (args) => [...args, "--socket", "plants.sock"],
+      /--socket does not support TLS/,
+    ],
     [
       "a file that is not there",
       ([a = "", ...rest]) => [a, "/nonexistent", ...rest.slice(1)],
@@ -303,24 +606,24 @@ describe("--tls-cert and --tls-key", () => {
     [
       "a key of another certificate",
       ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "other.pem")],
-      /the key in \S+other\.pem is not that of \S+cert\.pem\n/,
+      /the key in \S+other\.pem does not match \S+cert\.pem\n/,
     ],
     [
       "a key in place of a certificate",
       ([a = "", , ...rest]) => [a, rest[1] ?? "", ...rest],
-      /key\.pem holds no certificate in PEM: no start line\n/,
+      /key\.pem contains no certificate in PEM: no start line\n/,
     ],
     [
       "a certificate in place of a key",
       ([a = "", b = "", c = ""]) => [a, b, c, b],
-      /cert\.pem holds no private key in PEM: /,
+      /cert\.pem contains no private key in PEM: /,
     ],
     [
       "a key with a password",
       ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "encrypted.pem")],
       /encrypted\.pem is encrypted: "openssl pkey" writes it without a password\n/,
     ],
-  ])("%s is wrong usage", async (_what, toArgs, message) => {
+  ])("reject %s", async (_what, toArgs, message) => {
     const home = await createTemporaryDirectory();
     const args = toArgs(await writeCertificate(home));
     const { exitCode, stderr } = await runCli(["serve", "--store", "memory:", ...args], { home });
@@ -332,16 +635,16 @@ describe("--tls-cert and --tls-key", () => {
 });
 
 describe("--socket", () => {
-  it.each(["--port", "--host"])("is in place of %s, and refused beside it", async (flag) => {
+  it.each(["--port", "--host"])("excludes %s", async (flag) => {
     const argv = ["serve", "--socket", "plants.sock", flag, "1", "--store", "memory:"];
     const { exitCode, stderr } = await startCli(argv).finished;
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: `error: --socket is in place of ${flag}: leave one of them out\n`,
+      stderr: `error: --socket replaces ${flag}: remove one of them\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`,
     });
   });
 
-  it("is announced by its path, and needs no token that is saved for an address", async () => {
+  it("prints its path, and saves no token", async () => {
     const home = await createTemporaryDirectory();
     const path = join(home, "plants.sock");
     const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
@@ -351,7 +654,7 @@ describe("--socket", () => {
     expect(existsSync(configDirectory(home))).toBe(false);
   });
 
-  it("with a store in memory says where its token is to come from, unless there is one", async () => {
+  it("warns without PLANTSTORE_TOKEN if the store is in memory", async () => {
     const home = await createTemporaryDirectory();
     const says = async (env: Record<string, string>): Promise<string> => {
       const argv = ["serve", "--socket", join(home, "plants.sock"), "--store", "memory:"];
@@ -361,19 +664,19 @@ describe("--socket", () => {
       return (await run.finished).stderr;
     };
     expect(await says({})).toMatch(
-      /"level":"warn".*no token lets anybody in: start it with one in PLANTSTORE_TOKEN/,
+      /"level":"warn".*no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN/,
     );
     expect(await says({ PLANTSTORE_TOKEN: "of-their-own" })).not.toContain("no token");
   });
 
-  it("says what is in its place", async () => {
+  it("reports another file at its path", async () => {
     const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const args = ["serve", "--socket", join(home, "file"), "--store", "memory:"];
     const { exitCode, stderr } = await runCli(args, { home });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: expect.stringMatching(/is in its place/) as string,
+      stderr: expect.stringMatching(/is in use or is another kind of file/) as string,
     });
   });
 });
@@ -387,7 +690,7 @@ describe("a SIGHUP", () => {
     expect(await create(home, url)).toMatchObject({ exitCode: 0 });
   });
 
-  it("stops a server whose terminal is gone", async () => {
+  it("stops a server whose terminal was closed", async () => {
     const home = await createTemporaryDirectory();
     const { run } = await startServe(home, [], { terminals: allTerminals });
     run.hangUp();
@@ -395,12 +698,39 @@ describe("a SIGHUP", () => {
   });
 });
 
-it("what nobody caught is told with its stack, and it goes on serving", async () => {
+it("logs an uncaught error with its stack, and continues to serve", async () => {
   const home = await createTemporaryDirectory();
   const { run, url } = await startServe(home);
   run.throwUncaught(new TypeError("x is not a function"));
   await run.saw("unexpected: TypeError: x is not a function\\n    at ");
   expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+});
+
+describe("the end of the parent process", () => {
+  it.each<[what: string, env: Readonly<Record<string, string>>]>([
+    ["npm start", { npm_lifecycle_event: "start", npm_package_name: "plantstore" }],
+    ["npx", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'plantstore'" }],
+    ["npx -c", { npm_lifecycle_event: "npx", npm_lifecycle_script: "plantstore serve" }],
+  ])("stops a server that %s started", async (_what, env) => {
+    const { run } = await startServe(await createTemporaryDirectory(), [], { env });
+    expect(run.endParent()).toBe(true);
+    const { exitCode, stderr } = await run.finished;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("Stopping: npm, which started this server, has ended");
+  });
+
+  it.each<[what: string, env: Readonly<Record<string, string>>]>([
+    ["a shell", {}],
+    ["a user's own npm script", { npm_lifecycle_event: "start", npm_package_name: "greenhouse" }],
+    [
+      "another script of the package",
+      { npm_lifecycle_event: "dev", npm_package_name: "plantstore" },
+    ],
+    ["a program that npx runs", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'vitest'" }],
+  ])("is not watched by a server that %s started", async (_what, env) => {
+    const { run } = await startServe(await createTemporaryDirectory(), [], { env });
+    expect(run.endParent()).toBe(false);
+  });
 });
 
 describe("--metrics", () => {
@@ -414,7 +744,7 @@ describe("--metrics", () => {
     expect(text).toContain("plantstore_connections 1\n");
   });
 
-  it("HOST:PORT: has them there alone", async () => {
+  it("HOST:PORT: serves metrics only there", async () => {
     const home = await createTemporaryDirectory();
     const { run, url } = await startServe(home, ["--metrics", "127.0.0.1:0"]);
     await run.saw("Metrics are at ");
@@ -427,14 +757,14 @@ describe("--metrics", () => {
     [
       "a port that is in use",
       ({ host }) => host,
-      /port \d+ of 127\.0\.0\.1 is in use: .*choose another with --metrics/,
+      /port \d+ is already in use on 127\.0\.0\.1: .*choose another port with --metrics/,
     ],
     [
       "an address of another machine",
       () => "192.0.2.1:0",
-      /192\.0\.2\.1 is no address .*choose another with --metrics/,
+      /192\.0\.2\.1 is not an address .*choose another with --metrics/,
     ],
-  ])("at %s is an error that names it, and the flag to change", async (_where, place, message) => {
+  ])("at %s: reports the address and the flag", async (_where, place, message) => {
     const home = await createTemporaryDirectory();
     const { url } = await startServe(home);
     const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", place(new URL(url))];
@@ -443,4 +773,12 @@ describe("--metrics", () => {
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/--(?:port|host)\b/);
   });
+});
+
+it("does not start under Bun, whose node:http differs", async () => {
+  const { exitCode, stdout, stderr } = await runCli(["serve", "--store", "memory:"], {
+    bunVersion: "1.4.5",
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toBe("error: serve does not run under Bun: run it with Node.js, without --bun\n");
 });

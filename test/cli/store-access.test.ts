@@ -44,18 +44,16 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
       exitCode: 2,
       stdout: "",
       stderr:
-        "error: memory: can't be read from outside: it lives in its server, and ends with it\n",
+        "error: a memory: store exists only inside its server process and cannot be read from another one\n",
     });
   });
 
   it("refuses what is no store, by the name of the flag or the variable", async () => {
     const flag = await runCli([...argv, "--store", "plants.db"]);
     expect(flag).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(flag.stderr).toMatch(
-      /^error: --store names no store: unknown kind of store "plants.db"/,
-    );
+    expect(flag.stderr).toMatch(/^error: --store is invalid: unknown store type "plants.db"/);
     const variable = await runCli(argv, { env: { PLANTSTORE_STORE: "plants.db" } });
-    expect(variable.stderr).toMatch(/^error: PLANTSTORE_STORE names no store: /);
+    expect(variable.stderr).toMatch(/^error: PLANTSTORE_STORE is invalid: /);
   });
 
   it.each<[what: string, complaint: RegExp, make: (path: string) => Promise<unknown>]>([

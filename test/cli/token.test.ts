@@ -77,21 +77,42 @@ describe("token issue", () => {
     async (text) => {
       const { exitCode, stdout, stderr } = await runToken(["issue", `--expires=${text}`]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      expect(stderr).toContain(`--expires is "${text}": it must be a time such as 90m, 12h or 30d`);
+      expect(stderr).toContain(
+        `--expires must be a time such as 90m, 12h or 30d, at most 3650d (got "${text}")`,
+      );
       expect(await readTokens()).toEqual([]);
     },
   );
 
   it.each([
-    ["", 'is "": it must be a name'],
-    ["x".repeat(101), 'is "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…": it must be a name'],
-    ["\uD800", 'is "\\ud800": it must be a name of 1 to 100 characters'],
-    ["pst_4fGh", "begins with pst_, as tokens do"],
-    [mintToken(), "begins with pst_, as tokens do"],
+    ["", 'must be a name of 1 to 100 characters (got "")'],
+    [
+      "x".repeat(101),
+      'must be a name of 1 to 100 characters (got "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…")',
+    ],
+    ["\uD800", 'must be a name of 1 to 100 characters (got "\\ud800")'],
+    ["pst_4fGh", "must not start with pst_, as tokens do"],
+    [mintToken(), "must not start with pst_, as tokens do"],
   ])("--name %j is refused", async (name, complaint) => {
     const { exitCode, stderr } = await runToken(["issue", "--name", name]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`--name ${complaint}`);
+  });
+
+  it("prints the token with its prefix and its times as JSON with --json", async () => {
+    const args = ["issue", "--json", "--name", "ci", "--expires", "60m"];
+    const { exitCode, stdout, stderr } = await runToken(args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const [record] = await readTokens();
+    const report = JSON.parse(stdout) as { token: string };
+    expect(report).toEqual({
+      token: expect.stringMatching(/^pst_/) as unknown,
+      name: "ci",
+      prefix: report.token.slice(0, 8),
+      issued: new Date(record?.issuedAtMs ?? 0).toISOString(),
+      expires: new Date(record?.expiresAtMs ?? 0).toISOString(),
+    });
+    expect(record?.digest).toBe(digestToken(report.token));
   });
 
   it("revokes the token that could not be printed", async () => {
@@ -111,7 +132,7 @@ describe("token list", () => {
     { name: "a\u202Eb", issuedAtMs: Date.UTC(2026, 1, 3), expiresAtMs: hourAgo, revokedAtMs: 0 },
   ];
 
-  it("is a table on a terminal: the oldest first, times in UTC, nothing that lets in", async () => {
+  it("prints a table on a terminal: oldest first, times in UTC, no secrets", async () => {
     await addTokens(...tokens);
     const { exitCode, stdout } = await runToken(["list"], { terminals: { stdout: true } });
     const expired = `${new Date(hourAgo).toISOString().slice(0, 16).replace("T", " ")} UTC`;
@@ -126,7 +147,16 @@ describe("token list", () => {
     ]);
   });
 
-  it("cuts a long name where the terminal ends", async () => {
+  it("gives each value a line of its own on a narrow terminal", async () => {
+    await addTokens(...tokens);
+    const options = { terminals: { stdout: true }, columns: 40 };
+    const { stdout } = await runToken(["list"], options);
+    expect(stdout.split("\n\n")[1]).toBe(
+      "PREFIX     pst_0001\nISSUED     2026-02-01\nEXPIRES    2126-02-01 12:30 UTC\nLAST USED  never\nSTATE      active",
+    );
+  });
+
+  it("cuts a long name at the width of the terminal", async () => {
     await addTokens({ name: "n".repeat(100) });
     const options = { terminals: { stdout: true }, columns: 80 };
     const { stdout } = await runToken(["list"], options);
@@ -188,7 +218,7 @@ describe("token revoke", () => {
     await addTokens({ name: "laptop" }, { name: "ci" }, { name: "ci 2" });
     const { exitCode, stdout, stderr } = await runToken(["revoke", wanted]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toBe("revoked ci (pst_0001): servers refuse it within a second\n");
+    expect(stderr).toBe("revoked ci (pst_0001): servers reject it within one second\n");
     expect(await revoked()).toEqual(["ci"]);
   });
 
@@ -196,7 +226,7 @@ describe("token revoke", () => {
     const token = "a-token-of-my-own-that-leaked";
     await addTokens({ name: "laptop" }, { name: "ci", digest: digestToken(token), prefix: "" });
     const { stderr } = await runToken(["revoke", token]);
-    expect(stderr).toBe("revoked ci: servers refuse it within a second\n");
+    expect(stderr).toBe("revoked ci: servers reject it within one second\n");
     expect(await revoked()).toEqual(["ci"]);
   });
 
@@ -220,7 +250,7 @@ describe("token revoke", () => {
     const { exitCode, stderr } = await runToken(["revoke", "ci"]);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      'error: 2 tokens are "ci": revoke each by its prefix (pst_0000, pst_0001)\n',
+      'error: 2 tokens match "ci": revoke each by its prefix (pst_0000, pst_0001)\n',
     );
     expect(await revoked()).toEqual([]);
   });
@@ -229,7 +259,7 @@ describe("token revoke", () => {
     await addTokens({ name: "" });
     const { exitCode, stderr } = await runToken(["revoke", wanted]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`error: no token is "${wanted}"`);
+    expect(stderr).toContain(`error: no token matches "${wanted}"`);
     expect(await revoked()).toEqual([]);
   });
 });
@@ -246,7 +276,9 @@ describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => 
   it("can't reach what memory: holds, and says why", async () => {
     const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: memory: can't be (read|changed) from outside: it lives in its/);
+    expect(stderr).toMatch(
+      /^error: a memory: store exists only inside its server process and cannot be (read|changed) /,
+    );
   });
 
   it("has a help of its own, which wrong usage names", async () => {
@@ -257,6 +289,6 @@ describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => 
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     const { exitCode, stderr } = await runCli(["token", ...args, "--nonsense"]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`see "plantstore token ${args[0]} --help"`);
+    expect(stderr).toContain(`See "plantstore token ${args[0]} --help"`);
   });
 });

@@ -3,8 +3,11 @@ import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer, type SecureContextOptions } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
 import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
+import { toCreateRequest } from "../../src/client/create-request.ts";
+import { post } from "../../src/client/http/post.ts";
 import { toNewPlantJson } from "../../src/core/plant.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import {
@@ -22,19 +25,15 @@ const success = { ok: true, plant: { name: "fern", tag: "pot" } };
 const silence = (): void => {};
 const cutOff = (response: ServerResponse): void => void response.destroy();
 
-interface TestOptions {
-  readonly retries?: number;
+const common = { timeoutMs: 10_000, retries: 0, post };
+
+interface TestOptions extends Partial<CreatePlantOptions> {
   readonly onRetry?: (retry: Retry) => void;
 }
 
-const common = { token: "secret", timeoutMs: 10_000 };
-
-function create(
-  baseUrl: string,
-  { retries = 0, onRetry, ...options }: Partial<CreatePlantOptions> & TestOptions = {},
-) {
-  const mayRetry = (attempts: number): boolean => attempts <= retries;
-  return createPlant(toNewPlantJson(fern), { ...common, baseUrl, mayRetry, ...options }, onRetry);
+function create(baseUrl: string, { onRetry, ...options }: TestOptions = {}) {
+  const request = toCreateRequest(baseUrl, "secret");
+  return createPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
 }
 
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
@@ -68,6 +67,7 @@ describe("a create", () => {
         "content-type": "application/json",
         accept: "application/json",
         "accept-encoding": "identity",
+        "user-agent": `plantstore/${manifest.version}`,
       },
     });
   });
@@ -88,7 +88,7 @@ describe("a create", () => {
     const body = JSON.stringify({ name });
     expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
     const { url } = await openScriptedServer(json(200, body));
-    const options = { ...common, baseUrl: url, mayRetry: () => false };
+    const options = { ...common, request: toCreateRequest(url, "secret") };
     const outcome = await createPlant(toNewPlantJson({ id: 1n, name }), options);
     expect(outcome.ok && outcome.plant.name === name).toBe(true);
   });
@@ -177,7 +177,7 @@ describe("no answer", () => {
     expect(error).toMatchObject({
       name: "UnavailableError",
       reason: "gateway",
-      message: `a proxy at ${url} answered in place of the plant store after 2 attempts (status 502)`,
+      message: `a proxy at ${url} responded instead of the plant store after 2 attempts (status 502)`,
     });
   });
 
@@ -206,7 +206,7 @@ describe("no answer", () => {
     expect(error).toMatchObject({
       name: "UnavailableError",
       reason: "insecure",
-      message: `no trustworthy connection to ${url.replace("http:", "https:")}: it speaks no TLS, so its URL may have to begin with http:`,
+      message: `no secure connection to ${url.replace("http:", "https:")}: the server does not use TLS, so its URL may have to begin with http:`,
     });
   });
 
@@ -215,7 +215,7 @@ describe("no answer", () => {
     expect(await rejectionOf(create(url))).toMatchObject({
       reason: "insecure",
       detail:
-        "its certificate is of nobody that Node trusts (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds to these",
+        "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds one",
     });
   });
 
@@ -276,7 +276,7 @@ describe("what no plant store says", () => {
     const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
     const error = await rejectionOf(create(url));
     expect(error).toBeInstanceOf(NotAPlantStoreError);
-    expect(error).toMatchObject({ message: expect.stringContaining("its answer is not HTTP") });
+    expect(error).toMatchObject({ message: expect.stringContaining("its response is not HTTP") });
   });
 
   it("an answer of more than 16 MiB is not read to its end", async () => {
@@ -293,7 +293,7 @@ describe("what no plant store says", () => {
     const error = await rejectionOf(create(url));
     expect(error).toBeInstanceOf(NotAPlantStoreError);
     expect(error).toMatchObject({
-      message: `${url}/plants is not where a plant store creates plants: its answer has more than 16777216 bytes`,
+      message: `${url}/plants is not the create operation of a plant store: its response has more than 16777216 bytes`,
     });
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });

@@ -7,74 +7,95 @@ import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-e
 import {
   createPlants,
   type CreatePlantsOptions,
-  type RecordOutcome,
+  type Outcome,
+  type PlantItem,
 } from "../../src/client/create-plants.ts";
-import { createJsonRecord, type InputRecord } from "../../src/client/records/input-record.ts";
-import { StoppedError } from "../../src/client/stop-cause.ts";
-import { RequestError } from "../../src/core/errors.ts";
-import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
+import { StoppedError } from "../../src/client/stopped-error.ts";
+import { toCreateRequest } from "../../src/client/create-request.ts";
+import { type NewPlant, parseNewPlant, readNewPlant } from "../../src/core/plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { errorAnswer, findClosedUrl, json, openRawServer } from "./scripted-server.ts";
 
-function toRecord(text: string, line: number): InputRecord {
-  return createJsonRecord(line, Buffer.from(text));
+/** An item with its place in the input, counted from 1. */
+interface TestItem extends PlantItem {
+  readonly line: number;
 }
 
-/** Records of the ids 1, 2, 3 …, each on the line of its id. */
-async function* countedRecords(count: number): AsyncGenerator<InputRecord> {
-  for (let id = 1; id <= count; id++) yield toRecord(`{"id":${id},"name":"plant ${id}"}`, id);
+function toItem(text: string, line: number): TestItem {
+  const bytes = Buffer.from(text);
+  return { line, bytes, plant: readNewPlant(bytes) };
 }
 
-async function* recordsOf(texts: readonly string[]): AsyncGenerator<InputRecord> {
-  for (const [index, text] of texts.entries()) yield toRecord(text, index + 1);
+/** Plants with the ids 1, 2, 3 …, each on the line of its id. */
+async function* countedItems(count: number): AsyncGenerator<TestItem> {
+  for (let id = 1; id <= count; id++) yield toItem(`{"id":${id},"name":"plant ${id}"}`, id);
+}
+
+async function* itemsOf(texts: readonly string[]): AsyncGenerator<TestItem> {
+  for (const [index, text] of texts.entries()) yield toItem(text, index + 1);
+}
+
+interface TestOptions extends Partial<CreatePlantsOptions> {
+  readonly token?: string;
 }
 
 function start(
-  records: AsyncIterable<InputRecord>,
+  items: AsyncGenerator<TestItem>,
   baseUrl: string,
-  { retries = 0, ...options }: Partial<CreatePlantsOptions> & { readonly retries?: number } = {},
+  { token = testToken, ...options }: TestOptions = {},
 ) {
-  async function* pieces(): AsyncGenerator<InputRecord[]> {
-    for await (const record of records) yield [record];
+  async function* groups(): AsyncGenerator<TestItem[]> {
+    for await (const item of items) yield [item];
   }
-  return createPlants(pieces(), {
-    baseUrl,
-    token: testToken,
+  return createPlants(groups(), {
+    request: toCreateRequest(baseUrl, token),
     timeoutMs: 10_000,
+    retries: 0,
     concurrency: 64,
     ratePerSecond: Number.POSITIVE_INFINITY,
+    isFailFast: false,
     concernsAll: (error) => error === 40102,
-    mayRetry: (attempts) => attempts <= retries,
     lastCall: new AbortController().signal,
+    stopReading: () => void items.return(undefined),
     ...options,
   });
 }
 
 interface Told {
-  readonly outcomes: RecordOutcome[];
+  /** Items with a result. */
+  readonly outcomes: Outcome<TestItem>[];
+  /** Lines of items without a result. */
+  readonly unknown: number[];
   readonly error: unknown;
 }
 
-/** All outcomes, and what ended them. */
+/** Returns all outcomes, and the error that ended them. */
 async function tell(...args: Parameters<typeof start>): Promise<Told> {
-  const outcomes: RecordOutcome[] = [];
+  const outcomes: Outcome<TestItem>[] = [];
+  const unknown: number[] = [];
+  let error: unknown;
   try {
-    for await (const batch of start(...args)) outcomes.push(...batch);
-    return { outcomes, error: undefined };
-  } catch (error) {
-    return { outcomes, error };
+    for await (const batch of start(...args)) {
+      for (const outcome of batch) {
+        if (outcome.result === undefined) unknown.push(outcome.item.line);
+        else outcomes.push(outcome);
+      }
+    }
+  } catch (thrown) {
+    error = thrown;
   }
+  return { outcomes, unknown, error };
 }
 
-const linesOf = ({ outcomes }: Told): number[] => outcomes.map(({ work }) => work.line);
+const linesOf = ({ outcomes }: Told): number[] => outcomes.map(({ item }) => item.line);
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** What stands in for an outcome in a comparison: the result, the number of the Error, or the reason of no answer. */
 const kindsOf = ({ outcomes }: Told): unknown[] =>
   outcomes.map(({ result }) => {
     if (result instanceof UnavailableError) return result.reason;
-    if (result instanceof RequestError) return result.error;
+    if (result === undefined || !("ok" in result)) return result?.error;
     return result.ok ? result.result : result.error.error;
   });
 
@@ -107,7 +128,7 @@ async function openSlowServer(onArrival: (arrival: Arrival) => void): Promise<st
 describe("many plants", () => {
   it("are created, and told in their order", async () => {
     await using server = await startServer();
-    const told = await tell(countedRecords(1000), server.url);
+    const told = await tell(countedItems(1000), server.url);
     expect(told.error).toBeUndefined();
     expect(linesOf(told)).toEqual(oneTo(1000));
     expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
@@ -118,20 +139,20 @@ describe("many plants", () => {
     const url = await openSlowServer(({ plant, response }) => {
       setTimeout(() => success(response), Number((plant.id * 7919n) % 50n));
     });
-    const told = await tell(countedRecords(200), url);
+    const told = await tell(countedItems(200), url);
     expect(linesOf(told)).toEqual(oneTo(200));
   });
 
   it("are told as soon as they are known", async () => {
     const waiting: Arrival[] = [];
     const url = await openSlowServer((arrival) => waiting.push(arrival));
-    const outcomes = start(countedRecords(2), url);
+    const outcomes = start(countedItems(2), url);
     const first = outcomes.next();
     while (waiting.length < 2) await sleep(2);
     success(waiting[0]!.response);
-    expect((await first).value).toMatchObject([{ work: { line: 1 } }]);
+    expect((await first).value).toMatchObject([{ item: { line: 1 } }]);
     success(waiting[1]!.response);
-    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 2 } }]);
+    expect((await outcomes.next()).value).toMatchObject([{ item: { line: 2 } }]);
     expect((await outcomes.next()).done).toBe(true);
   });
 
@@ -143,16 +164,15 @@ describe("many plants", () => {
       waiting.push(arrival);
       if (waiting.length === 64) for (const { response } of waiting.splice(0)) success(response);
     });
-    const told = await tell(countedRecords(640), url, { concurrency: 64 });
+    const told = await tell(countedItems(640), url, { concurrency: 64 });
     expect(linesOf(told)).toHaveLength(640);
-    // The first one has a connection of its own.
-    expect(sockets.size).toBe(1 + 4);
+    expect(sockets.size).toBe(4);
   });
 
   it("that are refused here are not sent, and cost no other", async () => {
     await using server = await startServer();
     const texts = ['{"id":1,"name":"a"}', "{", '{"id":1.5,"name":"a"}', '{"id":4,"name":"b"}'];
-    const told = await tell(recordsOf(texts), server.url);
+    const told = await tell(itemsOf(texts), server.url);
     expect(kindsOf(told)).toEqual(["created", 40001, 42202, "created"]);
   });
 
@@ -166,7 +186,7 @@ describe("many plants", () => {
       if (seen.includes("other")) for (const { response } of held.splice(0)) success(response);
     });
     const names = ["first", "second", "third"].map((name) => `{"id":1,"name":"${name}"}`);
-    const told = await tell(recordsOf([...names, '{"id":2,"name":"other"}']), url);
+    const told = await tell(itemsOf([...names, '{"id":2,"name":"other"}']), url);
     expect(linesOf(told)).toEqual(oneTo(4));
     expect(seen).toEqual(["first", "other", "second", "third"]);
   });
@@ -175,14 +195,14 @@ describe("many plants", () => {
     await using server = await startServer();
     const name = "x".repeat(100_000);
     const texts = oneTo(20).map((id) => `{"id":${id},"name":"${name}"}`);
-    const told = await tell(recordsOf(texts), server.url);
+    const told = await tell(itemsOf(texts), server.url);
     expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
   });
 
   it("are begun at no more than a given rate", async () => {
     await using server = await startServer();
     const startedAtMs = performance.now();
-    await tell(countedRecords(400), server.url, { ratePerSecond: 1000 });
+    await tell(countedItems(400), server.url, { ratePerSecond: 1000 });
     expect(performance.now() - startedAtMs).toBeGreaterThan(250);
   });
 });
@@ -192,36 +212,36 @@ describe("a rate at which the next plant is due in an hour", () => {
 
   it("delays neither the first plant nor the end behind the last", async () => {
     await using server = await startServer();
-    const told = await tell(countedRecords(1), server.url, { ratePerSecond });
+    const told = await tell(countedItems(1), server.url, { ratePerSecond });
     expect(kindsOf(told)).toEqual(["created"]);
   });
 
-  it("delays no last call: what was read is sent and told at once", async () => {
+  it("does not delay the last call, after which nothing is sent", async () => {
     await using server = await startServer();
     const lastCall = new AbortController();
     const options = { ratePerSecond, lastCall: lastCall.signal };
-    const outcomes = start(countedRecords(2), server.url, options);
-    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 1 } }]);
+    const outcomes = start(countedItems(2), server.url, options);
+    expect((await outcomes.next()).value).toMatchObject([{ item: { line: 1 } }]);
     lastCall.abort();
-    expect((await outcomes.next()).value).toMatchObject([{ work: { line: 2 } }]);
+    const { value: batch } = await outcomes.next();
+    expect(batch).toMatchObject([{ item: { line: 2 }, result: undefined }]);
     expect((await outcomes.next()).done).toBe(true);
+    expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
 
-  it("delays no cut-off, after which nothing is sent", async () => {
+  it("does not delay the end of a run that is left", async () => {
     await using server = await startServer();
-    const stop = new AbortController();
     let isClosed = false;
-    async function* records(): AsyncGenerator<InputRecord> {
+    async function* items(): AsyncGenerator<TestItem> {
       try {
-        yield* countedRecords(3);
+        yield* countedItems(3);
       } finally {
         isClosed = true;
       }
     }
-    const outcomes = start(records(), server.url, { ratePerSecond, signal: stop.signal });
+    const outcomes = start(items(), server.url, { ratePerSecond });
     await outcomes.next();
-    stop.abort(new Error("enough"));
-    await expect(outcomes.next()).rejects.toBe(stop.signal.reason);
+    await outcomes.return();
     await expect.poll(() => isClosed).toBe(true);
     expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
@@ -236,10 +256,10 @@ describe("reading goes no faster than creating", () => {
   ])("%s", async (_what, size, concurrency, most) => {
     await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
     let read = 0;
-    async function* records(): AsyncGenerator<InputRecord> {
+    async function* records(): AsyncGenerator<TestItem> {
       for (let id = 1; id <= 300; id++) {
         read++;
-        yield toRecord(`{"id":${id},"name":"${"x".repeat(size)}"}`, id);
+        yield toItem(`{"id":${id},"name":"${"x".repeat(size)}"}`, id);
       }
     }
     const outcomes = start(records(), server.url, { concurrency });
@@ -253,11 +273,11 @@ describe("reading goes no faster than creating", () => {
     const arrivals: Arrival[] = [];
     const url = await openSlowServer((arrival) => arrivals.push(arrival));
     let read = 0;
-    async function* records(): AsyncGenerator<InputRecord> {
+    async function* records(): AsyncGenerator<TestItem> {
       for (let id = 1n; id <= 100n; id++) {
         read++;
         const name = "\u0001".repeat(200_000);
-        yield { line: read, bytes: Buffer.from(name), parse: () => ({ id, name }) };
+        yield { line: read, bytes: Buffer.from(name), plant: { id, name } };
       }
     }
     const outcomes = start(records(), url, { concurrency: 256 });
@@ -282,7 +302,7 @@ describe("a network that fails", () => {
   ])("and %s: each plant is there once, and told once", async (_what, drop, cut, delay) => {
     await using server = await startServer();
     const proxy = await openFlakyProxy(server.port, { drop, cut, delay }, 42);
-    const told = await tell(countedRecords(1000), proxy.url, { retries: 100 });
+    const told = await tell(countedItems(1000), proxy.url, { retries: 100 });
     expect(proxy.broken()).toBeGreaterThan(10);
     expect(told.error).toBeUndefined();
     expect(linesOf(told)).toEqual(oneTo(1000));
@@ -306,7 +326,7 @@ describe("a network that fails", () => {
       if (count <= 3) success(response);
       seen.add(plant.id);
     });
-    const told = await tell(countedRecords(300), url, { retries: 20 });
+    const told = await tell(countedItems(300), url, { retries: 20 });
     expect(told.error).toBeUndefined();
     expect(linesOf(told)).toEqual(oneTo(300));
     expect(seen.size).toBe(300);
@@ -317,7 +337,7 @@ describe("a network that fails", () => {
     const url = await openSlowServer(({ plant, response }) => {
       if (plant.id !== 3n) success(response);
     });
-    const told = await tell(countedRecords(100), url, { retries: 2, timeoutMs: 300 });
+    const told = await tell(countedItems(100), url, { retries: 2, timeoutMs: 300 });
     expect(linesOf(told)).toEqual(oneTo(100));
     expect(kindsOf(told)[2]).toBe("timeout");
     expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(99);
@@ -333,7 +353,7 @@ describe("a failure that passes", () => {
       if (count === 1 && plant.id % 10n === 0n) errorAnswer(50301)(response);
       else success(response);
     });
-    const told = await tell(countedRecords(100), url, { retries: 1 });
+    const told = await tell(countedItems(100), url, { retries: 1 });
     expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
     expect([...tries.values()].filter((count) => count === 2)).toHaveLength(10);
   });
@@ -343,8 +363,8 @@ describe("a failure that passes", () => {
       (plant.id === 5n ? errorAnswer(50700) : success)(response);
     });
     // One at a time, so that others are answered while it is tried again.
-    async function* slowly(): AsyncGenerator<InputRecord> {
-      for await (const record of countedRecords(40)) {
+    async function* slowly(): AsyncGenerator<TestItem> {
+      for await (const record of countedItems(40)) {
         yield record;
         await sleep(20);
       }
@@ -356,36 +376,59 @@ describe("a failure that passes", () => {
   });
 });
 
+describe("without retries", () => {
+  it.each([1, 64])(
+    "one transient failure does not stop the run, %i at a time",
+    async (concurrency) => {
+      const url = await openSlowServer(({ plant, response }) => {
+        (plant.id === 5n ? errorAnswer(50301) : success)(response);
+      });
+      const told = await tell(countedItems(20), url, { retries: 0, concurrency });
+      expect(told.error).toBeUndefined();
+      expect(kindsOf(told)[4]).toBe(50301);
+      expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(19);
+    },
+  );
+
+  it("a store that stays unavailable stops the run after three failures", async () => {
+    const url = await openSlowServer(({ response }) => errorAnswer(50301)(response));
+    const told = await tell(countedItems(1000), url, { retries: 0, concurrency: 1 });
+    expect(kindsOf(told)).toEqual([50301, 50301]);
+    expect(told.unknown[0]).toBe(3);
+    expect(told.error).toBeInstanceOf(StoppedError);
+  });
+});
+
 describe("it ends early", () => {
   it("when the token is refused: nothing more is sent", async () => {
     await using server = await startServer();
-    const told = await tell(countedRecords(100_000), server.url, { token: "wrong" });
+    const told = await tell(countedItems(100_000), server.url, { token: "wrong" });
     expect(told.outcomes).toEqual([]);
+    expect(told.unknown[0]).toBe(1);
+    expect(told.unknown.length).toBeLessThan(1000);
     expect(told.error).toBeInstanceOf(StoppedError);
-    expect(told.error).toMatchObject({
-      cause: { ok: false, error: { error: 40102 } },
-      firstUntold: { line: 1 },
-    });
+    expect(told.error).toMatchObject({ cause: { ok: false, error: { error: 40102 } } });
   });
 
-  it("when the token is revoked on the way: what was told is there, and the first untold is named", async () => {
+  it("when the token is revoked on the way: every plant has a result, or is known to be without one", async () => {
     let count = 0;
     const url = await openSlowServer(({ response }) => {
       count++;
       (count > 500 ? errorAnswer(40102) : success)(response);
     });
-    const told = await tell(countedRecords(100_000), url);
+    const told = await tell(countedItems(100_000), url);
     expect(told.error).toBeInstanceOf(StoppedError);
     expect(told.outcomes.length).toBeGreaterThanOrEqual(400);
     expect(told.outcomes.length).toBeLessThanOrEqual(500);
-    expect(linesOf(told)).toEqual(oneTo(told.outcomes.length));
-    expect(told.error).toMatchObject({ firstUntold: { line: told.outcomes.length + 1 } });
+    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+    const lines = [...linesOf(told), ...told.unknown].toSorted((one, other) => one - other);
+    expect(lines).toEqual(oneTo(lines.length));
     expect(count).toBeLessThan(1000);
   });
 
   it("when something else answers", async () => {
     const url = await openSlowServer(({ response }) => json(404, "{}")(response));
-    const told = await tell(countedRecords(1000), url, { retries: 5 });
+    const told = await tell(countedItems(1000), url, { retries: 5 });
     expect(told).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
     expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
   });
@@ -394,24 +437,24 @@ describe("it ends early", () => {
     const url = await openRawServer((socket) =>
       socket.once("data", () => socket.write("SSH-2.0\r\n")),
     );
-    const told = await tell(countedRecords(1000), url, { retries: 5 });
+    const told = await tell(countedItems(1000), url, { retries: 5 });
     expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
   });
 
   it("when the store is not there, after as many attempts as allowed", async () => {
     const url = await findClosedUrl();
-    const told = await tell(countedRecords(1000), url, { retries: 2 });
+    const told = await tell(countedItems(1000), url, { retries: 2 });
     expect(told.outcomes).toEqual([]);
     expect(told.error).toMatchObject({
       name: "StoppedError",
       cause: { name: "UnavailableError", reason: "refused", attempts: 3 },
-      firstUntold: { line: 1 },
     });
+    expect(told.unknown[0]).toBe(1);
   });
 
   it.each([50300, 50301, 50700])("when the store answers all of them with %i", async (error) => {
     const url = await openSlowServer(({ response }) => errorAnswer(error)(response));
-    const told = await tell(countedRecords(1000), url, { retries: 1 });
+    const told = await tell(countedItems(1000), url, { retries: 1 });
     expect(told).toMatchObject({
       outcomes: [],
       error: { name: "StoppedError", cause: { attempts: 2 } },
@@ -421,8 +464,8 @@ describe("it ends early", () => {
   it("when reading fails, after what was read before is told", async () => {
     await using server = await startServer();
     const broken = new Error("the disk is gone");
-    async function* records(): AsyncGenerator<InputRecord> {
-      yield* countedRecords(10);
+    async function* records(): AsyncGenerator<TestItem> {
+      yield* countedItems(10);
       throw broken;
     }
     const told = await tell(records(), server.url);
@@ -436,37 +479,56 @@ describe("it ends early", () => {
       if (plant.id === 1n) success(response);
       else closed.push(once(socket, "close"));
     });
-    for await (const [first] of start(countedRecords(10), url)) {
-      expect(first?.work.line).toBe(1);
+    for await (const [first] of start(countedItems(10), url)) {
+      expect(first?.item.line).toBe(1);
       break;
     }
     await Promise.all(closed);
   });
 });
 
-describe("the signal", () => {
-  it("that was given before is not missed: nothing is sent", async () => {
+describe("fail-fast", () => {
+  const invalid = '{"id":0}';
+  const toText = (id: number): string => `{"id":${id},"name":"a"}`;
+
+  it("with a concurrency of 1 sends nothing after the first plant that is not created", async () => {
     await using server = await startServer();
-    const reason = new Error("enough");
-    const told = await tell(countedRecords(20), server.url, { signal: AbortSignal.abort(reason) });
-    expect(told.error).toBe(reason);
-    expect(await server.store.list({ limit: 1 })).toEqual([]);
+    const texts = [toText(1), invalid, ...oneTo(100).map(toText)];
+    const told = await tell(itemsOf(texts), server.url, { isFailFast: true, concurrency: 1 });
+    expect(kindsOf(told)).toEqual(["created", 42204]);
+    expect(told.unknown[0]).toBe(3);
+    expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
 
-  it("cuts it off, also while a request is under way or tried again", async () => {
-    const stop = new AbortController();
-    const url = await openSlowServer(({ plant, response }) => {
-      if (plant.id === 1n) errorAnswer(50301, { "retry-after": "3600" })(response);
-      if (plant.id === 20n) stop.abort(new Error("enough"));
-    });
-    const told = await tell(countedRecords(20), url, { retries: 5, signal: stop.signal });
-    expect(told.outcomes).toEqual([]);
-    expect(told.error).toBe(stop.signal.reason);
+  it("lets plants in flight end, sends earlier ones with the same id, and no later one", async () => {
+    const arrivals: Arrival[] = [];
+    const url = await openSlowServer((arrival) => void arrivals.push(arrival));
+    // Large plants have separate connections, on which responses can come in any order.
+    const name = "x".repeat(65_536);
+    const ids = [1, 2, 1, 4, 2, ...oneTo(50).map((id) => id + 10)];
+    const texts = ids.map((id) => `{"id":${id},"name":"${name}"}`);
+    const outcomes = tell(itemsOf(texts), url, { isFailFast: true, concurrency: 5 });
+    await expect.poll(() => arrivals.length).toBe(3);
+    const respond = (id: bigint, answer: (response: ServerResponse) => void): void => {
+      for (const { plant, response } of arrivals) if (plant.id === id) answer(response);
+    };
+    respond(4n, errorAnswer(40900));
+    await sleep(100);
+    respond(2n, success);
+    respond(1n, success);
+    await expect.poll(() => arrivals.length).toBe(4);
+    success(arrivals[3]!.response);
+    const told = await outcomes;
+    expect(linesOf(told)).toEqual([1, 2, 3, 4]);
+    expect(kindsOf(told)[3]).toBe(40900);
+    expect(told.unknown[0]).toBe(5);
+    const arrived = arrivals.map(({ plant }) => Number(plant.id));
+    expect(arrived.toSorted((one, other) => one - other)).toEqual([1, 1, 2, 4]);
   });
 });
 
 describe("the last call", () => {
-  it("lets requests under way end, and repeats none", async () => {
+  it("lets requests in flight end; a plant that waits for a retry has no result", async () => {
     const lastCall = new AbortController();
     const held: ServerResponse[] = [];
     const url = await openSlowServer(({ plant, response }) => {
@@ -476,8 +538,9 @@ describe("the last call", () => {
       lastCall.abort();
       for (const each of held.splice(0)) success(each);
     });
-    const told = await tell(countedRecords(5), url, { retries: 50, lastCall: lastCall.signal });
+    const told = await tell(countedItems(5), url, { retries: 50, lastCall: lastCall.signal });
     expect(told.error).toBeUndefined();
-    expect(kindsOf(told)).toEqual([50301, "created", "created", "created", "created"]);
+    expect(told.unknown).toEqual([1]);
+    expect(kindsOf(told)).toEqual(["created", "created", "created", "created"]);
   });
 });

@@ -81,15 +81,15 @@ describe("a refusal", () => {
 
   it("names all problems, in their order; the first one gives the number", () => {
     const refusal = RequestError.naming([
-      { kind: "nameMissing", message: "/name is missing" },
-      { kind: "idMissing", message: "/id is missing" },
+      { kind: "nameMissing", message: "name is missing" },
+      { kind: "idMissing", message: "id is missing" },
     ]);
-    expect(refusal).toMatchObject({ error: 42204, message: "/name is missing; /id is missing" });
+    expect(refusal).toMatchObject({ error: 42204, message: "name is missing; id is missing" });
   });
 
   it("names a problem once, however often it was found", () => {
-    const problem = { kind: "duplicateMember", message: "/a occurs twice" } as const;
-    expect(RequestError.naming([problem, problem]).message).toBe("/a occurs twice");
+    const problem = { kind: "duplicateMember", message: "a occurs twice" } as const;
+    expect(RequestError.naming([problem, problem]).message).toBe("a occurs twice");
   });
 
   it.each([

@@ -17,8 +17,9 @@ const number = (text: string) => new JsonNumber(text);
 const object = (...members: [string, JsonValue][]) => new Map(members);
 const nest = (depth: number, open: string, close: string) =>
   `${open.repeat(depth)}${close.repeat(depth)}`;
-const twice = (pointer: string) => `${pointer} occurs twice: leave one of them out`;
-const lone = (place: string) => `${place} holds a lone surrogate: write the pair, or leave it out`;
+const twice = (place: string) => `${place} occurs twice: remove one`;
+const lone = (place: string) =>
+  `${place} contains an unpaired surrogate: write the pair, or remove it`;
 
 describe("readJson reads", () => {
   it.each<[string, string, JsonValue]>([
@@ -87,24 +88,26 @@ describe("readJson reads", () => {
 describe("readJson refuses", () => {
   const value = "a value";
   const end = "the end";
-  const character = "a character of a string";
-  const escape = 'one of "\\/bfnrt, or u and four hexadecimal digits,';
+  const endOfText = "the end of the text";
+  const quote = "a closing quotation mark";
+  const control = "an escape such as \\n";
+  const escape = 'an escape (one of "\\/bfnrt, or u and four hexadecimal digits)';
   const name = "a member name in quotes";
 
   it.each<[string, string, number, string, string]>([
     ["white space alone", " \n", 2, end, value],
-    ["a second value", "1 2", 2, '"2"', end],
-    ["a bracket too many", "{}}", 2, '"}"', end],
+    ["a second value", "1 2", 2, '"2"', endOfText],
+    ["a bracket too many", "{}}", 2, '"}"', endOfText],
     ["a second byte order mark", "\uFEFF\uFEFF1", 3, '"\\ufeff"', value],
-    ["a byte order mark at the end", "1\uFEFF", 1, '"\\ufeff"', end],
+    ["a byte order mark at the end", "1\uFEFF", 1, '"\\ufeff"', endOfText],
     ["a no-break space", "\u00A01", 0, '"\\u00a0"', value],
     ["a form feed", "\f1", 0, '"\\u000c"', value],
     ["a vertical tab", "[1\v]", 2, '"\\u000b"', '"," or "]"'],
-    ["a line separator", "1\u2028", 1, '"\\u2028"', end],
-    ["a NUL at the end", "1\0", 1, '"\\u0000"', end],
+    ["a line separator", "1\u2028", 1, '"\\u2028"', endOfText],
+    ["a NUL at the end", "1\0", 1, '"\\u0000"', endOfText],
     ["a word in capitals", "True", 0, '"T"', value],
     ["half a word", "nul", 0, '"n"', value],
-    ["a word too long", "nulll", 4, '"l"', end],
+    ["a word too long", "nulll", 4, '"l"', endOfText],
     ["undefined", "undefined", 0, '"u"', value],
     ["a comment", "/**/1", 0, '"/"', value],
     ["single quotes", "'a'", 0, '"\'"', value],
@@ -113,24 +116,24 @@ describe("readJson refuses", () => {
     ["a plus", "+1", 0, '"+"', value],
     ["a sign alone", "-", 0, '"-"', value],
     ["a sign twice", "--1", 0, '"-"', value],
-    ["a leading zero", "01", 1, '"1"', end],
-    ["a leading zero behind a sign", "-01", 2, '"1"', end],
+    ["a leading zero", "01", 1, '"1"', endOfText],
+    ["a leading zero behind a sign", "-01", 2, '"1"', endOfText],
     ["no digit before the point", ".5", 0, '"."', value],
-    ["no digit behind the point", "1.", 1, '"."', end],
-    ["an exponent behind a point", "1.e1", 1, '"."', end],
-    ["no digit in the exponent", "1e", 1, '"e"', end],
+    ["no digit behind the point", "1.", 1, '"."', endOfText],
+    ["an exponent behind a point", "1.e1", 1, '"."', endOfText],
+    ["no digit in the exponent", "1e", 1, '"e"', endOfText],
     ["no digit behind the exponent's sign", "[1e+]", 2, '"e"', '"," or "]"'],
-    ["a hexadecimal number", "0x1", 1, '"x"', end],
+    ["a hexadecimal number", "0x1", 1, '"x"', endOfText],
     ["a digit of another script", "\u0661", 0, '"\u0661"', value],
-    ["a string without an end", '"a', 2, end, character],
-    ["a string that an escaped quote does not end", String.raw`"\"`, 3, end, character],
+    ["a string without an end", '"a', 2, end, quote],
+    ["a string that an escaped quote does not end", String.raw`"\"`, 3, end, quote],
     ["a string that ends in a backslash", '"a\\', 3, end, escape],
-    ["a NUL in a string", '"a\0"', 2, '"\\u0000"', character],
-    ["a line feed in a string", '"a\n"', 2, '"\\u000a"', character],
-    ["a tab in a string", '"\t"', 1, '"\\u0009"', character],
-    ["the last control character in a string", '"\u001F"', 1, '"\\u001f"', character],
-    ["a control character behind an escape", '"\\n\n"', 3, '"\\u000a"', character],
-    ["a control character in a name", '{"\n":1}', 2, '"\\u000a"', character],
+    ["a NUL in a string", '"a\0"', 2, '"\\u0000"', control],
+    ["a line feed in a string", '"a\n"', 2, '"\\u000a"', control],
+    ["a tab in a string", '"\t"', 1, '"\\u0009"', control],
+    ["the last control character in a string", '"\u001F"', 1, '"\\u001f"', control],
+    ["a control character behind an escape", '"\\n\n"', 3, '"\\u000a"', control],
+    ["a control character in a name", '{"\n":1}', 2, '"\\u000a"', control],
     ["an unknown escape", String.raw`"\x41"`, 2, '"x"', escape],
     ["an escape in a capital", String.raw`"\N"`, 2, '"N"', escape],
     ["an escaped line feed", '"\\\n"', 2, '"\\u000a"', escape],
@@ -152,7 +155,7 @@ describe("readJson refuses", () => {
     ["a name without quotes", "{a:1}", 1, '"a"', name],
     ["a name that is a number", "{1:1}", 1, '"1"', name],
     ["an object that ends as an array", '{"a":1]', 6, '"]"', '"," or "}"'],
-    ["a byte behind characters of two bytes", '"éé" x', 7, '"x"', end],
+    ["a byte behind characters of two bytes", '"éé" x', 7, '"x"', endOfText],
     ["a byte behind characters of three and four bytes", '{"€":"🌿"x', 13, '"x"', '"," or "}"'],
     ["a byte behind a byte order mark", "\uFEFF[x", 4, '"x"', value],
     ["a character of four bytes", "[🌿]", 1, '"🌿"', value],
@@ -160,7 +163,7 @@ describe("readJson refuses", () => {
   ])("%s", (_rule, text, byte, found, expected) => {
     expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "notJson",
-      message: `the body is not JSON: at byte ${byte} stands ${found}, where ${expected} was expected`,
+      message: `invalid JSON: expected ${expected} but found ${found} at byte ${byte}`,
     });
   });
 });
@@ -193,37 +196,37 @@ describe("readJson and nesting", () => {
   ])("refuses 65 levels: %s", (_rule, text, byte) => {
     expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "tooDeep",
-      message: `the JSON is nested too deep at byte ${byte}: at most 64 levels`,
+      message: `JSON nested too deeply at byte ${byte}: use at most 64 levels`,
     });
   });
 });
 
 describe("readJson notes, and reads on", () => {
   it.each<[string, string, string[]]>([
-    ["a name that occurs twice", '{"a":1,"a":1}', [twice("/a")]],
-    ["each time that it occurs again", '{"a":1,"a":2,"a":3}', [twice("/a"), twice("/a")]],
-    ["a name that occurs once more as an escape", String.raw`{"a":1,"\u0061":2}`, [twice("/a")]],
-    ["the empty name", '{"":1,"":2}', [twice("/")]],
-    ["__proto__", '{"__proto__":1,"__proto__":2}', [twice("/__proto__")]],
-    ["a name in an object below", '{"a":[0,{"b":1,"b":2}]}', [twice("/a/1/b")]],
+    ["a name that occurs twice", '{"a":1,"a":1}', [twice("a")]],
+    ["each time that it occurs again", '{"a":1,"a":2,"a":3}', [twice("a"), twice("a")]],
+    ["a name that occurs once more as an escape", String.raw`{"a":1,"\u0061":2}`, [twice("a")]],
+    ["the empty name", '{"":1,"":2}', [twice('""')]],
+    ["__proto__", '{"__proto__":1,"__proto__":2}', [twice("__proto__")]],
+    ["a name in an object below", '{"a":[0,{"b":1,"b":2}]}', [twice("a/1/b")]],
     ["not a name that an object beside has", '[{"a":1},{"a":1}]', []],
     ["not a name that an object above has", '{"a":{"a":1}}', []],
     ["not a name in another case", '{"a":1,"A":2}', []],
     ["not a name in another normal form", '{"\u00E9":1,"e\u0301":2}', []],
-    ["a pointer with its characters escaped", '{"~/":1,"~/":2}', [twice("/~0~1")]],
-    ["a pointer without control characters", String.raw`{"\n":1,"\n":2}`, [twice("/\\u000a")]],
+    ["a path with its characters escaped", '{"~/":1,"~/":2}', [twice("~0~1")]],
+    ["a path without control characters", String.raw`{"\n":1,"\n":2}`, [twice("\\u000a")]],
     ["a lone high surrogate", String.raw`"\uD800"`, [lone("the string")]],
-    ["a lone low surrogate", String.raw`["\uDFFF"]`, [lone("/0")]],
-    ["a pair in the wrong order", String.raw`["\uDF3F\uD83C"]`, [lone("/0")]],
-    ["a high surrogate before another character", String.raw`{"a":"\uD83Cx"}`, [lone("/a")]],
+    ["a lone low surrogate", String.raw`["\uDFFF"]`, [lone("0")]],
+    ["a pair in the wrong order", String.raw`["\uDF3F\uD83C"]`, [lone("0")]],
+    ["a high surrogate before another character", String.raw`{"a":"\uD83Cx"}`, [lone("a")]],
     ["a lone surrogate that is not escaped", '"\uD800"', [lone("the string")]],
-    ["a lone surrogate in a name", String.raw`{"a":{"\uD800":1}}`, [lone("/a/\\ud800")]],
-    ["both, in the order of the text", String.raw`{"a":"\uD800","a":1}`, [lone("/a"), twice("/a")]],
-    ["a long pointer cut", `{"${"x".repeat(500)}":"\\uD800"}`, [lone(`/${"x".repeat(79)}…`)]],
+    ["a lone surrogate in a name", String.raw`{"a":{"\uD800":1}}`, [lone("a/\\ud800")]],
+    ["both, in the order of the text", String.raw`{"a":"\uD800","a":1}`, [lone("a"), twice("a")]],
+    ["the start of a long path", `{"${"x".repeat(500)}":"\\uD800"}`, [lone(`${"x".repeat(80)}…`)]],
     [
       "the first eight",
       `[${String.raw`"\uD800",`.repeat(99)}0]`,
-      [0, 1, 2, 3, 4, 5, 6, 7].map((n) => lone(`/${n}`)),
+      [0, 1, 2, 3, 4, 5, 6, 7].map((n) => lone(`${n}`)),
     ],
   ])("%s", (_rule, text, messages) => {
     expect(parseJson(text).problems.map(({ message }) => message)).toEqual(messages);
@@ -270,7 +273,7 @@ describe("decodeJsonText", () => {
   ])("says at which byte a body is not UTF-8: %s", (_rule, bytes, byte) => {
     expect(decodeJsonText(Uint8Array.from(bytes))).toMatchObject({
       kind: "notUtf8",
-      message: `the body is not UTF-8: what stands at byte ${byte} is no character`,
+      message: `invalid UTF-8 at byte ${byte}: encode the text in UTF-8`,
     });
   });
 
@@ -300,7 +303,7 @@ describe("decodeJsonText", () => {
           const lengths = Array.from(body, (_, length) => length);
           const byte = lengths.findLast((length) => isUtf8(body.subarray(0, length)));
           const { message } = decodeJsonText(body) as RequestError;
-          expect(message).toContain(`at byte ${byte} is`);
+          expect(message).toContain(`at byte ${byte}:`);
         },
       ),
       { numRuns: 1000 },
@@ -334,7 +337,7 @@ describe("a message of the reader is one line of at most 1000 bytes, whatever th
     ],
   ])("%s", (_rule, text) => {
     const { message } = RequestError.naming(parseJson(text).problems);
-    expect(message).toMatch(/^\/.* (occurs twice|holds a lone surrogate).*$/);
+    expect(message).toMatch(/^.+ (occurs twice|contains an unpaired surrogate).*$/);
     expect(new TextEncoder().encode(message).length).toBeLessThanOrEqual(maxMessageBytes);
   });
 });

@@ -89,13 +89,13 @@ describe("the document", () => {
 
   it("says how the server was started", () => {
     expect(operation.requestBody.description).toContain("at most 1024 bytes");
-    expect(operation.description).toContain("refused with 40900");
+    expect(operation.description).toContain("rejected with 40900");
     expect(operation.responses[400]?.content["application/json"]?.examples).toHaveProperty(
       "idTaken",
     );
 
     const replacing = readDescription({ onConflict: "replace" }).paths["/plants"].post;
-    expect(replacing.description).not.toContain("refused with 40900");
+    expect(replacing.description).not.toContain("rejected with 40900");
     expect(replacing.responses[200]?.headers["X-Plantstore-Result"]?.schema).toEqual({
       type: "string",
       enum: ["created", "unchanged", "replaced"],
@@ -108,6 +108,41 @@ describe("the document", () => {
   it("breaks none of the rules that Redocly recommends", async () => {
     const config = await createConfig({ extends: ["recommended"] });
     const problems = await lintFromString({ source: text, absoluteRef: "/openapi.json", config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+});
+
+describe("the document of a server with the status mode http", () => {
+  const httpText = toOpenApiJson(createOpenApiDocument({ ...server, statusMode: "http" }));
+  const { responses, description: words } = readDescription({ ...server, statusMode: "http" })
+    .paths["/plants"].post;
+
+  it("has a response for each status that an error number begins with", () => {
+    const others: readonly number[] = [404, 405];
+    const statuses = Object.values(errorTable).map(({ error }) => Math.trunc(error / 100));
+    const expected = new Set([200, ...statuses.filter((status) => !others.includes(status))]);
+    expect(Object.keys(responses).map(Number)).toEqual([...expected].toSorted((a, b) => a - b));
+    expect(words).toContain("--status-mode http");
+  });
+
+  it("has each example at its status, and the headers where they are sent", () => {
+    const examples = Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.values(content["application/json"]?.examples ?? {}).map(({ value }) => {
+        const { error } = value as { readonly error?: number };
+        return [status, error === undefined ? "200" : String(Math.trunc(error / 100))];
+      }),
+    );
+    expect(examples.length).toBeGreaterThan(5);
+    for (const [status, expected] of examples) expect(status).toBe(expected);
+    expect(responses[401]?.headers).toHaveProperty("WWW-Authenticate");
+    expect(responses[503]?.headers).toHaveProperty("Retry-After");
+    expect(responses[409]?.headers).not.toHaveProperty("Retry-After");
+  });
+
+  it("breaks none of the rules that Redocly recommends", async () => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const source = httpText;
+    const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
     expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
   });
 });
@@ -161,7 +196,7 @@ describe("what it says of a NewPlant is what is checked", () => {
     const missing = (isNewPlant.errors ?? []).map(({ params }) =>
       String(params["missingProperty"]),
     );
-    expect(() => checkNewPlant(new Map())).toThrow(/^\/id is missing.*; \/name is missing/);
+    expect(() => checkNewPlant(new Map())).toThrow(/^id is missing.*; name is missing/);
     expect(missing.toSorted()).toEqual(["id", "name"]);
   });
 });

@@ -119,40 +119,35 @@ describe("parseNewPlant reads", () => {
 });
 
 describe("parseNewPlant refuses", () => {
-  const needsId = "it must be an integer from -9223372036854775808 to 9223372036854775807";
-  const needsString = "it must be a string";
-  const needsTag = "it must be a string, or be left out";
-  const noId = `/id is missing: ${needsId}`;
-  const noName = `/name is missing: ${needsString}`;
-  const tagIsNull = `/tag is null: ${needsTag}`;
+  const needsId = "must be an integer from -9223372036854775808 to 9223372036854775807";
+  const needsString = "must be a string";
+  const needsTag = "must be a string or be left out";
+  const noId = `id is missing: it ${needsId}`;
+  const noName = `name is missing: it ${needsString}`;
+  const tagIsNull = `tag ${needsTag} (got null)`;
   const empty = 'the body is empty: send a plant such as {"id":1,"name":"fern"}';
-  const notJson = "the body is not JSON: at byte";
-  const tooDeep = "the JSON is nested too deep at byte";
-  const twice = "occurs twice: leave one of them out";
-  const lone = "holds a lone surrogate: write the pair, or leave it out";
+  const expected = "invalid JSON: expected";
+  const tooDeep = "JSON nested too deeply at byte";
+  const twice = "occurs twice: remove one";
+  const lone = "contains an unpaired surrogate: write the pair, or remove it";
 
   it.each<[string, string, ErrorKind, ...string[]]>([
     ["an empty body", "", "emptyBody", empty],
     ["a byte order mark alone", "\uFEFF", "emptyBody", empty],
-    ["a form", "id=1", "notJson", `${notJson} 0 stands "i", where a value was expected`],
-    [
-      "white space alone",
-      " \n",
-      "notJson",
-      `${notJson} 2 stands the end, where a value was expected`,
-    ],
+    ["a form", "id=1", "notJson", `${expected} a value but found "i" at byte 0`],
+    ["white space alone", " \n", "notJson", `${expected} a value but found the end at byte 2`],
     [
       "a plant and more",
       '{"id":1}x',
       "notJson",
-      `${notJson} 8 stands "x", where the end was expected`,
+      `${expected} the end of the text but found "x" at byte 8`,
     ],
-    ["65 levels", "[".repeat(65), "tooDeep", `${tooDeep} 64: at most 64 levels`],
+    ["65 levels", "[".repeat(65), "tooDeep", `${tooDeep} 64: use at most 64 levels`],
     [
       "65 levels of an unknown member",
       `{"x":${"[".repeat(64)}`,
       "tooDeep",
-      `${tooDeep} 68: at most 64 levels`,
+      `${tooDeep} 68: use at most 64 levels`,
     ],
 
     ["no id", '{"name":"fern"}', "idMissing", noId],
@@ -166,36 +161,36 @@ describe("parseNewPlant refuses", () => {
       "three wrong members, named in the order id, name, tag",
       '{"tag":null,"name":2,"id":"3"}',
       "idNotInteger",
-      `/id is a string: ${needsId}`,
-      `/name is 2: ${needsString}`,
+      `id ${needsId} (got a string)`,
+      `name ${needsString} (got 2)`,
       tagIsNull,
     ],
 
-    ["an id twice", '{"id":1,"name":"fern","id":1}', "duplicateMember", `/id ${twice}`],
+    ["an id twice", '{"id":1,"name":"fern","id":1}', "duplicateMember", `id ${twice}`],
     [
       "a name once escaped",
       String.raw`{"id":1,"name":"","nam\u0065":""}`,
       "duplicateMember",
-      `/name ${twice}`,
+      `name ${twice}`,
     ],
     [
       "an unknown member twice",
       '{"id":1,"name":"","x":{"y":1,"y":2}}',
       "duplicateMember",
-      `/x/y ${twice}`,
+      `x/y ${twice}`,
     ],
-    ["a lone surrogate", String.raw`{"id":1,"name":"\ud83c"}`, "loneSurrogate", `/name ${lone}`],
+    ["a lone surrogate", String.raw`{"id":1,"name":"\ud83c"}`, "loneSurrogate", `name ${lone}`],
     [
       "an unknown lone surrogate",
       String.raw`{"id":1,"name":"","x":["\udf3f"]}`,
       "loneSurrogate",
-      `/x/0 ${lone}`,
+      `x/0 ${lone}`,
     ],
     [
       "a broken rule of JSON first",
       '{"id":1,"id":2,"tag":null}',
       "duplicateMember",
-      `/id ${twice}`,
+      `id ${twice}`,
       noName,
       tagIsNull,
     ],
@@ -203,8 +198,8 @@ describe("parseNewPlant refuses", () => {
       "a broken rule of JSON before a body that is no object",
       String.raw`["\ud83c"]`,
       "loneSurrogate",
-      `/0 ${lone}`,
-      'the body is an array: send one object such as {"id":1,"name":"fern"}',
+      `0 ${lone}`,
+      'expected an object such as {"id":1,"name":"fern"} but found an array',
     ],
   ])("%s", (_rule, body, kind, ...messages) => {
     expect(requestErrorOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
@@ -223,7 +218,7 @@ describe("parseNewPlant refuses", () => {
   ])("a body that is no object: %s", (_rule, body, shown) => {
     expect(requestErrorOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
       error: 42200,
-      message: `the body is ${shown}: send one object such as {"id":1,"name":"fern"}`,
+      message: `expected an object such as {"id":1,"name":"fern"} but found ${shown}`,
     });
   });
 
@@ -244,7 +239,7 @@ describe("parseNewPlant refuses", () => {
     const body = bytesOf(`{"id":${id},"name":"fern"}`);
     expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error,
-      message: `/id is ${shown}: ${needsId}`,
+      message: `id ${needsId} (got ${shown})`,
     });
   });
 
@@ -258,12 +253,12 @@ describe("parseNewPlant refuses", () => {
     const name = bytesOf(`{"id":1,"name":${value}}`);
     expect(requestErrorOf(() => parseNewPlant(name))).toMatchObject({
       error: 42205,
-      message: `/name is ${shown}: ${needsString}`,
+      message: `name ${needsString} (got ${shown})`,
     });
     const tag = bytesOf(`{"id":1,"name":"fern","tag":${value}}`);
     expect(requestErrorOf(() => parseNewPlant(tag))).toMatchObject({
       error: 42206,
-      message: `/tag is ${shown}: ${needsTag}`,
+      message: `tag ${needsTag} (got ${shown})`,
     });
   });
 
@@ -271,7 +266,7 @@ describe("parseNewPlant refuses", () => {
     const body = Uint8Array.from([...bytesOf('{"id":1,"name":"'), 0xe9, ...bytesOf('"}')]);
     expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error: 40002,
-      message: "the body is not UTF-8: what stands at byte 16 is no character",
+      message: "invalid UTF-8 at byte 16: encode the text in UTF-8",
     });
   });
 
@@ -324,15 +319,15 @@ describe("checkNewPlant", () => {
   it("names a place in the caller's words", () => {
     const value = object(["id", "seven"], ["tag", "pot"]);
     const { message } = requestErrorOf(() => checkNewPlant(value, [], (member) => `--${member}`));
-    expect(message).toMatch(/^--id is a string: .*; --name is missing: /);
+    expect(message).toMatch(/^--id must be .* \(got a string\); --name is missing: /);
   });
 
   it("refuses a plant for a problem that was found before", () => {
     const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
-    const found = [{ kind: "duplicateMember", message: "/a occurs twice" }] as const;
+    const found = [{ kind: "duplicateMember", message: "a occurs twice" }] as const;
     expect(requestErrorOf(() => checkNewPlant(value, found))).toMatchObject({
       kind: "duplicateMember",
-      message: "/a occurs twice",
+      message: "a occurs twice",
     });
   });
 });

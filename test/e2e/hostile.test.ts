@@ -6,6 +6,7 @@ import { openStoreReader } from "../../src/store/open-store.ts";
 import { getText } from "../helpers/get-text.ts";
 import { type Behaviour, createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { toRawCreate } from "../helpers/raw-request.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
@@ -18,8 +19,7 @@ const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-wa
 const maxGrowth = 200 * 1024 * 1024;
 
 function toRequest(id: number, name = `fern ${id}`): string {
-  const body = `{"id":${id},"name":"${name}"}`;
-  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return toRawCreate(id, name, { token });
 }
 
 async function start() {

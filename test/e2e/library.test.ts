@@ -1,4 +1,4 @@
-/** The package in another program: the README's examples compile and run, and it leaves the program alone. */
+/** The package in another program: the documented examples compile and run, and it leaves the program alone. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,12 @@ import { describe, expect, it } from "vitest";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = await readFile(join(root, "README.md"), "utf8");
-const examples = [...readme.matchAll(/```ts\n([^]+?)```/g)].map(([, code = ""]) => code);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The TypeScript programs in a file of the documentation. */
+async function readExamples(path: string): Promise<string[]> {
+  const text = await readFile(join(root, path), "utf8");
+  return [...text.matchAll(/```ts\n([^]+?)```/g)].map(([, code = ""]) => code);
+}
 
 /** Compiles a program that has the built package installed, strictly, and runs it to its end. */
 async function runProgram(code: string): Promise<{ stdout: string; stderr: string }> {
@@ -36,25 +39,60 @@ async function runProgram(code: string): Promise<{ stdout: string; stderr: strin
   return run(process.execPath, [join(directory, "program.js")], { cwd: directory });
 }
 
-describe("the README's examples compile and do what they say", () => {
-  it("there are two", () => {
-    expect(examples).toHaveLength(2);
+describe.each<[path: string, outputs: readonly string[]]>([
+  ["README.md", [""]],
+  ["src/manual/library.md", ["", "the id is taken\n", "1000\n", '200 {"name":"fern"}\n']],
+])("the examples of %s", async (path, outputs) => {
+  const examples = await readExamples(path);
+
+  it("are complete programs, each with a known output", () => {
+    expect(examples).toHaveLength(outputs.length);
   });
 
-  it.each([
-    ["a plant store for a test", 0, ""],
-    ["a client", 1, "taken\n"],
-  ])("%s", async (_name, index, stdout) => {
-    expect(await runProgram(examples[index] ?? "")).toEqual({ stdout, stderr: "" });
-  });
+  it.each(outputs.map((stdout, index) => ({ stdout, number: index + 1 })))(
+    "compile and run: $number",
+    async ({ stdout, number }) => {
+      expect(await runProgram(examples[number - 1] ?? "")).toEqual({ stdout, stderr: "" });
+    },
+  );
+});
+
+it("types reject what the checks at run time reject", async () => {
+  const code = `
+    import { createClient, startPlantStore, type CreateManyResult } from "plantstore";
+    const store = await startPlantStore({ listen: false, seed: new Set([{ id: 1n, name: "fern" }]) });
+    const client = createClient({ ...store, retries: 0 });
+    export const results: AsyncIterable<CreateManyResult> = client.createMany([]);
+    const invalid = [
+      // @ts-expect-error an id is a bigint
+      () => startPlantStore({ seed: [{ id: 1, name: "fern" }] }),
+      // @ts-expect-error a misspelled option
+      () => startPlantStore({ sede: [] }),
+      // @ts-expect-error a status mode that does not exist
+      () => startPlantStore({ statusMode: "https" }),
+      // @ts-expect-error a string instead of a number
+      () => startPlantStore({ faults: { failRate: "5%" } }),
+      // @ts-expect-error an unknown option
+      async () => createClient({ url: store.url, token: store.token, timeout: 5 }),
+      // @ts-expect-error a string instead of a number
+      () => client.createMany([], { concurrency: "5" }).next(),
+      // @ts-expect-error a plant without a name
+      () => client.create({ id: 1n }),
+      // @ts-expect-error a number instead of a bigint
+      () => store.get(1),
+    ];
+    for (const call of invalid) await call().then(() => console.log("accepted", call), () => {});
+    await store.close();
+  `;
+  expect(await runProgram(code)).toEqual({ stdout: "", stderr: "" });
 });
 
 it("running it leaves the program alone: no signal handlers, no globals, nothing that keeps it running", async () => {
   const program = `
     const known = process.eventNames();
-    const { createClient, createPlantStore } = await import("plantstore");
+    const { createClient, startPlantStore } = await import("plantstore");
     const globals = Reflect.ownKeys(globalThis);
-    const plants = await createPlantStore();
+    const plants = await startPlantStore();
     const client = createClient({ ...plants, retries: 0 });
     const { ok } = await client.create({ id: 1n, name: "fern" });
     const events = process.eventNames().filter((name) => !known.includes(name));

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, toCredentialFile } from "../../src/cli/tokens/credentials.ts";
+import { readSavedToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -44,7 +44,7 @@ describe("a token that is typed", () => {
     const login = await startLogin(server.url);
     login.type(`${testToken}\r`);
     expect(await login.exitCode()).toBe(0);
-    expect(login.screen()).toContain(`logged in to ${server.url}, which is the plant store`);
+    expect(login.screen()).toContain(`Logged in to ${server.url} (now the default)`);
     for (let end = 4; end <= testToken.length; end++) {
       expect(login.screen()).not.toContain(testToken.slice(end - 4, end));
     }
@@ -121,6 +121,6 @@ it("a token that is piped in is read from there, which is said, and the terminal
   });
   const screen = await session.finished;
   expect(screen).toContain(`reading the token for ${server.url} from standard input`);
-  expect(screen).toContain("logged in to");
+  expect(screen).toContain("Logged in to");
   expect(screen).not.toContain(question);
 });

@@ -1,8 +1,8 @@
 /** Processes that log in at the same time share a directory, and lose nothing of each other's. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readSavedToken } from "../../src/cli/tokens/credentials.ts";
-import { readSavedSettings } from "../../src/cli/settings/saved-settings.ts";
+import { readSavedToken } from "../../src/cli/config/credentials.ts";
+import { readSavedSettings } from "../../src/cli/config/saved-settings.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

@@ -39,5 +39,7 @@ it("an answer that is not well-formed is none, also with --insecure-http-parser"
   };
   const { code, stderr } = await startBinary(create, { home, env }).finished;
   expect(code).toBe(7);
-  expect(stderr).toMatch(/is not where a plant store creates plants: its answer is not HTTP \(/);
+  expect(stderr).toMatch(
+    /is not the create operation of a plant store: its response is not HTTP \(/,
+  );
 });

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** What `npm pack --json` says of the tarball, as far as it is read here. */
 interface Packed {
@@ -118,19 +118,20 @@ describe("the tarball", () => {
         "LICENSE",
         "README.md",
         "package.json",
-        "bin/package.json",
         "bin/plantstore.js",
         "dist/THIRD-PARTY-LICENSES.txt",
         "dist/index.d.ts",
         "dist/index.js",
-        "dist/overview.txt",
-        "dist/package.json",
+        "dist/main.js",
+        "dist/page.browser.js",
+        "dist/page.css",
+        "dist/page.html",
         "dist/sqlite-worker.js",
-        "dist/start.js",
+        "src/manual/storage.md",
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/(?:package\.json|plantstore\.js)|dist\/(?:[\w.-]+\.js|overview\.txt|package\.json|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.1))$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.[17])|src\/manual\/[\w-]+\.md)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
@@ -181,8 +182,8 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
 
   it("is a library with types", async () => {
     const program = `
-      import { createClient, createPlantStore, type CreateAnswer } from "plantstore";
-      const plants = await createPlantStore();
+      import { createClient, startPlantStore, type CreateAnswer } from "plantstore";
+      const plants = await startPlantStore();
       const answer: CreateAnswer = await createClient(plants).create({ id: 1n, name: "fern" });
       if (answer.ok) console.log(answer.plant.name);
       await plants.close();
@@ -200,8 +201,8 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
 
   it("is a library for CommonJS as well", async () => {
     const program = `
-      const { createClient, createPlantStore } = require("plantstore");
-      createPlantStore().then(async (plants) => {
+      const { createClient, startPlantStore } = require("plantstore");
+      startPlantStore().then(async (plants) => {
         const answer = await createClient(plants).create({ id: 1n, name: "fern" });
         console.log(answer.plant.name);
         await plants.close();
@@ -209,5 +210,65 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     `;
     const { stdout } = await run(process.execPath, ["-e", program], { cwd: project });
     expect(stdout).toBe("fern\n");
+  });
+});
+
+describe("bundled", () => {
+  /** The program of the tests: prints the plant that it creates. */
+  const program = `
+    import { createClient, startPlantStore } from "plantstore";
+    const plants = await startPlantStore();
+    const response = await createClient(plants).create({ id: 1n, name: "fern" });
+    console.log(response.plant.name);
+    await plants.close();
+  `;
+  let manual: string;
+
+  beforeAll(async () => {
+    manual = await readFile(join(root, "src/manual/library.md"), "utf8");
+    await writeFile(join(project, "program.js"), program);
+  });
+
+  /** Runs a bundler of this repository in the project. */
+  function runBundler(name: string, args: readonly string[]) {
+    return run(join(root, "node_modules/.bin", name), args, { cwd: project });
+  }
+
+  it("works with esbuild as the manual says", async () => {
+    const [, args = ""] = /^npx esbuild (.*)$/m.exec(manual) ?? [];
+    await runBundler("esbuild", args.split(" "));
+    const { stdout } = await run(process.execPath, ["out/program.mjs"], { cwd: project });
+    expect(stdout).toBe("fern\n");
+  });
+
+  it("works with Vite as the manual says", async () => {
+    const [, config = ""] = /^```js\n(.*?)^```$/ms.exec(manual) ?? [];
+    await writeFile(join(project, "vite.config.js"), config);
+    await runBundler("vite", ["build", "--logLevel", "warn"]);
+    const { stdout } = await run(process.execPath, ["out/program.js"], { cwd: project });
+    expect(stdout).toBe("fern\n");
+  });
+
+  it.each([
+    ["an ES module", "esm", "program.js"],
+    ["CommonJS", "cjs", "program.cjs.js"],
+  ])("says in %s that plantstore must be external", async (_, format, source) => {
+    const inFunction = `${program.replace("const plants", "async function main() {\nconst plants")}}\nmain();`;
+    await writeFile(join(project, "program.cjs.js"), inFunction);
+    const outfile = `out/bundled.${format === "esm" ? "mjs" : "cjs"}`;
+    const native = "--external:@photostructure/sqlite";
+    await runBundler("esbuild", [
+      source,
+      "--bundle",
+      "--platform=node",
+      `--format=${format}`,
+      native,
+      `--outfile=${outfile}`,
+      "--log-level=error",
+    ]);
+    const failed = run(process.execPath, [outfile], { cwd: project });
+    await expect(failed).rejects.toMatchObject({
+      stderr: expect.stringContaining("keep it external") as string,
+    });
   });
 });

@@ -44,14 +44,14 @@ it("an export whose output is closed ends with 141 and says nothing", async () =
   expect(await finished).toMatchObject({ code: 141, stderr: "" });
 });
 
-/** What README says of moving a store, without the names of the stores. */
+/** The recipe of the manual for moving a store, without the names of the stores. */
 async function readMovingRecipe(): Promise<string[]> {
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const recipe = /^plantstore export --store sqlite:old.db \| plantstore (.*) --url \S+$/m;
-  return recipe.exec(readme)?.[1]?.split(" ") ?? [];
+  const topic = await readFile(new URL("../../src/manual/storage.md", import.meta.url), "utf8");
+  const recipe = /^ *plantstore export --store sqlite:old.db \| plantstore (.*) --url \S+$/m;
+  return recipe.exec(topic)?.[1]?.split(" ") ?? [];
 }
 
-it("help of export has the recipe of README for moving a store", async () => {
+it("help of export has the recipe of the manual for moving a store", async () => {
   const home = await createTemporaryDirectory();
   const recipe = (await readMovingRecipe()).join(" ");
   const { stdout } = await runBinary(["export", "--help"], { home });

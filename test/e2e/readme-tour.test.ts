@@ -1,4 +1,4 @@
-/** What the README shows of a session at a terminal is what a terminal shows, command by command, from an empty home. */
+/** The sessions at a terminal in the README and the manual show what a terminal shows, from an empty home. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -6,29 +6,35 @@ import { startSession } from "../helpers/pseudo-terminal.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-/** A command, and what is shown below it. */
+/** A command and its output. */
 interface Step {
   readonly command: string;
   readonly shown: string;
 }
 
-/** Stands between the outputs of two commands, and leaves `$?` as it is. */
+/** Separates the outputs of two commands, and leaves `$?` as it is. */
 const mark = "@@@";
-/** Also without curl the plant is there for what follows. */
+/** Without curl, another command creates the plant that later commands need. */
 const shell = `
+  stty cols 120
   plantstore() { $PLANTSTORE "$@"; }
   npx() { shift; $PLANTSTORE "$@"; }
   mark() { status=$?; echo "${mark}"; return $status; }
   command -v curl >/dev/null || curl() { plantstore create --id 2 --name monstera --tag pot; }
 `;
 
-/** Of these the server and the directories are somebody else's. */
-const isElsewhere = ({ command }: Step): boolean => /^plantstore (login|doctor)/.test(command);
-
-function readSteps(readme: string): readonly Step[] {
-  const blocks = [...readme.matchAll(/^```console\n([^]*?)^```$/gm)];
-  const sessions = blocks.map(([, text = ""]) =>
-    text
+/** Reads the sessions of a document: fenced in the README, indented in the manual. */
+function readSteps(text: string): readonly Step[] {
+  const fenced = [...text.matchAll(/^```console\n([^]*?)^```$/gm)].map(
+    ([, session = ""]) => session,
+  );
+  const indented = [...text.matchAll(/(?:^ {4}.*\n|^\n(?= {4}))+/gm)]
+    .map(([session]) => session.replaceAll(/^ {4}/gm, ""))
+    .filter((session) => session.trimStart().startsWith("$ "))
+    // A server runs until it is stopped.
+    .filter((session) => !session.includes("$ plantstore serve"));
+  return [...fenced, ...indented].flatMap((session) =>
+    session
       .split(/^\$ /m)
       .slice(1)
       .map((step): Step => {
@@ -36,14 +42,14 @@ function readSteps(readme: string): readonly Step[] {
         return { command, shown };
       }),
   );
-  return sessions.filter((steps) => !steps.some(isElsewhere)).flat();
 }
 
-/** What is another one each time. */
+/** Replaces what differs from run to run. */
 function toComparable(text: string): string {
   return (
     text
       .replaceAll("\r", "")
+      .replaceAll(/sqlite:\S+/g, "sqlite:plants.db")
       .replaceAll(/pst_\w{4}/g, "pst_0000")
       .replaceAll(/\d{4}-\d\d-\d\d/g, "2026-01-31")
       .replaceAll(/\d\d:\d\d UTC/g, "00:00 UTC")
@@ -56,11 +62,14 @@ function toComparable(text: string): string {
   );
 }
 
-it("every command of the README's sessions, in their order, shows what the README says", async () => {
+it.each<[document: string, minimumSteps: number]>([
+  ["README.md", 8],
+  ["src/manual/tokens.md", 3],
+  ["src/manual/bulk.md", 2],
+])("the commands in %s show what it says", async (path, minimumSteps) => {
   const home = await createTemporaryDirectory();
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const steps = readSteps(readme);
-  expect(steps.length).toBeGreaterThan(12);
+  const steps = readSteps(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
+  expect(steps.length).toBeGreaterThanOrEqual(minimumSteps);
   const input = steps.find(({ command }) => command === "cat plants.ndjson");
   await writeFile(join(home, "plants.ndjson"), input?.shown ?? "");
   const server = startBinary(["serve", "--port", "0"], { home });

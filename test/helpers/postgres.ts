@@ -1,16 +1,17 @@
-/** PostgreSQL for tests: the one that PLANTSTORE_TEST_POSTGRES_URL names, or one that is started for them. */
+/** PostgreSQL for tests: the server in PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the tests of a file. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import type { OnEnd } from "./temporary-directory.ts";
 
-/** A server for the tests of a file, which only create schemas on it. Its `url` is there while tests run. */
+/** Returns a server for tests that only create schemas on it. Its `url` is available while tests run. */
 export function usePostgres(): { readonly url: string } {
   const given = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
   return given === undefined ? useOwnPostgres() : { url: given };
 }
 
-/** A server for the tests of a file that do more to it. */
+/** Returns a server for tests that change its configuration or kill it. */
 export function useOwnPostgres(): PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
@@ -19,7 +20,7 @@ export function useOwnPostgres(): PostgresServer {
   afterAll(() => server?.remove());
 
   function started(): PostgresServer {
-    if (server === undefined) throw new Error("PostgreSQL runs only while tests do");
+    if (server === undefined) throw new Error("PostgreSQL is available only while tests run");
     return server;
   }
 
@@ -32,20 +33,25 @@ export function useOwnPostgres(): PostgresServer {
     },
     addFile: (name, content) => started().addFile(name, content),
     kill: () => started().kill(),
+    stop: () => started().stop(),
     start: () => started().start(),
+    startStandby: () => started().startStandby(),
     remove: () => started().remove(),
   };
 }
 
-/** An empty schema, as the URL of a store; it is dropped when the test has ended. */
-export async function createStoreUrl(serverUrl: string): Promise<string> {
+/** Creates an empty schema, which is dropped after the test, and returns its URL as a store. */
+export async function createStoreUrl(
+  serverUrl: string,
+  onEnd: OnEnd = onTestFinished,
+): Promise<string> {
   const schema = `test_${randomBytes(8).toString("hex")}`;
   await runSql(serverUrl, `CREATE SCHEMA ${schema}`);
-  onTestFinished(async () => void (await runSql(serverUrl, `DROP SCHEMA ${schema} CASCADE`)));
+  onEnd(async () => void (await runSql(serverUrl, `DROP SCHEMA ${schema} CASCADE`)));
   return withOption(serverUrl, `search_path=${schema}`);
 }
 
-/** A URL with one more setting for its sessions. */
+/** Returns a URL with another setting of its sessions. */
 export function withOption(url: string, setting: string): string {
   const changed = new URL(url);
   const options = changed.searchParams.get("options") ?? "";
@@ -53,7 +59,7 @@ export function withOption(url: string, setting: string): string {
   return changed.href.replaceAll("+", "%20");
 }
 
-/** Runs SQL on a connection of its own. */
+/** Runs SQL on a new connection. */
 export async function runSql(
   url: string,
   sql: string,

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { StatusMode } from "../../src/core/errors.ts";
 import { createAnswerCheck, readDescription } from "./interface-description.ts";
 
 /** One answer. */
@@ -25,7 +26,7 @@ export interface RawConnection {
   answers(count: number): Promise<RawAnswer[]>;
   /** Ends the connection with a TCP reset. */
   reset(): void;
-  /** Whether the server has not ended the connection. */
+  /** Checks whether the server has not ended the connection. */
   isOpen(): boolean;
   /** What the connection failed with, such as a reset by the server. */
   failure(): Error | undefined;
@@ -35,6 +36,9 @@ export interface RawConnection {
 
 /** Ports of 127.0.0.1 where a test's server speaks TLS. */
 export const tlsPorts = new Set<number>();
+
+/** Ports of 127.0.0.1 where a test's server runs in status mode `http`. */
+export const httpStatusPorts = new Set<number>();
 
 /** Connects to 127.0.0.1, over TLS if a server on {@link tlsPorts} listens there. */
 export async function openRawConnection(port: number): Promise<RawConnection> {
@@ -68,7 +72,8 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
       for (;;) {
         const answers = parseAnswers(received);
         if (answers.length >= count) {
-          for (const answer of answers) checkAnswer(answer);
+          const mode = httpStatusPorts.has(port) ? "http" : "contract";
+          for (const answer of answers) checkAnswer(answer, mode);
           return answers.slice(0, count);
         }
         if (isEnded) throw new Error(`the connection ended after: ${received}`);
@@ -94,16 +99,27 @@ export async function exchangeRaw(port: number, bytes: string | Uint8Array): Pro
   }
 }
 
-const checkCreateAnswer = createAnswerCheck(readDescription({ onConflict: "replace" }));
+/**
+ * Resolves when a server has read everything that its clients wrote before: it handles a request on a new connection after the
+ * bytes of older connections.
+ */
+export async function untilRead(port: number): Promise<void> {
+  await exchangeRaw(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+}
+
+const checkCreateAnswer = {
+  contract: createAnswerCheck(readDescription({ onConflict: "replace" })),
+  http: createAnswerCheck(readDescription({ onConflict: "replace", statusMode: "http" })),
+};
 
 /**
  * Throws unless an answer is one of those of the create operation. Those to other requests have another status, but for
  * the health of a server; 100 is none yet.
  */
-function checkAnswer(answer: RawAnswer): void {
+export function checkAnswer(answer: RawAnswer, mode: StatusMode): void {
   const isOther =
     [100, 404, 405, 503].includes(answer.status) || answer.body.startsWith('{"status":');
-  if (!isOther) checkCreateAnswer(answer);
+  if (!isOther) checkCreateAnswer[mode](answer);
 }
 
 /** The answers in a text, the last one only when it is complete. Takes 100 Continue as an answer without a body. */

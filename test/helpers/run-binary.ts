@@ -1,4 +1,4 @@
-/** The built command as its users run it: a process of its own, with its own home and nothing of ours in the environment. */
+/** Runs the built command like a user: in its own process, with its own home directory and a minimal environment. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -6,17 +6,17 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { checkArguments, checkOutput } from "./secrecy.ts";
 
-const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+const ownBinary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
-/** What a process left behind. */
+/** The end of a process. */
 export interface Finished {
-  /** The exit code; 128 + the signal's number is not made up for a process that a signal ended: that is null. */
+  /** The exit code; null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A process under way. */
+/** A running process. */
 export interface Running {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Resolves with the first line on stdout, for `serve` its URL; rejects when the process ends without one. */
@@ -24,20 +24,22 @@ export interface Running {
   readonly finished: Promise<Finished>;
 }
 
-/** What a process is started with. */
+/** Options of a process. */
 export interface BinaryOptions {
-  /** The home directory; all that it keeps is below it. */
+  /** The home directory, which contains every file that the process keeps. */
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Whether to keep what comes on stdout; by default it does. Else the caller reads it, and there is no first line. */
+  /** Path of the command; by default this version's. */
+  readonly binary?: string;
+  /** True to collect stdout. Default: true. Otherwise the caller reads it, and there is no first line. */
   readonly collects?: boolean;
 }
 
-/** Starts the command; what is left of it when the test has ended is killed. */
+/** Starts the command; it is killed when the test ends. */
 export function startBinary(
   args: readonly string[],
-  { home, env, cwd, collects = true }: BinaryOptions,
+  { home, env, cwd, binary = ownBinary, collects = true }: BinaryOptions,
 ): Running {
   checkArguments(args);
   const child = spawn(process.execPath, [binary, ...args], {
@@ -63,18 +65,18 @@ export function startBinary(
     });
     void finished.then(() => reject(new Error(`no line on stdout; stderr: ${stderr}`)));
   });
-  // A test that waits only for the end is not told of the missing line.
+  // A test that waits only for the end does not handle this rejection.
   firstLine.catch(() => undefined);
   return { child, firstLine, finished };
 }
 
-/** Runs the command to its end; its stdin is the text given, or closed at once. */
+/** Runs the command to its end, with the given text as its stdin. */
 export function runBinary(
   args: readonly string[],
   options: BinaryOptions & { readonly stdin?: string | Uint8Array },
 ): Promise<Finished> {
   const { child, finished } = startBinary(args, options);
-  // The process may end without having read all of it.
+  // The process may end before it has read all of it.
   child.stdin.on("error", () => undefined);
   child.stdin.end(options.stdin ?? "");
   return finished;

@@ -25,6 +25,10 @@ export interface CliOptions {
   readonly home?: string;
   /** What the system says of the command line; by default nothing. */
   readonly commandLine?: Uint8Array;
+  /** The version of Bun, for a run under Bun. */
+  readonly bunVersion?: string;
+  /** The path of the program. Default: none, so that messages name it `plantstore`. */
+  readonly script?: string;
   /** The columns of terminals. */
   readonly columns?: number;
 }
@@ -48,6 +52,8 @@ export interface CliRun {
   signal(name: StopSignal): boolean;
   /** Delivers a SIGHUP. */
   hangUp(): void;
+  /** Reports the end of the parent process. Returns whether the command watches it. */
+  endParent(): boolean;
   /** Delivers what nobody caught. */
   throwUncaught(error: unknown): void;
   /** Closes stdout as a reader does that has seen enough. */
@@ -64,6 +70,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const stderr = createOutput(terminals.stderr === true, columns);
   const handlers = new Set<(signal: StopSignal) => void>();
   const hangUpHandlers = new Set<() => void>();
+  const parentHandlers = new Set<() => void>();
   const uncaughtHandlers = new Set<(error: unknown) => void>();
   const io: Io = {
     stdin,
@@ -74,9 +81,12 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       throw new Error(`exited with ${code}`);
     },
     env: options.env ?? {},
+    script: options.script,
     platform: "linux",
+    userId: process.geteuid?.(),
     architecture: "x64",
     nodeVersion: "20.20.2",
+    bunVersion: options.bunVersion,
     homeDirectory: options.home ?? "/nonexistent/home",
     nowMs: () => performance.now(),
     readCommandLine: () => options.commandLine,
@@ -84,6 +94,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       handlers.add(handler);
       return () => handlers.delete(handler);
     },
+    onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     onUncaught: (handler) => void uncaughtHandlers.add(handler),
   };
@@ -111,6 +122,10 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     },
     hangUp() {
       for (const handler of hangUpHandlers) handler();
+    },
+    endParent() {
+      for (const handler of parentHandlers) handler();
+      return parentHandlers.size > 0;
     },
     throwUncaught(error) {
       for (const handler of uncaughtHandlers) handler(error);

@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { checkFiles } from "./secrecy.ts";
 
-/** Creates an empty directory; when the test that asked for it has ended, it is searched for tokens and removed. */
-export async function createTemporaryDirectory(): Promise<string> {
+/** Registers work for the end of a test or of a suite. */
+export type OnEnd = (work: () => Promise<void>) => void;
+
+/** Creates an empty directory; at the end, by default of the test, it is searched for tokens and removed. */
+export async function createTemporaryDirectory(onEnd: OnEnd = onTestFinished): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "plantstore-test-"));
-  onTestFinished(async () => {
+  onEnd(async () => {
     try {
       await checkFiles(path);
     } finally {

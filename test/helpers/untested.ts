@@ -1,19 +1,70 @@
-/** Says at the end of a run what this machine could not test. */
+/** Reports at the end of a run what it left out, and what this machine could not test. */
+import type { TestProject } from "vitest/node";
 import { findBrowser } from "./browser.ts";
+import { hasCurl } from "./curl.ts";
+import { canMountDisks } from "./loop-disk.ts";
+import { findPgBouncer } from "./pgbouncer.ts";
+import { hasOldVersion } from "./old-version.ts";
+import { hasFish } from "./fish.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 
-/** The tests have ended. */
-export function teardown(): void {
+let isRoot = false;
+let isQuick = false;
+
+/** Runs before the first test, for each project and for the root of them. */
+export function setup(project: TestProject): void {
+  const names = project.vitest.projects.map(({ name }) => name);
+  isRoot = project.isRootProject();
+  isQuick = !names.includes("slow");
+}
+
+/** Runs after the last test. */
+export async function teardown(): Promise<void> {
+  if (!isRoot) return;
+  if (isQuick) {
+    process.stderr.write(
+      "\nLEFT OUT: a million plants, 20 crash rounds, the page in a browser, most tests of the built command, of the package\n" +
+        'and of PostgreSQL, and the server without its fast lane and over TLS. "npm run test:all" runs everything.\n\n',
+    );
+  }
+  if (!(await canMountDisks())) {
+    process.stderr.write(
+      "\nNOT TESTED: power failures, full disks and directories of other users, because this user cannot mount disks.\n" +
+        "Run the tests as root on Linux with a loop device, mkfs.ext4 and mount.\n\n",
+    );
+  }
   if (findBrowser() === undefined) {
     process.stderr.write(
       "\nNOT TESTED: the page, and pages of other origins, in a browser, because there is no Chromium.\n" +
         "Install it (on Debian: apt-get install chromium), or name one in CHROME_PATH.\n\n",
     );
   }
+  if (!hasCurl()) {
+    process.stderr.write(
+      "\nNOT TESTED: curl's retries against a server with faults, because there is no curl 7.71 or later.\n\n",
+    );
+  }
+  if (!hasFish()) {
+    process.stderr.write(
+      "\nNOT TESTED: completion in fish, because it is not installed (on Debian: apt-get install fish).\n\n",
+    );
+  }
   if (findRoffCheckers().length === 0) {
     process.stderr.write(
       "\nNOT TESTED: the roff of the manual page, because there is neither groff nor mandoc.\n" +
         "Install one of them (on Debian: apt-get install groff).\n\n",
+    );
+  }
+  if (findPgBouncer() === undefined) {
+    process.stderr.write(
+      "\nNOT TESTED: PostgreSQL through PgBouncer, because it is not installed.\n" +
+        "Install it (on Debian: apt-get install pgbouncer).\n\n",
+    );
+  }
+  if (!hasOldVersion()) {
+    process.stderr.write(
+      "\nNOT TESTED: servers of two versions on one PostgreSQL database, because the history is missing.\n" +
+        "Run the tests in a complete clone of the repository (git fetch --unshallow).\n\n",
     );
   }
 }

@@ -16,7 +16,7 @@ async function ask(
   init: RequestInit,
 ) {
   const headers = { ...(init.headers as Record<string, string>), ...(origin && { origin }) };
-  const answer = await fetch(new URL(path, server.url), { ...init, headers });
+  const answer = await server.fetch(new URL(path, server.url), { ...init, headers });
   const all = [...answer.headers].filter(([name]) => /^access-control-|^vary$|^allow$/.test(name));
   return { answer, status: answer.status, headers: Object.fromEntries(all) };
 }

@@ -3,13 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { startServer } from "../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
+import { toRawCreate, toRawHead } from "../helpers/raw-request.ts";
 
-function create(id: number): string {
-  const body = `{"id":${id},"name":"fern"}`;
-  return `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
+const create = (id: number): string => toRawCreate(id);
 
 const get = (path: string, method = "GET"): string =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
@@ -40,7 +38,7 @@ describe("the creates that wait for the store are bounded", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(1) + create(2));
     await held.isWaiting(1);
-    await sleep(20);
+    await untilRead(server.port);
     held.release("created");
     const answers = await connection.answers(2);
     expect(answers.map((answer) => answer.status)).toEqual([200, 400]);
@@ -60,7 +58,7 @@ describe("the creates that wait for the store are bounded", () => {
 });
 
 describe("the bytes of bodies that arrive or wait are bounded", () => {
-  const head = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+  const head = toRawHead();
   const half = `${head}Content-Length: 1000\r\n\r\n${" ".repeat(800)}`;
 
   it("one more is refused with 50301 while others arrive, and there is room once they are gone", async () => {
@@ -225,7 +223,7 @@ describe("GET /readyz", () => {
     await using server = await startServer();
     expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({
       status: 200,
-      body: '{"status":"ready"}',
+      body: '{"status":"ready","store":"memory"}',
     });
   });
 
@@ -263,7 +261,7 @@ describe("GET /readyz", () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write("GET /readyz HTTP/1.1\r\n");
-    await sleep(20);
+    await untilRead(server.port);
     const closing = server.server.close(5000);
     connection.socket.write("Host: localhost\r\n\r\n");
     const [answer] = await connection.answers(1);

@@ -41,7 +41,7 @@ describe("openStore", () => {
 
   it("memory: never exists before", async () => {
     await expect(openStore("memory:", { mustExist: true })).rejects.toThrow(
-      "memory: can't be changed from outside",
+      "exists only inside its server process and cannot be changed from another one",
     );
   });
 

@@ -1,6 +1,6 @@
 /** What every engine has to do, as tests that run on each of them. */
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
 import type {
@@ -11,6 +11,7 @@ import type {
   TokenRecord,
 } from "../../src/core/store.ts";
 import { createGroupCommit } from "../../src/store/group-commit.ts";
+import type { OnEnd } from "../helpers/temporary-directory.ts";
 
 const digest = "ab".repeat(32);
 const token: TokenRecord = {
@@ -64,7 +65,7 @@ const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
 /** Runs the contract on an engine. Every call of `openEngine` gives an empty one. */
 export function describeStoreContract(
   engineName: string,
-  openEngine: () => Promise<StoreEngine>,
+  openEngine: (onEnd?: OnEnd) => Promise<StoreEngine>,
 ): void {
   async function openStore(): Promise<PlantStore> {
     const store = createGroupCommit(await openEngine());
@@ -72,9 +73,25 @@ export function describeStoreContract(
     return store;
   }
 
+  /** Opens one store for the tests of a suite, which use different ids. */
+  function shareStore(): () => PlantStore {
+    const ends: (() => Promise<void>)[] = [];
+    let store: PlantStore;
+    beforeAll(async () => {
+      store = createGroupCommit(await openEngine((end) => void ends.unshift(end)));
+      ends.unshift(() => store.close());
+    });
+    afterAll(async () => {
+      for (const end of ends) await end();
+    });
+    return () => store;
+  }
+
   describe(`the ${engineName} engine keeps plants exactly`, () => {
+    const getStore = shareStore();
+
     it.each(notableIds)("id %s", async (id) => {
-      const store = await openStore();
+      const store = getStore();
       expect(await store.create({ id, name: "fern" }, "reject")).toBe("created");
       expect(await store.create({ id, name: "fern" }, "reject")).toBe("unchanged");
       expect(await store.get(id)).toStrictEqual({ id, name: "fern" });
@@ -86,11 +103,13 @@ export function describeStoreContract(
       for (const id of notableIds) expect((await store.get(id))?.name).toBe(`plant ${id}`);
     });
 
-    it.each(notableStrings)("%s as name and as tag", async (_, text) => {
-      const store = await openStore();
-      const plant = { id: 1n, name: text, tag: text };
+    const texts = notableStrings.map(([what, text], index) => [what, text, 1000 + index] as const);
+    it.each(texts)("%s as name and as tag", async (_, text, number) => {
+      const store = getStore();
+      const id = BigInt(number);
+      const plant = { id, name: text, tag: text };
       expect(await store.create(plant, "reject")).toBe("created");
-      expect(await store.get(1n)).toStrictEqual(plant);
+      expect(await store.get(id)).toStrictEqual(plant);
       expect(await store.create(plant, "reject")).toBe("unchanged");
     });
 
@@ -142,17 +161,23 @@ export function describeStoreContract(
       ["no tag where there was an empty one", { ...fern, tag: "" }, fern, "different"],
     ];
 
-    it.each(rules)("%s", async (_, first, second, verdict) => {
-      const store = await openStore();
+    const getStore = shareStore();
+    const cases = rules.map(([what, first, second, verdict], index) => {
+      const id = BigInt(index);
+      return [what, { ...first, id }, { ...second, id }, verdict] as const;
+    });
+
+    it.each(cases)("%s", async (_, first, second, verdict) => {
+      const store = getStore();
       await store.create(first, "reject");
 
       const rejected = await store.create(second, "reject");
       expect(rejected).toBe(verdict === "unchanged" ? "unchanged" : "conflict");
-      expect(await store.get(1n)).toEqual(first);
+      expect(await store.get(first.id)).toEqual(first);
 
       const replaced = await store.create(second, "replace");
       expect(replaced).toBe(verdict === "unchanged" ? "unchanged" : "replaced");
-      expect(await store.get(1n)).toEqual(second);
+      expect(await store.get(first.id)).toEqual(second);
     });
 
     it("replace stores a plant that was not there", async () => {

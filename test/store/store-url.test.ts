@@ -23,17 +23,17 @@ describe("parseStoreUrl", () => {
   });
 
   it.each([
-    ["sqlite:", "sqlite: has no path: write for example sqlite:plants.db"],
+    ["sqlite:", "sqlite: needs a path, such as sqlite:plants.db"],
     [
       "sqlite::memory:",
-      /^sqlite::memory: is no file: write memory: for .*, or sqlite:\.\/:memory:/,
+      /^sqlite::memory: is not a file: use memory: for .*, or sqlite:\.\/:memory:/,
     ],
-    ["memory:plants", "memory: takes no path: write memory: alone"],
-    ["", /^unknown kind of store "": use sqlite:PATH .* postgres:.* or memory:/],
+    ["memory:plants", "memory: must not have a path: use memory: alone"],
+    ["", /^unknown store type "": use sqlite:PATH .* postgres:.* or memory:/],
     ["postgres://user:secret@host", /^the URL of the store names no database: (?!.*secret)/],
-    ["plants.db", /^unknown kind of store "plants.db": use sqlite:PATH/],
-    ["SQLITE:plants.db", /^unknown kind of store "SQLITE:": use sqlite:PATH/],
-    ["mysql://user:secret@host/db", /^unknown kind of store "mysql:": use sqlite:PATH/],
+    ["plants.db", /^unknown store type "plants.db": use sqlite:PATH/],
+    ["SQLITE:plants.db", /^unknown store type "SQLITE:": use sqlite:PATH/],
+    ["mysql://user:secret@host/db", /^unknown store type "mysql:": use sqlite:PATH/],
   ])("%s is refused with what would be right", (url, message) => {
     expect(() => parseStoreUrl(url)).toThrow(
       expect.objectContaining({

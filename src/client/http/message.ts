@@ -1,18 +1,20 @@
-/** What is sent over HTTP, and what comes back. */
+/** HTTP requests and responses of the client. */
 
 /** A request with a body. */
 export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For all of it, from the look-up of the name to the last byte of the answer. */
+  /** Limit for the whole request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Ends it early; it then rejects with the signal's reason. */
+  /** True if an earlier attempt failed. A pool then uses a separate connection, which no other request can delay. */
+  readonly isRetry?: boolean;
+  /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A complete answer, as it came: not decompressed, and redirects not followed. */
-export interface HttpAnswer {
+/** A complete response: not decompressed, and redirects not followed. */
+export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -20,17 +22,9 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends a request and reads its answer.
+ * Sends a POST request and reads the response.
  *
- * @throws UnavailableError when no complete answer came
- * @throws NotAPlantStoreError when what came is not HTTP, or has no end
+ * @throws UnavailableError without a complete response
+ * @throws NotAPlantStoreError for a response that is not HTTP, or too long
  */
-export type Post = (request: HttpRequest) => Promise<HttpAnswer>;
-
-/** Connections to one origin that are kept open from one request to the next. */
-export interface Connections {
-  /** Sends a POST on one of them, behind others that are not answered yet. It may arrive twice. */
-  readonly post: Post;
-  /** Cuts all of them off; requests under way reject. */
-  close(): Promise<void>;
-}
+export type Post = (request: HttpRequest) => Promise<HttpResponse>;

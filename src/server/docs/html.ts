@@ -1,7 +1,7 @@
-/** Text and schemas as HTML. */
+/** Converts text and schemas to HTML. */
 import type { OpenApiObject } from "../../core/openapi.ts";
 
-/** A JSON Schema, as far as the description has it. */
+/** The parts of a JSON Schema that the description uses. */
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -20,12 +20,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text for an element or for an attribute in quotes. */
+/** Escapes text for an element or a quoted attribute. */
 export function toHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
-/** The members of an object in the description, as a table. */
+/** Lists the members of a schema in a table that the keyboard can scroll. */
 export function toMembersTable(name: string, { components }: OpenApiObject): string {
   const { schemas } = components as unknown as { schemas: Readonly<Record<string, Schema>> };
   const rows = listMembers({ $ref: name }, schemas).map(
@@ -34,7 +34,7 @@ export function toMembersTable(name: string, { components }: OpenApiObject): str
         format === undefined ? type : `${type}, ${format}`,
       )}</td><td>${isRequired ? "yes" : "no"}</td><td>${toHtml(description)}</td></tr>`,
   );
-  return `<div class="scroll"><table>
+  return `<div class="scroll" role="region" aria-label="Members of ${toHtml(name)}" tabindex="0"><table>
 <thead><tr><th scope="col">member</th><th scope="col">type</th><th scope="col">required</th><th scope="col">meaning</th></tr></thead>
 <tbody>
 ${rows.join("\n")}
@@ -48,7 +48,7 @@ function listMembers(
   schemas: Readonly<Record<string, Schema>>,
 ): Member[] {
   const referenced = schemas[$ref?.replace(/.*\//, "") ?? ""];
-  // What is a schema's own stands before what it shares.
+  // The schema's own members come before those it shares.
   const parts = [...(referenced === undefined ? [] : [referenced]), ...allOf].toReversed();
   return [
     ...Object.entries(properties).map(([name, schema]): Member => [

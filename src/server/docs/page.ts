@@ -1,5 +1,6 @@
-/** The documentation page: what the service is, and a form to try it. It loads nothing else. */
+/** Responds with the documentation page: one file that loads nothing else. */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { errorAdvice } from "../../core/error-advice.ts";
 import { type ErrorKind, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
@@ -7,13 +8,16 @@ import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.
 import { toShellWord } from "../../core/shell-word.ts";
 import { type HttpResponse, toHeader } from "../response.ts";
 import { toHtml, toMembersTable } from "./html.ts";
-import template from "./page.html?raw";
 
 /** Properties of a server that the page shows. */
 export interface PageServer extends DescribedServer {
   /** Prefix of `/plants` on the server itself. */
   readonly basePath: string;
 }
+
+const [template, style, script] = ["page.html", "page.css", "page.browser.js"].map((file) =>
+  readFileSync(new URL(file, import.meta.url), "utf8"),
+) as [string, string, string];
 
 /** Response with the page. */
 export function toPageResponse(server: PageServer): HttpResponse {
@@ -32,8 +36,8 @@ export function toPageResponse(server: PageServer): HttpResponse {
 /** Allows the script and the style of the page, and requests to this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
-  `script-src '${toSource("script")}'`,
-  `style-src '${toSource("style")}'`,
+  `script-src '${toHash(script)}'`,
+  `style-src '${toHash(style)}'`,
   "connect-src 'self'",
   "img-src data:",
   "base-uri 'none'",
@@ -43,26 +47,21 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Hash of the text in the only element with this name. */
-function toSource(element: "script" | "style"): string {
-  const [, text = ""] = new RegExp(`<${element}>([^]*)</${element}>`).exec(template) ?? [];
+/** Hash of an inline script or style, for the policy. */
+function toHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
 function toPage(server: PageServer): string {
-  const { url, maxBodyBytes, onConflict, basePath } = server;
+  const { url, maxBodyBytes, onConflict, statusMode, basePath } = server;
   const description = createOpenApiDocument(server);
-  const curl = `curl ${toShellWord(`${url}/plants`)} \\
-  -H "Authorization: Bearer $PLANTSTORE_TOKEN" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"id":1,"name":"fern"}'`;
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
     target: toHtml(`${basePath}/plants`.slice(1)),
+    urlWord: toHtml(toShellWord(url)),
+    createUrlWord: toHtml(toShellWord(`${url}/plants`)),
     int64Min: String(int64Min),
     int64Max: String(int64Max),
-    curl: toHtml(curl),
-    plantstore: toHtml(`plantstore create --url ${toShellWord(url)} --id 1 --name fern`),
     maxBodyBytes: String(maxBodyBytes),
     newPlantMembers: toMembersTable("NewPlant", description),
     plantMembers: toMembersTable("Plant", description),
@@ -71,9 +70,18 @@ function toPage(server: PageServer): string {
       onConflict === "reject"
         ? `A different name or tag is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
         : "A different name or tag replaces the stored plant.",
+    failureStatus: statusMode === "http" ? "4xx or 5xx" : "400",
+    statusNote:
+      statusMode === "http"
+        ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
+        : "",
     errorRows: (Object.keys(errorTable) as ErrorKind[]).map(toErrorRow).join("\n"),
   };
-  return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
+  // A function, because a replacement text can contain patterns such as $&.
+  return template
+    .replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "")
+    .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${style}</style>`)
+    .replace(' src="page.browser.js"></script>', () => `>${script}</script>`);
 }
 
 function toErrorRow(kind: ErrorKind): string {

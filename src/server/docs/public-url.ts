@@ -1,26 +1,26 @@
 /** Finds the URL under which a client reaches the server. */
 import { isIP } from "node:net";
 
-/** What is known of how the server is reached. */
+/** URLs and names of a server. */
 export interface PublicUrlOptions {
-  /** Where it listens, with the base path. */
+  /** URL on which it listens, with the base path. */
   readonly url: string;
-  /** The name or address that it was told to listen on. */
+  /** Configured name or address to listen on. */
   readonly host: string;
-  /** Where clients reach it, with the base path, when something stands in front of it. */
+  /** URL for clients of a proxy, with the base path. */
   readonly publicUrl?: string | undefined;
 }
 
-/** Names that need no quoting anywhere, and addresses (RFC 3986 section 3.2.2); each with an optional port. */
+/** Names without special characters, and addresses (RFC 3986 section 3.2.2), with an optional port. */
 const plainHost = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
 
 const localName = /^(?:.+\.)?localhost$/;
 
 /**
- * The URL in front of `/plants` for a client that sent this Host header.
+ * Returns the URL before `/plants` for a client that sent this Host header.
  *
- * @returns undefined when the header names a host that is none of the server's. An address and `localhost` are always
- * taken; any other name could have been pointed here by somebody else's name server (DNS rebinding)
+ * @returns undefined if the header names another host. Addresses and `localhost` are always accepted; a foreign name
+ * server can point any other name to this server (DNS rebinding)
  */
 export function findPublicUrl(
   hostHeader: string | undefined,
@@ -38,7 +38,7 @@ export function findPublicUrl(
   return publicUrl ?? href.replace(/\/$/, "");
 }
 
-/** The same for all spellings of a name: without brackets, and without the dot that may end it (RFC 3986 section 3.2.2). */
+/** Normalizes a name: lower case, without brackets and without a final dot (RFC 3986 section 3.2.2). */
 function toName(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, "$1")

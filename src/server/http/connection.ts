@@ -1,12 +1,18 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { RequestError } from "../../core/errors.ts";
+import { RequestError, type StatusMode } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
-import type { HandledRequest, Handler } from "../handler.ts";
+import { type HandledRequest, type Handler, unexpectedFailure } from "../handler.ts";
 import type { RequestRecord } from "../ops/log.ts";
 import type { HttpHeaders, HttpRequest } from "../request.ts";
-import { type HttpMessage, toErrorResponse, toMessage, toText } from "../response.ts";
+import {
+  type HttpMessage,
+  toConnectionHeaders,
+  toErrorResponse,
+  toMessage,
+  toText,
+} from "../response.ts";
 import { toPath } from "../routes.ts";
 import { endGently } from "./ending.ts";
 
@@ -41,6 +47,8 @@ export interface ConnectionContext {
   readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
+  /** Status of failed creates. */
+  readonly statusMode: StatusMode | undefined;
 }
 
 /** A request in flight; without a request, a response to bytes that are not a request. */
@@ -55,8 +63,6 @@ interface Exchange {
 const activeMs = 1000;
 /** Time after the stop in which an active client may send one more request. */
 export const graceMs = 250;
-
-const unexpected = new RequestError("unexpected", "the server failed unexpectedly: try again");
 
 /** An open connection. */
 export class Connection {
@@ -82,6 +88,8 @@ export class Connection {
     socket.once("close", () => {
       context.admission.markBusy(this);
       for (const request of this.#unsent.splice(0)) context.admission.release(request);
+      // Responses that waited for those before them release their memory too.
+      this.flush();
     });
   }
 
@@ -145,7 +153,7 @@ export class Connection {
         flushSoon(this);
       },
       (error: unknown) => {
-        exchange.handled ??= { response: toErrorResponse(unexpected), operation: undefined };
+        exchange.handled ??= this.#toHandled(unexpectedFailure);
         this.#fail(error);
         flushSoon(this);
       },
@@ -163,14 +171,14 @@ export class Connection {
       return;
     }
     const exchange = this.#begin(undefined, toRequestId({}));
-    exchange.handled = { response: toErrorResponse(error), operation: undefined };
+    exchange.handled = this.#toHandled(error);
     flushSoon(this);
   }
 
   /** Sends this error for each request in flight, and closes the connection. */
   cutOff(error: RequestError): void {
     this.#isEnding = true;
-    const handled = { response: toErrorResponse(error), operation: undefined };
+    const handled = this.#toHandled(error);
     for (const exchange of this.#queue) exchange.handled ??= handled;
     this.flush();
     this.#settle();
@@ -206,8 +214,9 @@ export class Connection {
     for (;;) {
       const exchange = this.#queue[0];
       if (exchange?.handled === undefined) break;
+      const { isDropped = false } = exchange.handled.response;
       // node:http may hold back the responses before one that bypasses it.
-      if (exchange.request === undefined && this.#unsent.length > 0) break;
+      if ((exchange.request === undefined || isDropped) && this.#unsent.length > 0) break;
       this.#queue.shift();
       try {
         this.#send(exchange, exchange.handled);
@@ -229,29 +238,28 @@ export class Connection {
     return exchange;
   }
 
-  #send(exchange: Exchange, { response, operation }: HandledRequest): void {
+  #toHandled(error: RequestError): HandledRequest {
+    return { response: toErrorResponse(error, this.#context.statusMode), operation: undefined };
+  }
+
+  #send(exchange: Exchange, handled: HandledRequest): void {
+    const { response } = handled;
     const { request, requestId, startedAtMs } = exchange;
     const nowMs = performance.now();
     const isStopping = this.#context.stoppedAtMs() <= nowMs;
     if (isStopping || request?.canContinue() === false) this.#isEnding = true;
     const isLast = this.#isEnding && this.#queue.length === 0;
     const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
-    const message = toMessage(response, requestId, keepAliveSeconds);
+    const message = toMessage(response, requestId, toConnectionHeaders(keepAliveSeconds));
     const isAborted = this.socket.destroyed;
-    this.#context.onResponse?.({
-      method: request?.method,
-      path: request && toPath(request.target),
-      operation,
-      status: response.status,
-      error: response.error,
-      result: response.result,
-      durationMs: nowMs - startedAtMs,
-      bytes: request?.method === "HEAD" ? 0 : message.bodyBytes,
-      requestId,
-      isAborted,
-    });
+    const isDropped = response.isDropped === true && !isAborted;
+    if (isDropped) this.socket.destroy();
+    const durationMs = nowMs - startedAtMs;
+    const { bodyBytes } = message;
+    const sent = { requestId, durationMs, bodyBytes, isAborted, isDropped };
+    this.#context.onResponse?.(toRequestRecord(request, handled, sent));
     this.#lastSentAtMs = nowMs;
-    if (isAborted) {
+    if (isAborted || isDropped) {
       if (request !== undefined) this.admission.release(request);
     } else if (request === undefined) {
       this.#stream?.write(toText(message));
@@ -301,6 +309,31 @@ function flushAll(): void {
   const due = waiting;
   waiting = [];
   for (const connection of due) connection.flush();
+}
+
+type SentParts = Pick<RequestRecord, "requestId" | "durationMs" | "isAborted" | "isDropped">;
+
+/**
+ * Describes a request and its response for the log and the metrics.
+ *
+ * @param request undefined for bytes that are not a request
+ */
+export function toRequestRecord(
+  request: HttpRequest | undefined,
+  { response, operation }: HandledRequest,
+  sent: SentParts & { readonly bodyBytes: number },
+): RequestRecord {
+  const { bodyBytes, ...others } = sent;
+  return {
+    method: request?.method,
+    path: request && toPath(request.target),
+    operation,
+    status: response.status,
+    error: response.error,
+    result: response.result,
+    bytes: request?.method === "HEAD" ? 0 : bodyBytes,
+    ...others,
+  };
 }
 
 /** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */

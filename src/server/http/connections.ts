@@ -1,8 +1,9 @@
 /** The open connections of a server: which ones it accepts, and how they end when it stops. */
 import type { Server } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
-import { RequestError } from "../../core/errors.ts";
-import { toErrorResponse, toMessage, toText } from "../response.ts";
+import type { RequestError } from "../../core/errors.ts";
+import { serverStopping } from "../request.ts";
+import { toConnectionHeaders, toErrorResponse, toMessage, toText } from "../response.ts";
 import { Connection, type ConnectionContext, graceMs, toRequestId } from "./connection.ts";
 import { endGently } from "./ending.ts";
 
@@ -93,7 +94,8 @@ export class Connections {
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError, context: ConnectionContext): void {
     const requestId = toRequestId({});
-    const message = toMessage(toErrorResponse(error), requestId, undefined);
+    const response = toErrorResponse(error, context.statusMode);
+    const message = toMessage(response, requestId, toConnectionHeaders(undefined));
     const { status, bodyBytes: bytes } = message;
     this.#rejected.add(socket);
     socket.once("close", () => this.#rejected.delete(socket));
@@ -141,10 +143,6 @@ export class Connections {
     this.#handshakes.set(peer, socket);
     socket.once("close", () => this.#handshakes.delete(peer));
   }
-}
-
-function serverStopping(): RequestError {
-  return new RequestError("shuttingDown", "the server is stopping: try again");
 }
 
 /** The same for a socket and the TLS socket on it. */

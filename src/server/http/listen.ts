@@ -31,7 +31,7 @@ export async function listen(
     await startListening(server, { host, port });
     return toOrigin(isEncrypted ? "https" : "http", host, server.address() as AddressInfo);
   }
-  // Node 20 and 22 would truncate the path.
+  // Node 20: truncates the path. Node 22: does too.
   if (Buffer.byteLength(socketPath) > maxSocketPathBytes) {
     throw Object.assign(new Error("the path is too long"), { code: "ENAMETOOLONG" });
   }

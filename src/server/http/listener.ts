@@ -30,10 +30,12 @@ export function toTlsOptions(certificate: TlsCertificate) {
 /**
  * Creates a server that does not listen yet.
  *
+ * @param stallTimeoutMs time without input or output after which a connection with a request in flight is closed
  * @throws an OpenSSL error for an invalid certificate, or a key that does not belong to it
  */
 export function createHttpServer(
   { requestTimeoutMs, idleTimeoutMs }: ServerLimits,
+  stallTimeoutMs: number,
   certificate: TlsCertificate | undefined,
 ): Server {
   const headersTimeout = Math.ceil(requestTimeoutMs / 3);
@@ -51,7 +53,7 @@ export function createHttpServer(
     ? toHttpServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout: headersTimeout })
     : createServer(settings);
   // Closes a connection whose client does not read its responses.
-  server.timeout = 2 * requestTimeoutMs;
+  server.timeout = stallTimeoutMs;
   // The size of the headers is limited; a limit on their number would drop the others silently.
   server.maxHeadersCount = 0;
   return server;

@@ -4,14 +4,16 @@ import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
 import { bodyTooLarge } from "../create-plant.ts";
 import {
+  bodyEndedEarly,
   checkHead,
   type HttpHeaders,
   headersTooLarge,
   keepsAlive,
   maxTargetBytes,
+  requestTimedOut,
   targetTooLong,
 } from "../request.ts";
-import { type HttpMessage, toRawHeaders } from "../response.ts";
+import { type HttpMessage, toHeaderPairs } from "../response.ts";
 import { MethodError } from "../routes.ts";
 import type { Connection, TransportRequest } from "./connection.ts";
 import { SocketStream } from "./socket-stream.ts";
@@ -38,7 +40,7 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
   server.on("connect", (_message: IncomingMessage, socket: Duplex) => {
     const connection = findConnection(socket);
     if (connection === undefined || connection.isEnding) return;
-    connection.reject(new MethodError("no such method: CONNECT is not supported", "POST"));
+    connection.reject(new MethodError("unknown method CONNECT: send POST", "POST"));
   });
   server.on("clientError", (error, socket) => {
     const connection = findConnection(socket);
@@ -106,7 +108,7 @@ class NodeRequest implements TransportRequest {
   readBody(maxBytes: number): Promise<Uint8Array | RequestError> {
     if (this.#failure !== undefined) return Promise.resolve(this.#failure);
     // Its close event has passed.
-    if (this.#message.destroyed) return Promise.resolve(endedEarly());
+    if (this.#message.destroyed) return Promise.resolve(bodyEndedEarly());
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const { admission } = this.#connection;
@@ -137,7 +139,7 @@ class NodeRequest implements TransportRequest {
         settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
       });
       this.#message.once("close", () => {
-        settle(endedEarly());
+        settle(bodyEndedEarly());
       });
       this.#onFailure = settle;
     });
@@ -163,17 +165,13 @@ class NodeRequest implements TransportRequest {
 
   send(message: HttpMessage, onSent: () => void): void {
     this.#response.once("close", onSent);
-    this.#response.writeHead(message.status, toRawHeaders(message)).end(message.body);
+    this.#response.writeHead(message.status, toHeaderPairs(message).flat()).end(message.body);
   }
 
   evict(error: RequestError): void {
     if (this.#response.headersSent) this.#connection.close();
     else this.fail(error);
   }
-}
-
-function endedEarly(): RequestError {
-  return new RequestError("malformedHttp", "the connection ended before the body did");
 }
 
 /** Error of the connection or of node:http's parser. */
@@ -186,9 +184,7 @@ interface ConnectionError extends Error {
 /** Returns undefined if the connection failed, so that no response can be sent. */
 function toRequestError(error: ConnectionError): RequestError | undefined {
   const { code = "" } = error;
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new RequestError("requestTimeout", "the request took too long to arrive: try again");
-  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return requestTimedOut();
   if (code === "HPE_HEADER_OVERFLOW") {
     return isTargetTooLong(error.rawPacket) ? targetTooLong() : headersTooLarge();
   }

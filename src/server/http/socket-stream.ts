@@ -27,7 +27,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
   /** Time of the last input, in milliseconds of `performance.now()`. */
   lastInputAtMs = performance.now();
 
-  /** @param requestTimeoutMs time without any input or output after which an incomplete request is given up */
+  /** @param requestTimeoutMs time without any input or output after which an incomplete request fails */
   constructor(connection: Connection, requestTimeoutMs: number) {
     super({
       allowHalfOpen: true,

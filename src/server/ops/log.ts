@@ -1,4 +1,5 @@
 /** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
+import { errorTable } from "../../core/errors.ts";
 import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 import type { Operation } from "../routes.ts";
@@ -23,6 +24,8 @@ export interface RequestRecord {
   readonly requestId: string;
   /** True if the client closed the connection before the response. */
   readonly isAborted: boolean;
+  /** True if the server closed the connection on purpose instead of sending the response. */
+  readonly isDropped?: boolean;
 }
 
 /** Formats of a line: text for people, or one JSON object. */
@@ -30,6 +33,13 @@ export const logFormats = ["text", "json"] as const;
 
 /** One of {@link logFormats}. */
 export type LogFormat = (typeof logFormats)[number];
+
+/** Formats the lines of a log. A result includes its line break. */
+export interface LineFormat {
+  request(level: LogLevel, record: RequestRecord): string;
+  /** Formats a message, which contains no token. */
+  message(level: LogLevel, text: string): string;
+}
 
 /** From the most important to the least. */
 export const logLevels = ["error", "warn", "info", "debug"] as const;
@@ -60,26 +70,24 @@ const plainPath = /^(?!.*pst_)[\w/.~:@!$&()*+,;=%-]{0,200}$/;
  * @param level the least important level that is logged
  * @param write writes a line, which includes its line break
  */
-export function createLog(format: LogFormat, level: LogLevel, write: (line: string) => void): Log {
+export function createLog(
+  format: LogFormat | LineFormat,
+  level: LogLevel,
+  write: (line: string) => void,
+): Log {
   const threshold = logLevels.indexOf(level);
-  const isTold = (each: LogLevel): boolean => logLevels.indexOf(each) <= threshold;
-  const toLine = format === "json" ? toJsonLine : toTextLine;
+  const isLogged = (each: LogLevel): boolean => logLevels.indexOf(each) <= threshold;
+  const lineFormat = typeof format === "string" ? lineFormats[format] : format;
   const isRepeated = createRepetitionCheck();
 
-  function message(each: LogLevel, words: string): void {
-    if (!isTold(each)) return;
-    const text = redactTokens(words);
-    const line =
-      format === "json"
-        ? `{"time":"${now()}","level":"${each}","message":${JSON.stringify(text)}}\n`
-        : `${now()} ${each}: ${text.split("\n").map(escapeUnprintable).join("\n")}\n`;
-    write(line);
+  function message(each: LogLevel, text: string): void {
+    if (isLogged(each)) write(lineFormat.message(each, redactTokens(text)));
   }
 
   return {
     request(record) {
       const each = toLevel(record);
-      if (isTold(each)) write(toLine(each, record));
+      if (isLogged(each)) write(lineFormat.request(each, record));
     },
     message,
     trouble(error) {
@@ -89,38 +97,58 @@ export function createLog(format: LogFormat, level: LogLevel, write: (line: stri
   };
 }
 
-/** Operations that monitoring calls repeatedly. */
-const probes = new Set<Operation | undefined>(["health", "readiness", "metrics"]);
+/** Operations of monitoring, and tests of tokens. */
+const probes = new Set<Operation | undefined>(["health", "readiness", "metrics", "probe"]);
 
 /** Errors of the server are logged as errors, transient ones as warnings. */
 function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
-  if (operation !== "create" && probes.has(operation)) return "debug";
+  // Anyone can send the header of a probe, and it must not hide that tokens are guessed.
+  const isRejectedToken =
+    operation === "probe" && error > errorTable.noCredential.error && error < 40_200;
+  if (operation !== "create" && probes.has(operation) && !isRejectedToken) return "debug";
   if (error < 50_000) return "info";
   return error >= 50_300 && error < 50_400 ? "warn" : "error";
 }
 
 function toJsonLine(level: LogLevel, record: RequestRecord): string {
-  const { method, path, status, error, durationMs, bytes, requestId, isAborted } = record;
+  const { method, path, status, error, durationMs, bytes, requestId } = record;
   const request =
     method === undefined ? "" : `,"method":"${method}","path":"${toShownPath(path ?? "")}"`;
   const number = error === undefined ? "" : `,"error":${error}`;
-  const aborted = isAborted ? ',"aborted":true' : "";
-  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)},"bytes":${bytes},"id":"${requestId}"${aborted}}\n`;
+  const lost = record.isDropped ? ',"dropped":true' : record.isAborted ? ',"aborted":true' : "";
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)},"bytes":${bytes},"id":"${requestId}"${lost}}\n`;
 }
 
 function toTextLine(_level: LogLevel, record: RequestRecord): string {
-  const { method, path, status, error, durationMs, bytes, requestId, isAborted } = record;
+  const { method, path, status, error, durationMs, bytes, requestId } = record;
   const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path ?? "")}`;
   const number = error === undefined ? "" : ` error ${error}`;
-  const aborted = isAborted ? " (client disconnected)" : "";
-  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${aborted}\n`;
+  const lost = record.isDropped
+    ? " (dropped on purpose)"
+    : record.isAborted
+      ? " (client disconnected)"
+      : "";
+  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${lost}\n`;
 }
+
+const lineFormats: Readonly<Record<LogFormat, LineFormat>> = {
+  text: {
+    request: toTextLine,
+    message: (level, text) =>
+      `${now()} ${level}: ${text.split("\n").map(escapeUnprintable).join("\n")}\n`,
+  },
+  json: {
+    request: toJsonLine,
+    message: (level, text) =>
+      `{"time":"${now()}","level":"${level}","message":${JSON.stringify(text)}}\n`,
+  },
+};
 
 let lastPath = "";
 let lastShownPath = "";
 
-/** Quotes a path for either format; most lines have the same path. */
-function toShownPath(path: string): string {
+/** Quotes a path for every format; most lines have the same path. */
+export function toShownPath(path: string): string {
   if (path === lastPath) return lastShownPath;
   lastPath = path;
   lastShownPath = plainPath.test(path)
@@ -151,16 +179,16 @@ function now(): string {
 }
 
 function createRepetitionCheck(): (text: string) => boolean {
-  let told = new Set<string>();
+  let reported = new Set<string>();
   let sinceMs = Number.NEGATIVE_INFINITY;
   return (text) => {
     const nowMs = performance.now();
     if (nowMs - sinceMs >= repeatAfterMs) {
-      told = new Set();
+      reported = new Set();
       sinceMs = nowMs;
     }
-    if (told.has(text)) return true;
-    told.add(text);
+    if (reported.has(text)) return true;
+    reported.add(text);
     return false;
   };
 }

@@ -12,10 +12,10 @@ export interface MetricsServer {
 }
 
 /**
- * Starts a server that answers `GET /metrics` and nothing else.
+ * Starts a server that serves `GET /metrics` only.
  *
- * @param port 0 takes a free one
- * @throws the error of node:net when it can't listen there
+ * @param place a port of 0 selects a free one
+ * @throws the error of node:net if it cannot listen
  */
 export async function openMetricsServer(
   metrics: Metrics,

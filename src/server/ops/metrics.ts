@@ -1,17 +1,20 @@
 /** Metrics in the text format of Prometheus. The only file that uses prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { FaultKind } from "../faults.ts";
 import type { RequestRecord } from "./log.ts";
 import type { ServerLoad } from "../admission.ts";
 
-/** The numbers of one server. */
+/** Metrics of one server. */
 export interface Metrics {
   /** The media type of {@link Metrics.render}. */
   readonly contentType: string;
   /** Counts a request. */
   addRequest(record: RequestRecord): void;
+  /** Counts a fault on demand. */
+  addFault(kind: FaultKind): void;
   /** Counts a commit that succeeded. */
   readonly addCommit: (plants: number, durationMs: number) => void;
-  /** All of it, as text. */
+  /** Formats all metrics as text. */
   render(): Promise<string>;
 }
 
@@ -20,7 +23,7 @@ const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /**
- * Numbers that begin at zero.
+ * Creates metrics that start at zero.
  *
  * @param readLoad returns the load, or undefined before the server listens
  */
@@ -31,20 +34,20 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
 
   const requests = new Counter({
     name: "plantstore_requests_total",
-    help: "Requests by operation and error number, which is 0 for those that succeeded.",
+    help: "Requests by operation and error number; 0 for requests that succeeded.",
     labelNames: ["operation", "error"],
     registers,
   });
   const durations = new Histogram({
     name: "plantstore_request_duration_seconds",
-    help: "From the head of a request to its answer.",
+    help: "Time from the head of a request to its response.",
     labelNames: ["operation"],
     buckets: secondBuckets,
     registers,
   });
   const plants = new Counter({
     name: "plantstore_plants_total",
-    help: "Plants that were answered with 200, by what became of them.",
+    help: "Plants in responses with status 200, by result.",
     labelNames: ["result"],
     registers,
   });
@@ -56,8 +59,14 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
   });
   const commitDurations = new Histogram({
     name: "plantstore_commit_duration_seconds",
-    help: "From the handing over of a commit to the store until it is flushed.",
+    help: "Time of a commit, including its flush.",
     buckets: secondBuckets,
+    registers,
+  });
+  const faults = new Counter({
+    name: "plantstore_faults_total",
+    help: "Faults on demand by kind: delayed, failed or dropped.",
+    labelNames: ["kind"],
     registers,
   });
   addGauge(
@@ -70,7 +79,7 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
     "Bytes of request bodies, and of responses that are not yet sent.",
     (load) => load.waitingBytes,
   );
-  addGauge("plantstore_connections", "Connections that are open.", (load) => load.connections);
+  addGauge("plantstore_connections", "Open connections.", (load) => load.connections);
 
   function addGauge(name: string, help: string, read: (load: ServerLoad) => number): void {
     const gauge = new Gauge({
@@ -91,6 +100,7 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
       durations.observe({ operation }, durationMs / 1000);
       if (result !== undefined) plants.inc({ result });
     },
+    addFault: (kind) => faults.inc({ kind }),
     addCommit(count, durationMs) {
       commitPlants.observe(count);
       commitDurations.observe(durationMs / 1000);

@@ -16,6 +16,7 @@ export function createMemoryEngine(): StoreEngine {
   }
 
   return {
+    isVolatile: true,
     async commit(requests) {
       return requests.map(create);
     },
@@ -49,6 +50,9 @@ export function createMemoryEngine(): StoreEngine {
         if (token === undefined || (token.lastUsedDay ?? Number.NEGATIVE_INFINITY) >= day) continue;
         tokens.set(digest, { ...token, lastUsedDay: day });
       }
+    },
+    async clear() {
+      plants.clear();
     },
     async close() {
       // There is nothing to give back.

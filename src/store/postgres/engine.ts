@@ -1,27 +1,18 @@
 /** The engine on a PostgreSQL database, which any number of servers may share. */
-import type { ClientBase } from "pg";
-import type { StoreEngine } from "../../core/store.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type StoreEngine, StoreError } from "../../core/store.ts";
 import { createCommit } from "./commit.ts";
-import { type Connections, createConnections } from "./connections.ts";
-import { isPassing, toStoreError } from "./failure.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import { isRace, migrate } from "./migrations.ts";
-import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
-import { repeatWhile } from "./repeat.ts";
-import { prepareWriter } from "./session.ts";
+import { createDatabase, type Database, defaultLimits, type Limits } from "./database.ts";
+import { createError, isTransient, toCode, toStoreError } from "./failure.ts";
+import { isCurrent, isRace, migrate } from "./migrations.ts";
+import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
 import { loadTls } from "./tls.ts";
 
-/**
- * Whoever asks whether the store is writable wants to know how it is now; but that a connection was lost while nobody used
- * it is no answer.
- */
-const checkPatienceMs = 500;
-
-/** How an engine is opened. */
+/** Options of {@link openPostgresEngine}. */
 interface PostgresEngineOptions {
   readonly limits?: Limits | undefined;
-  /** Whether a database without the tables is refused, instead of given them. */
+  /** True to reject a database without the tables instead of creating them. */
   readonly mustExist?: boolean;
 }
 
@@ -36,64 +27,129 @@ export async function openPostgresEngine(
   { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   const location = parsePostgresUrl(url);
-  const place = toPlace(location);
-  const connections = createConnections(location, await loadTls(location), limits, prepareWriter);
+  const database = createDatabase(location, await loadTls(location), limits, true);
+  const { place } = database;
   try {
-    await repeatWhile(isRace, limits.patienceMs, () =>
-      connections.use((client) => migrate(client, place, mustExist)),
-    );
-    return createPostgresEngine(connections, place, limits);
+    if (!(await database.read((client) => isCurrent(client, place, mustExist)))) {
+      const deadlineMs = performance.now() + limits.callMs;
+      await retryWhile(isRace, deadlineMs, () =>
+        database.write((client) => migrate(client, place)),
+      );
+    }
+    return createPostgresEngine(database, limits);
   } catch (error) {
-    await connections.close();
+    await database.close();
     throw toStoreError(error, place);
   }
 }
 
 /**
- * An engine on connections, which it owns from then on.
+ * Creates an engine on a database, which it closes.
  *
- * What fails in passing, a lost connection included, is repeated for a while: every call here may be. When a commit fails
- * in the end because its connection was lost in its last moment, it may have been stored all the same.
- *
- * @param place for messages
+ * A call retries transient failures, a lost connection included, until its time is over. A commit that fails because the
+ * connection was lost in its last moment may have been stored.
  */
-export function createPostgresEngine(
-  connections: Connections,
-  place: string,
-  { patienceMs }: Limits,
-): StoreEngine {
-  // Those who come after a call that waited in vain have waited behind it already.
-  let isDown = false;
-
-  async function attempt<T>(
-    work: (client: ClientBase) => Promise<T>,
-    forMs = patienceMs,
-  ): Promise<T> {
-    const boundMs = isDown ? Math.min(forMs, checkPatienceMs) : forMs;
-    try {
-      const result = await repeatWhile(isPassing, boundMs, () => connections.use(work));
-      isDown = false;
-      return result;
-    } catch (error) {
-      isDown = isPassing(error);
-      throw toStoreError(error, place);
-    }
-  }
+export function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
+  const { place, read, write } = database;
+  const callInOrder = createCaller(place, limits, true);
+  const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
+  const call = createCaller(place, limits, false);
 
   return {
-    async commit(requests) {
-      const commit = createCommit(requests);
-      return attempt((client) => commit.attempt(client));
+    commit(requests) {
+      const attempt = createCommit(requests);
+      return callInOrder(() => attempt(write));
     },
-    get: (id) => attempt((client) => statements.findPlant(client, id)),
-    list: (query) => attempt((client) => statements.listPlants(client, query)),
-    checkWritable: () => attempt(statements.insertNothing, checkPatienceMs),
-    addToken: (token) => attempt((client) => statements.insertToken(client, token)),
-    listTokens: () => attempt(statements.findTokens),
+    get: (id) => call(() => read((client) => statements.findPlant(client, id))),
+    list: (query) => call(() => read((client) => statements.listPlants(client, query))),
+    checkWritable: () => check(() => write(statements.insertNothing)),
+    addToken: (token) =>
+      callInOrder(() => write((client) => statements.insertToken(client, token))),
+    listTokens: () => call(() => read(statements.findTokens)),
     revokeToken: (digest, revokedAtMs) =>
-      attempt((client) => statements.revokeToken(client, digest, revokedAtMs)),
+      callInOrder(() => write((client) => statements.revokeToken(client, digest, revokedAtMs))),
     noteTokenUses: (digests, day) =>
-      attempt((client) => statements.noteTokenUses(client, digests, day), checkPatienceMs),
-    close: () => connections.close(),
+      call(() => write((client) => statements.noteTokenUses(client, digests, day))),
+    close: () => database.close(),
   };
+}
+
+type Call = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Creates a function that retries work and rejects when the time for a call is over. An attempt that has not ended by
+ * then continues without its caller.
+ *
+ * @param isInOrder whether a call starts only after every attempt of the previous call has ended
+ */
+function createCaller(place: string, { callMs, shortCallMs }: Limits, isInOrder: boolean): Call {
+  // Calls that are queued after a failing one have waited long enough.
+  let isDown = false;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  return async (work) => {
+    const limitMs = isDown ? shortCallMs : callMs;
+    const deadlineMs = performance.now() + limitMs;
+    const attempts = (isInOrder ? previous : Promise.resolve()).then(() =>
+      retryWhile(isTransient, deadlineMs, work),
+    );
+    previous = attempts.then(
+      () => (isDown = false),
+      (error: unknown) => (isDown = isTransient(error)),
+    );
+    try {
+      return await within(limitMs, attempts);
+    } catch (error) {
+      if (toCode(error) === "TIMEOUT") isDown = true;
+      throw toRetryableError(toStoreError(error, place));
+    }
+  };
+}
+
+/** A store that was opened may become usable again, for example after its password is corrected: clients retry `busy`. */
+function toRetryableError(error: StoreError): StoreError {
+  if (error.reason !== "unusable") return error;
+  return new StoreError("busy", error.message, { cause: error.cause });
+}
+
+/** Rejects when the promise does not settle in time. */
+async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(createTimeoutError()), limitMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createTimeoutError(): Error {
+  return createError("TIMEOUT", "timeout");
+}
+
+const firstPauseMs = 10;
+const longestPauseMs = 500;
+
+/**
+ * Repeats `work` with growing, random pauses, so that writers that conflicted do not meet again.
+ *
+ * @param deadlineMs of `performance.now()`; no attempt starts after it
+ * @throws the last error of `work`
+ */
+async function retryWhile<T>(
+  isRetryable: (error: unknown) => boolean,
+  deadlineMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (performance.now() > deadlineMs) throw createTimeoutError();
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetryable(error) || performance.now() + pauseMs > deadlineMs) throw error;
+      await sleep(pauseMs * (0.5 + 0.5 * Math.random()));
+    }
+  }
 }

@@ -1,11 +1,12 @@
-/** The schema, as the steps that lead to it. A step that was released never changes; a new one is appended. */
-import type { ClientBase } from "pg";
-import { isRolledBack, type Meaning, createStoreError, toCode } from "./failure.ts";
-
 /**
- * Step n, counted from 1, leads from version n - 1 of the schema to version n. A step can be repeated, also from its
- * middle: not every compatible database undoes changes of the schema together with their transaction.
+ * The schema, as the steps that create it. A released step never changes. A new step keeps servers of earlier versions
+ * working: it fills new columns by a default or a trigger.
  */
+import type { ClientBase } from "pg";
+import { createStoreError, type Meaning } from "../failure.ts";
+import { isRolledBack, toCode } from "./failure.ts";
+
+/** Step n, counted from 1, changes version n - 1 of the schema to version n. */
 const steps: readonly string[] = [
   `
   CREATE TABLE IF NOT EXISTS plants (
@@ -35,62 +36,61 @@ const record = `
   )`;
 
 /**
- * Brings the schema to the version that this program knows, and records each step. The tables are in the current schema
- * of the connection; that `plantstore_migrations` is there makes them a plant store's.
- *
- * Servers may start together without a lock of any kind, since no kind of lock is known to all compatible databases:
- * creating the record waits for the one who is creating it, and then fails as {@link isRace} tells; whoever comes later
- * finds the steps recorded.
+ * Checks whether the schema has the version that this program needs. The tables are in the current schema of the
+ * connection; the table `plantstore_migrations` marks them as a plant store's.
  *
  * @param place for messages
- * @param mustExist whether it is refused when there are no tables yet
- * @throws StoreError `unusable` when the tables are somebody else's or from a newer version; nothing is changed then
+ * @param mustExist whether to reject a schema without tables
+ * @throws StoreError `unusable` when the tables belong to another program or to a newer version
  */
-export async function migrate(
+export async function isCurrent(
   client: ClientBase,
   place: string,
   mustExist: boolean,
-): Promise<void> {
-  const isPlantStore = await recognise(client, place);
+): Promise<boolean> {
+  const isPlantStore = await findPlantStore(client, place);
   if (!isPlantStore && mustExist) throw createStoreError(missing, place);
-  if (isPlantStore && (await readVersion(client, place)) === steps.length) return;
-  await client.query("BEGIN");
+  return isPlantStore && (await readVersion(client, place)) === steps.length;
+}
+
+/**
+ * Brings the schema to the version that this program needs, and records each step. Servers may start together: creating
+ * the record waits for another server that creates it, and then fails as {@link isRace} recognizes.
+ *
+ * @param client in a transaction
+ * @param place for messages
+ */
+export async function migrate(client: ClientBase, place: string): Promise<void> {
   await client.query(record);
   const version = await readVersion(client, place);
   for (const [index, step] of steps.entries()) {
     if (index < version) continue;
     await client.query(step);
-    await client.query(
-      "INSERT INTO plantstore_migrations (version) VALUES ($1) ON CONFLICT (version) DO NOTHING",
-      [index + 1],
-    );
+    await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [index + 1]);
   }
-  await client.query("COMMIT");
 }
 
 /**
- * Makes sure that the schema is the one that this program knows, and changes nothing.
+ * Asserts that the schema has the version that this program needs.
  *
  * @param place for messages
  * @throws StoreError `unusable`
  */
-export async function checkVersion(client: ClientBase, place: string): Promise<void> {
-  if (!(await recognise(client, place))) throw createStoreError(missing, place);
-  const version = await readVersion(client, place);
-  if (version < steps.length) throw createStoreError(older, place);
+export async function assertCurrent(client: ClientBase, place: string): Promise<void> {
+  if (!(await isCurrent(client, place, true))) throw createStoreError(older, place);
 }
 
-/** Whether {@link migrate} failed because another server did the same, and is to be repeated. */
+/** Checks whether {@link migrate} failed because another server did the same, so that a retry succeeds. */
 export function isRace(error: unknown): boolean {
-  return isRolledBack(error) || alreadyThere.includes(toCode(error));
+  return isRolledBack(error) || alreadyExists.includes(toCode(error));
 }
 
-/** unique_violation in the catalogue, duplicate_table, duplicate_object */
-const alreadyThere = ["23505", "42P07", "42710"];
+/** unique_violation, duplicate_column, duplicate_table, duplicate_object */
+const alreadyExists = ["23505", "42701", "42P07", "42710"];
 
-/** Whether the current schema has a plant store in it; false when there is nothing yet. */
-async function recognise(client: ClientBase, place: string): Promise<boolean> {
-  // One statement, because others may be creating the tables. The catalogue has what this user may not read, too.
+/** Checks whether the current schema contains a plant store; false when it contains none of the tables. */
+async function findPlantStore(client: ClientBase, place: string): Promise<boolean> {
+  // One statement, because another server may be creating the tables. The catalog lists tables without privileges too.
   const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
     SELECT current_schema() AS schema, ARRAY(
       SELECT relname::text FROM pg_catalog.pg_class
@@ -117,27 +117,27 @@ async function readVersion(client: ClientBase, place: string): Promise<number> {
 
 const noSchema: Meaning = {
   reason: "unusable",
-  complaint:
+  problem:
     "has none of the schemas in this connection's search_path: create one, or name another with ?options=-c%20search_path=NAME",
 };
 
 const missing: Meaning = {
   reason: "unusable",
-  complaint: 'has no plants yet: check its name, or start "plantstore serve" on it',
+  problem: 'has no plants yet: check its name, or start "plantstore serve" on it',
 };
 
 const older: Meaning = {
   reason: "unusable",
-  complaint:
+  problem:
     'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date',
 };
 
 function foreign(schema: string, tables: readonly string[]): Meaning {
-  const complaint = `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`;
-  return { reason: "unusable", complaint };
+  const problem = `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`;
+  return { reason: "unusable", problem };
 }
 
 function newer(version: number): Meaning {
-  const complaint = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
-  return { reason: "unusable", complaint };
+  const problem = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
+  return { reason: "unusable", problem };
 }

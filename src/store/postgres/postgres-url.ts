@@ -1,24 +1,44 @@
-/** Where a PostgreSQL database is and how to speak to it, as a `postgres://` URL says it. */
+/** Parses the `postgres://` URL of a store. */
 import { isIPv4 } from "node:net";
 import { quoteInput } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 
-/** How the connection is protected; of libpq's modes those that always do the same. */
-type TlsMode = (typeof tlsModes)[number];
-
-/** What a URL says. What is undefined is left to the driver: PGUSER, PGPASSWORD, a .pgpass file. */
-export interface PostgresLocation {
+/** One of the hosts of a database. */
+export interface Host {
   /** A name, an address, or the directory of a Unix socket, which begins with a slash. */
   readonly host: string;
   readonly port: number;
+}
+
+/** Protection of the connection: the modes of libpq that do not depend on the server. */
+type TlsMode = (typeof tlsModes)[number];
+
+/** Sessions that a host must offer. */
+type Session = (typeof sessions)[number];
+
+/** The parts of a URL. An undefined part is left to the driver: PGUSER, PGPASSWORD, a password file. */
+export interface PostgresLocation {
+  /** In order of preference; at least one. */
+  readonly hosts: readonly Host[];
   readonly database: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Settings of the session as libpq writes them, for example `-c search_path=garden`. */
+  /** Settings of the session in the syntax of libpq, for example `-c search_path=garden`. */
   readonly options: string | undefined;
+  readonly applicationName: string;
+  /** Per host; undefined: the default of the engine. */
+  readonly connectTimeoutMs: number | undefined;
+  /** Undefined: a server's default is read-write with several hosts. */
+  readonly session: Session | undefined;
   readonly tls: TlsMode;
-  /** A file with the certificates to trust instead of the well-known ones. */
-  readonly rootCertificatePath: string | undefined;
+  /** Paths of PEM files. */
+  readonly tlsFiles: {
+    /** Certificates to trust instead of the well-known ones. */
+    readonly root: string | undefined;
+    /** The client's certificate and its private key. */
+    readonly certificate: string | undefined;
+    readonly key: string | undefined;
+  };
 }
 
 const example = "postgres://USER:PASSWORD@HOST:5432/DATABASE";
@@ -26,92 +46,156 @@ const defaultPort = 5432;
 
 const tlsModes = ["disable", "require", "verify-ca", "verify-full"] as const;
 const tlsHint =
-  "verify-full (the default), verify-ca (any name, but only of the authorities in sslrootcert), require (encrypted, but to whoever answers) or disable";
-const parameters = ["host", "options", "sslmode", "sslrootcert"];
+  "verify-full (the default), verify-ca (any name, but only from the authorities in sslrootcert), require (encrypted, but to any server) or disable";
+const sessions = ["any", "read-write", "primary"] as const;
+const parameters = [
+  "host",
+  "options",
+  "application_name",
+  "connect_timeout",
+  "target_session_attrs",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+];
+
+/** Scheme, user information, hosts, database, parameters. URL itself accepts only one host. */
+const urlPattern = /^postgres(?:ql)?:\/\/(?:([^/?#@]*)@)?([^/?#@]*)\/?([^?#@]*)(?:\?([^#@]*))?$/;
+const hostPattern = /^(?:\[([\da-fA-F:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/;
 
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, the scheme also as `postgresql:`. The parameters:
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`; the scheme may be `postgresql:`. The
+ * parameters have the names and meanings of libpq
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS), except that:
  *
- * - `sslmode`: a {@link TlsMode}. Without it `verify-full`, but `disable` for this machine itself
- * - `sslrootcert`: a file with the certificates to trust
- * - `host`: instead of the URL's own, for the directory of a Unix socket
- * - `options`: settings of the session. The tables are in the first schema of its `search_path`
+ * - the default of `sslmode` is `verify-full`, or `disable` if every host is this machine
+ * - the default of `target_session_attrs` is `read-write` for a server that is given several hosts
+ * - `options` may set `search_path`, whose first schema contains the tables
  *
  * @throws StoreError `unusable`; it quotes names of parameters and modes, and nothing that could be part of a password
  */
 export function parsePostgresUrl(text: string): PostgresLocation {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  // A password with one of these characters in it ends before the part that the @ was to separate.
-  if (url?.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
-    throw refusal(
+  const match = urlPattern.exec(text);
+  if (match === null) {
+    throw invalid(
       `can't be read: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
     );
   }
-  const database = decode(url.pathname.slice(1));
-  if (database === "") throw refusal(`names no database: write ${example}`);
-  const unknown = [...url.searchParams.keys()].find((name) => !parameters.includes(name));
+  const [, userInfo = "", authority = "", path = "", query = ""] = match;
+  const search = new URLSearchParams(query);
+  const unknown = [...search.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined) {
-    throw refusal(
-      `has the parameter ${quoteInput(unknown)}, which plantstore doesn't know: leave it out (it knows ${parameters.join(", ")})`,
+    throw invalid(
+      `has the unsupported parameter ${quoteInput(unknown)}: leave it out (supported are ${parameters.join(", ")})`,
     );
   }
-  const hostOfUrl = decode(url.hostname).replace(/^\[(.+)\]$/, "$1");
-  const host = url.searchParams.get("host") ?? (hostOfUrl || "localhost");
+  const [user = "", password] = splitOnce(userInfo, ":");
+  const hosts = parseHosts(authority, search.get("host"));
+  const database = decode(path);
+  if (database === "") throw invalid(`names no database: write ${example}`);
   return {
-    host,
-    port: Number(url.port || defaultPort),
+    hosts,
     database,
-    user: decode(url.username) || undefined,
-    password: decode(url.password) || undefined,
-    options: url.searchParams.get("options") ?? undefined,
-    ...readTls(url.searchParams, host),
+    user: decode(user) || undefined,
+    password: decode(password ?? "") || undefined,
+    options: search.get("options") ?? undefined,
+    applicationName: search.get("application_name") ?? "plantstore",
+    connectTimeoutMs: parseConnectTimeout(search.get("connect_timeout")),
+    session: parseSession(search.get("target_session_attrs")),
+    ...parseTls(search, hosts),
   };
 }
 
-/** A database for messages, without user and password. */
-export function toPlace({ host, port, database }: PostgresLocation): string {
-  return `postgres://${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
+/** Returns the name of a database for messages, without user and password. */
+export function toPlace({ hosts, database }: PostgresLocation): string {
+  const names = hosts.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
+  return `postgres://${names.join(",")}/${database}`;
 }
 
-function readTls(
-  searchParameters: URLSearchParams,
-  host: string,
-): Pick<PostgresLocation, "tls" | "rootCertificatePath"> {
-  const mode = searchParameters.get("sslmode") ?? (isThisMachine(host) ? "disable" : "verify-full");
+/** The parameter `host` replaces the names in the URL, for the directory of a Unix socket. */
+function parseHosts(authority: string, parameter: string | null): readonly Host[] {
+  const hosts = authority.split(",").map((part) => {
+    const match = hostPattern.exec(decode(part));
+    const [, address, name, port = defaultPort] = match ?? [];
+    if (match === null || Number(port) > 65_535) {
+      throw invalid(`can't be read: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
+    }
+    return { host: address ?? (name || "localhost"), port: Number(port) };
+  });
+  if (parameter === null) return hosts;
+  const port = hosts[0]?.port ?? defaultPort;
+  return parameter.split(",").map((host, index) => ({ host, port: hosts[index]?.port ?? port }));
+}
+
+function parseConnectTimeout(seconds: string | null): number | undefined {
+  if (seconds === null) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
+  throw invalid(`has the connect_timeout "${quoteInput(seconds)}": use 1 to 9999 seconds`);
+}
+
+function parseSession(name: string | null): Session | undefined {
+  const session = sessions.find((known) => known === name);
+  if (name === null || session !== undefined) return session;
+  throw invalid(
+    `has the unsupported target_session_attrs "${quoteInput(name)}": use ${sessions.join(", ")}`,
+  );
+}
+
+function parseTls(
+  search: URLSearchParams,
+  hosts: readonly Host[],
+): Pick<PostgresLocation, "tls" | "tlsFiles"> {
+  const mode = search.get("sslmode") ?? (hosts.every(isThisMachine) ? "disable" : "verify-full");
   const tls = tlsModes.find((known) => known === mode);
   if (mode === "prefer" || mode === "allow") {
-    throw refusal(`has sslmode=${mode}, which may silently do without encryption: use ${tlsHint}`);
+    throw invalid(`has sslmode=${mode}, which may silently skip encryption: use ${tlsHint}`);
   }
   if (tls === undefined) {
-    throw refusal(`has an unknown sslmode "${quoteInput(mode)}": use ${tlsHint}`);
+    throw invalid(`has an unknown sslmode "${quoteInput(mode)}": use ${tlsHint}`);
   }
-  const rootCertificatePath = searchParameters.get("sslrootcert") ?? undefined;
-  if (rootCertificatePath !== undefined && !tls.startsWith("verify-")) {
-    throw refusal(
-      `has sslrootcert, which sslmode=${tls} makes no use of: use sslmode=verify-full, or verify-ca when the certificate has another name`,
+  const [root, certificate, key] = ["sslrootcert", "sslcert", "sslkey"].map(
+    (name) => search.get(name) ?? undefined,
+  );
+  if (root !== undefined && !tls.startsWith("verify-")) {
+    throw invalid(
+      `has sslrootcert, which sslmode=${tls} does not use: use sslmode=verify-full, or verify-ca when the certificate has another name`,
     );
   }
-  if (rootCertificatePath === undefined && tls === "verify-ca") {
-    throw refusal(
-      "has sslmode=verify-ca, which anybody with a certificate would pass: add sslrootcert=FILE with your authority's, or use sslmode=verify-full",
+  if (root === undefined && tls === "verify-ca") {
+    throw invalid(
+      "has sslmode=verify-ca, which accepts any certificate: add sslrootcert=FILE with your authority's, or use sslmode=verify-full",
     );
   }
-  return { tls, rootCertificatePath };
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw invalid("has only one of sslcert and sslkey: give the certificate and its private key");
+  }
+  if (certificate !== undefined && tls === "disable") {
+    throw invalid(
+      "has sslcert, which sslmode=disable does not use: use sslmode=verify-full, or leave it out",
+    );
+  }
+  return { tls, tlsFiles: { root, certificate, key } };
 }
 
-function isThisMachine(host: string): boolean {
+function isThisMachine({ host }: Host): boolean {
   if (host.startsWith("/") || host === "localhost" || host === "::1") return true;
   return isIPv4(host) && host.startsWith("127.");
+}
+
+function splitOnce(text: string, separator: string): readonly string[] {
+  const end = text.indexOf(separator);
+  return end === -1 ? [text] : [text.slice(0, end), text.slice(end + 1)];
 }
 
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw refusal("has a % that encodes nothing: write %25 for a percent sign");
+    throw invalid("has a % that encodes nothing: write %25 for a percent sign");
   }
 }
 
-function refusal(complaint: string): StoreError {
-  return new StoreError("unusable", `the URL of the store ${complaint}`);
+function invalid(problem: string): StoreError {
+  return new StoreError("unusable", `the URL of the store ${problem}`);
 }

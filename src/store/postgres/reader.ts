@@ -1,40 +1,40 @@
-/** Reads a PostgreSQL database that is a store already, also while others write to it. */
+/** Reads a PostgreSQL database that is a store already, while servers write to it. */
 import type { StoreReader } from "../../core/store.ts";
-import { createConnections } from "./connections.ts";
+import { assertFlushing, createDatabase, readerLimits } from "./database.ts";
 import { createPostgresEngine } from "./engine.ts";
 import { toStoreError } from "./failure.ts";
-import { readerLimits } from "./limits.ts";
-import { checkVersion } from "./migrations.ts";
-import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
-import { checkDurability, prepareReader } from "./session.ts";
+import { assertCurrent } from "./migrations.ts";
+import { parsePostgresUrl } from "./postgres-url.ts";
 import { loadTls } from "./tls.ts";
 
 /**
- * Opens a store to read it; a standby server will do. Nothing is created, and nothing in it is changed.
+ * Opens a store for reading; a standby server is sufficient. Nothing is created or changed.
  *
  * @param url as {@link parsePostgresUrl} describes it
  * @throws StoreError
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
-  const place = toPlace(location);
-  const tls = await loadTls(location);
-  const connections = createConnections(location, tls, readerLimits, prepareReader);
+  const database = createDatabase(location, await loadTls(location), readerLimits, false);
+  const { place } = database;
   try {
-    await connections.use((client) => checkVersion(client, place));
+    await database.read((client) => assertCurrent(client, place));
     return {
-      ...createPostgresEngine(connections, place, readerLimits),
-      // PostgreSQL has no such search of its own for whoever is not its administrator.
+      ...createPostgresEngine(database, readerLimits),
+      // PostgreSQL itself can search for damage only for its administrator.
       async checkSoundness() {
         try {
-          await connections.use((client) => checkDurability(client, place));
+          await database.read(async (client) => {
+            const { rows } = await client.query<{ fsync: string }>("SHOW fsync");
+            assertFlushing(rows[0]?.fsync, place);
+          });
         } catch (error) {
           throw toStoreError(error, place);
         }
       },
     };
   } catch (error) {
-    await connections.close();
+    await database.close();
     throw toStoreError(error, place);
   }
 }

@@ -1,17 +1,11 @@
 /**
- * Every statement of the engine. Ids go in and out as text, which is exact; texts are compared as bytes, because the
- * collation of a database's default is deterministic. Compatible databases take the same statements.
+ * Every statement of the engine. Ids are sent and received as text, which is exact. Texts are compared as bytes, because
+ * the default collation of a database is deterministic.
  */
 import type { ClientBase } from "pg";
 import type { NewPlant } from "../../core/plant.ts";
 import type { PlantQuery, TokenRecord } from "../../core/store.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
-
-/**
- * Text in one statement, in UTF-16 code units, each of them at most six bytes once it is escaped; the least that a
- * compatible database takes is 16 MiB.
- */
-const maxStatementText = 2 ** 21;
 
 interface PlantRow {
   readonly id: string;
@@ -29,77 +23,67 @@ interface TokenRow {
   readonly last_used_day: string | null;
 }
 
+const insertGiven = `INSERT INTO plants (id, name, tag)
+  SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (id, name, tag)
+  ON CONFLICT (id)`;
+
 /**
- * Stores those plants whose id has none.
+ * Inserts plants, except those whose id is stored already.
  *
- * @param plants with ids that ascend
- * @returns the ids of those that were stored
+ * @param plants in ascending order of ids
+ * @returns the ids of the inserted plants
  */
 export async function insertPlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<ReadonlySet<bigint>> {
-  const inserted = new Set<bigint>();
-  for (const part of toParts(plants)) {
-    const { rows } = await client.query<{ id: string }>(
-      `INSERT INTO plants (id, name, tag)
-      SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (id, name, tag)
-      ON CONFLICT (id) DO NOTHING RETURNING id`,
-      toColumns(part),
-    );
-    for (const { id } of rows) inserted.add(BigInt(id));
-  }
-  return inserted;
+  const { rows } = await client.query<{ id: string }>(
+    `${insertGiven} DO NOTHING RETURNING id`,
+    toColumns(plants),
+  );
+  return new Set(rows.map(({ id }) => BigInt(id)));
 }
 
 /**
- * Compares plants with the stored ones. They are compared there, so that no more comes back than an answer for each.
+ * Compares plants with the stored ones, in the database, so that stored plants are not transferred.
  *
- * @returns for each of `plants` whether it is the stored one; undefined when nothing of that id is stored
+ * @returns for each of `plants`, whether it equals the stored one; undefined if nothing is stored for its id
  */
 export async function comparePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<readonly (boolean | undefined)[]> {
-  const answers: (boolean | undefined)[] = [];
-  for (const part of toParts(plants)) {
-    const { rows } = await client.query<{ place: string; same: boolean }>(
-      `SELECT place, plants.name = given.name AND plants.tag IS NOT DISTINCT FROM given.tag AS same
-      FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS given (id, name, tag, place)
-      JOIN plants ON plants.id = given.id`,
-      [...toColumns(part), [...part.keys()]],
-    );
-    const byPlace = new Map(rows.map(({ place, same }) => [Number(place), same]));
-    for (const place of part.keys()) answers.push(byPlace.get(place));
-  }
-  return answers;
+  const { rows } = await client.query<{ place: string; same: boolean }>(
+    `SELECT place, plants.name = given.name AND plants.tag IS NOT DISTINCT FROM given.tag AS same
+    FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS given (id, name, tag, place)
+    JOIN plants ON plants.id = given.id`,
+    [...toColumns(plants), [...plants.keys()]],
+  );
+  const byPlace = new Map(rows.map(({ place, same }) => [Number(place), same]));
+  return plants.map((_, place) => byPlace.get(place));
 }
 
 /**
- * Stores plants whatever their ids had before.
+ * Stores plants, replacing those that their ids had before.
  *
- * @param plants with ids that ascend
+ * @param plants in ascending order of ids
  */
 export async function replacePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<void> {
-  for (const part of toParts(plants)) {
-    await client.query(
-      `INSERT INTO plants (id, name, tag)
-      SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (id, name, tag)
-      ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag`,
-      toColumns(part),
-    );
-  }
+  await client.query(
+    `${insertGiven} DO UPDATE SET name = excluded.name, tag = excluded.tag`,
+    toColumns(plants),
+  );
 }
 
-/** Stores nothing, and fails as storing something would: a server that is read-only, tables that may not be written. */
+/** Inserts no plant, but fails like an insert: for example on a read-only server, or without the privilege. */
 export async function insertNothing(client: ClientBase): Promise<void> {
   await client.query("INSERT INTO plants (id, name) SELECT 0, '' WHERE false");
 }
 
-/** The stored plant of an id. */
+/** Returns the stored plant of an id. */
 export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlant | undefined> {
   const { rows } = await client.query<PlantRow>("SELECT id, name, tag FROM plants WHERE id = $1", [
     `${id}`,
@@ -107,7 +91,7 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
   return rows.map(toPlant)[0];
 }
 
-/** Stored plants in the order of their ids. */
+/** Returns stored plants in the order of their ids. */
 export async function listPlants(
   client: ClientBase,
   { afterId, tag, limit }: PlantQuery,
@@ -123,7 +107,7 @@ export async function listPlants(
   return rows.map(toPlant);
 }
 
-/** Stores a token, unless its digest is there already. */
+/** Stores a token, unless its digest is stored already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
   await client.query(
     `INSERT INTO plantstore_tokens
@@ -142,7 +126,7 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
   );
 }
 
-/** Every token, the oldest first. */
+/** Returns every token, oldest first. */
 export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
   const { rows } = await client.query<TokenRow>(`
     SELECT digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day
@@ -158,7 +142,7 @@ export async function findTokens(client: ClientBase): Promise<readonly TokenReco
   }));
 }
 
-/** Revokes a token, unless it was revoked before. */
+/** Revokes a token, unless it is revoked already. */
 export async function revokeToken(
   client: ClientBase,
   digest: string,
@@ -170,7 +154,7 @@ export async function revokeToken(
   );
 }
 
-/** Notes on which day tokens were used, unless a later day is noted. */
+/** Records the day on which tokens were used, unless a later day is recorded. */
 export async function noteTokenUses(
   client: ClientBase,
   digests: readonly string[],
@@ -181,22 +165,6 @@ export async function noteTokenUses(
     WHERE digest = ANY ($2::text[]) AND (last_used_day IS NULL OR last_used_day < $1)`,
     [day, digests.map(toSqlText)],
   );
-}
-
-/** Pieces of at most {@link maxStatementText}; a plant that is longer is a piece of its own. */
-function toParts(plants: readonly NewPlant[]): readonly (readonly NewPlant[])[] {
-  const parts: NewPlant[][] = [];
-  let room = 0;
-  for (const plant of plants) {
-    const length = plant.name.length + (plant.tag?.length ?? 0);
-    if (length > room || parts.length === 0) {
-      parts.push([]);
-      room = maxStatementText;
-    }
-    parts.at(-1)?.push(plant);
-    room -= length;
-  }
-  return parts;
 }
 
 function toColumns(plants: readonly NewPlant[]): unknown[] {

@@ -1,5 +1,5 @@
-/** What the mode of a URL means for TLS. */
-import { X509Certificate } from "node:crypto";
+/** Loads the TLS options that a URL asks for. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { escapeUnprintable } from "../../core/quote.ts";
@@ -7,40 +7,49 @@ import { StoreError } from "../../core/store.ts";
 import type { PostgresLocation } from "./postgres-url.ts";
 
 /**
- * TLS as libpq's `sslmode` defines it (https://www.postgresql.org/docs/current/libpq-ssl.html), whatever the driver makes
- * of that name. False: none.
+ * Returns TLS options with the meaning that libpq gives to `sslmode`
+ * (https://www.postgresql.org/docs/current/libpq-ssl.html); the driver's own meaning differs. False: no TLS.
  *
- * @throws StoreError `unusable` when the certificates to trust can't be read
+ * @throws StoreError `unusable` when a file cannot be used
  */
 export async function loadTls({
   tls,
-  rootCertificatePath,
+  tlsFiles: { root, certificate, key },
 }: PostgresLocation): Promise<ConnectionOptions | false> {
+  if (tls === "disable") return false;
+  // Parsing throws when a file has no certificate or key in it. TLS itself would only fail to connect.
+  const ca = await readPem("sslrootcert", root, (pem) => new X509Certificate(pem));
+  const cert = await readPem("sslcert", certificate, (pem) => new X509Certificate(pem));
+  const options = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key: await readPem("sslkey", key, createPrivateKey) }),
+  };
   switch (tls) {
-    case "disable":
-      return false;
     case "require":
-      return { rejectUnauthorized: false };
+      return { ...options, rejectUnauthorized: false };
     case "verify-ca":
-      return { ...(await loadRoots(rootCertificatePath)), checkServerIdentity: () => undefined };
+      return { ...options, checkServerIdentity: () => undefined };
     case "verify-full":
-      return loadRoots(rootCertificatePath);
+      return options;
   }
 }
 
-async function loadRoots(path: string | undefined): Promise<ConnectionOptions> {
-  if (path === undefined) return {};
+async function readPem(
+  parameter: string,
+  path: string | undefined,
+  parse: (pem: Buffer) => unknown,
+): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined;
   try {
-    const ca = await readFile(path);
-    // Throws when there is no certificate in it; TLS itself would say nothing, and trust nobody.
-    void new X509Certificate(ca);
-    return { ca };
+    const pem = await readFile(path);
+    parse(pem);
+    return pem;
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
       "unusable",
       escapeUnprintable(
-        `${path}, which sslrootcert in the store's URL names, can't be used: name a file of certificates (${detail})`,
+        `${path}, which ${parameter} in the store's URL names, can't be used: name a PEM file (${detail})`,
       ),
       { cause },
     );

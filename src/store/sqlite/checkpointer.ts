@@ -1,58 +1,64 @@
-/** Keeps the write-ahead log short, beside the commits instead of in them. */
+/** Keeps the write-ahead log short without delaying commits. */
 import type { CreateRequest } from "../../core/store.ts";
-import type { Connection } from "./connection.ts";
 import { maxLogPages } from "./database.ts";
 
-/** Pages written between two checkpoints: SQLite's own measure, and of 1000, 2000 and 4000 that of the shortest waits. */
+/** Pages written between two checkpoints. SQLite's default; of 1000, 2000 and 4000 it gave the shortest waits. */
 const pagesPerCheckpoint = 1000;
 
 /**
- * Readers that follow each other without a gap keep the log from being begun anew, however short each of them is. From
- * this length on commits wait for them once.
+ * Log length from which commits wait once for readers. Overlapping readers prevent the log from starting again, however
+ * short each of them is.
  */
 const overlongLogPages = 2 * maxLogPages;
 
 const pageBytes = 4096;
 
-/** Is told of every commit, and has checkpoints made. */
+/** Starts checkpoints after commits. */
 export interface Checkpointer {
+  /** Records a successful commit. */
   noteCommit(requests: readonly CreateRequest[]): void;
 }
 
-/** @param connection another one than that which commits */
-export function createCheckpointer(
-  connection: Pick<Connection, "checkpoint" | "restartLog">,
-): Checkpointer {
+/** A connection other than that of the commits. */
+interface CheckpointConnection {
+  /** Resolves with the length of the log in pages. */
+  checkpoint(): Promise<number>;
+  /** Resolves with false if a reader took too long. */
+  restartLog(): Promise<boolean>;
+}
+
+/** Creates a checkpointer for a log. */
+export function createCheckpointer(connection: CheckpointConnection): Checkpointer {
   let pages = 0;
-  let isAtWork = false;
-  let patiencePages = overlongLogPages;
+  let isActive = false;
+  let restartAtPages = overlongLogPages;
 
   async function checkpoint(): Promise<void> {
     const logPages = await connection.checkpoint();
-    if (logPages < patiencePages) {
-      if (logPages < overlongLogPages) patiencePages = overlongLogPages;
+    if (logPages < restartAtPages) {
+      if (logPages < overlongLogPages) restartAtPages = overlongLogPages;
       return;
     }
     const isRestarted = await connection.restartLog();
-    // Somebody reads for long: to wait for that again and again would stop the commits.
-    patiencePages = isRestarted ? overlongLogPages : 2 * logPages;
+    // A reader takes long: waiting for it again and again would stop the commits.
+    restartAtPages = isRestarted ? overlongLogPages : 2 * logPages;
   }
 
   return {
     noteCommit(requests) {
       for (const { plant } of requests) pages += estimatePages(plant);
-      if (isAtWork || pages < pagesPerCheckpoint) return;
+      if (isActive || pages < pagesPerCheckpoint) return;
       pages = 0;
-      isAtWork = true;
-      // What fails here fails in commits too, where somebody hears of it; the next checkpoint makes up for it.
+      isActive = true;
+      // Commits report the same failures, and the next checkpoint catches up.
       void checkpoint()
         .catch(() => undefined)
-        .then(() => (isAtWork = false));
+        .then(() => (isActive = false));
     },
   };
 }
 
-/** A plant with an id of its own changes a page, and a large one fills more. */
+/** Estimates the pages that a plant changes: one, and more for a large plant. */
 function estimatePages({ name, tag = "" }: CreateRequest["plant"]): number {
   return 1 + Math.floor((name.length + tag.length) / pageBytes);
 }

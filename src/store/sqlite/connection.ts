@@ -1,11 +1,11 @@
-/** What is done on a connection to a database: everything that SQLite is asked for, in the terms of the store. */
+/** Operations of the store on a connection to a database. */
 import { int64Max, int64Min } from "../../core/int64.ts";
 import type { NewPlant } from "../../core/plant.ts";
-import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
-import { openDatabase } from "./database.ts";
-import { toStoreError } from "./failure.ts";
-import { watchDatabaseFile } from "./file-in-use.ts";
-import { whileBusy } from "./lock-wait.ts";
+import type { ConflictPolicy, CreateResult, PlantQuery, TokenRecord } from "../../core/store.ts";
+import type { StoreFile } from "./database-file.ts";
+import { openDatabase, openDatabaseToRead } from "./database.ts";
+import { createDamageError, toStoreError } from "./failure.ts";
+import { type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import {
   type ListedPlantRow,
@@ -14,41 +14,66 @@ import {
   type TokenRow,
 } from "./statements.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, whileLocked } from "./transaction.ts";
 
-/** An engine, and what SQLite would otherwise do in the middle of its commits. */
-export interface Connection extends Omit<StoreEngine, "maxCommits"> {
+/** File to connect to. */
+export interface ConnectionTarget extends StoreFile {
   /**
-   * Copies commits from the write-ahead log into the database file, up to what others read or write at the moment.
-   *
-   * @returns how long the log is, in pages
+   * - `read`: for a store reader
+   * - `first`: the first connection of an engine, which upgrades the schema
+   * - `further`: any other connection of the engine. A newer server may have upgraded the schema since
    */
-  checkpoint(): Promise<number>;
-  /**
-   * Does so with all of them, so that the next commit begins the log anew. Waits for those who read at the moment, and
-   * commits wait for it.
-   *
-   * @returns whether it was done; not when somebody reads for long
-   */
-  restartLog(): Promise<boolean>;
+  readonly access: "read" | "first" | "further";
 }
 
-/** How long commits wait for somebody who reads; clients wait ten times as long. */
+/** Operations of the store (see StoreEngine), and those that SQLite would otherwise do in the middle of commits. */
+export interface Connection {
+  commit(requests: PackedRequests): readonly CreateResult[];
+  get(id: bigint): NewPlant | undefined;
+  list(query: PlantQuery): PackedPlants;
+  checkWritable(): void;
+  addToken(token: TokenRecord): void;
+  listTokens(): readonly TokenRecord[];
+  revokeToken(digest: string, revokedAtMs: number): void;
+  noteTokenUses(digests: readonly string[], day: number): void;
+  /** Searches all of the database for damage, except the order of the indexes. */
+  checkSoundness(): void;
+  /**
+   * Copies commits from the write-ahead log into the database, except those that others read or write at the moment.
+   *
+   * @returns length of the log in pages
+   */
+  checkpoint(): number;
+  /**
+   * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
+   *
+   * @returns false if a reader took too long
+   */
+  restartLog(): boolean;
+  close(): void;
+}
+
+/** Time that commits wait for a reader; clients wait ten times as long. */
 const restartTimeoutMs = 1000;
 
 /**
- * Connects to a database; an empty file becomes one.
+ * Connects to a database.
  *
- * @param path absolute
- * @param identity of the file that it has to be
  * @throws StoreError
  */
-export async function openConnection(path: string, identity: string): Promise<Connection> {
+export async function openConnection({
+  path,
+  realPath,
+  access,
+}: ConnectionTarget): Promise<Connection> {
   const provider = await loadSqlite();
   let database: SqliteDatabase | undefined;
   try {
-    database = await openDatabase(provider, path);
-    return createConnection(database, path, watchDatabaseFile(path, identity));
+    database =
+      access === "read"
+        ? openDatabaseToRead(provider, realPath)
+        : openDatabase(provider, realPath, { upgrades: access === "first" });
+    return createConnection(database, path);
   } catch (error) {
     database?.close();
     throw toStoreError(error, path);
@@ -56,31 +81,26 @@ export async function openConnection(path: string, identity: string): Promise<Co
 }
 
 /**
- * A connection on an open database, which it owns from then on.
+ * Creates a connection on an open database, which it owns from then on. Its methods throw StoreErrors.
  *
  * @param path for messages
- * @param checkPlace throws before anything is written that should not be; by default everything may
  */
-export function createConnection(
-  database: SqliteDatabase,
-  path: string,
-  checkPlace: () => void = () => {},
-): Connection {
-  // Held together with the database, by the closures below: alone they would not keep it alive.
+export function createConnection(database: SqliteDatabase, path: string): Connection {
+  // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
-  // From now on `whileBusy` waits.
+  // From now on, `whileLocked` waits.
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
 
-  async function attempt<T>(work: () => T): Promise<T> {
+  function attempt<T>(work: () => T): T {
     try {
-      return await whileBusy(work);
+      return whileLocked(work);
     } catch (error) {
       throw toStoreError(error, path);
     }
   }
 
-  function create({ plant, onConflict }: CreateRequest): CreateResult {
+  function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
     const { id } = plant;
     const name = toSqlText(plant.name);
     const tag = plant.tag === undefined ? null : toSqlText(plant.tag);
@@ -91,16 +111,18 @@ export function createConnection(
     return "replaced";
   }
 
-  function runCheckpoint(mode: "PASSIVE" | "RESTART"): CheckpointRow {
-    return database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as CheckpointRow;
-  }
-
   return {
-    commit: (requests) =>
-      attempt(() => {
-        checkPlace(); // 3 of 380 µs.
-        return inTransaction(database, () => requests.map(create));
-      }),
+    commit: ({ ids, names, tags, policies }) =>
+      attempt(() =>
+        inTransaction(database, () =>
+          Array.from(ids, (id, index) =>
+            create(
+              { id, name: names[index] as string, tag: tags[index] },
+              policies[index] as ConflictPolicy,
+            ),
+          ),
+        ),
+      ),
     get: (id) =>
       attempt(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -108,20 +130,15 @@ export function createConnection(
       }),
     list: ({ afterId, tag, limit }) =>
       attempt(() => {
-        if (afterId === int64Max) return [];
+        if (afterId === int64Max) return packPlants([]);
         const fromId = afterId === undefined ? int64Min : afterId + 1n;
         const tagText = tag === undefined ? null : toSqlText(tag);
-        const rows = statements.listPlants.all(fromId, tagText, BigInt(limit));
-        return (rows as ListedPlantRow[]).map((row) => toPlant(row.id, row));
+        const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
+        return packPlants((rows as ListedPlantRow[]).map((row) => toPlant(row.id, row)));
       }),
-    checkWritable: () =>
-      attempt(() => {
-        checkPlace();
-        statements.recordCheck.run(BigInt(Date.now()));
-      }),
+    checkWritable: () => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
     addToken: (token) =>
       attempt(() => {
-        checkPlace();
         statements.insertToken.run(
           toSqlText(token.digest),
           toSqlText(token.prefix),
@@ -136,30 +153,35 @@ export function createConnection(
       attempt(() => (statements.listTokens.all() as TokenRow[]).map((row) => toToken(row))),
     revokeToken: (digest, revokedAtMs) =>
       attempt(() => {
-        checkPlace();
         statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
       }),
     noteTokenUses: (digests, day) =>
       attempt(() => {
-        // Not flushed: nobody is promised it, and commits wait for whoever writes.
+        // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
           inTransaction(database, () => {
             for (const digest of digests) {
-              statements.noteTokenUse.run(BigInt(day), toSqlText(digest));
+              statements.noteTokenUse.run(BigInt(day), toSqlText(digest), BigInt(day));
             }
           });
         } finally {
           database.exec("PRAGMA synchronous = FULL");
         }
       }),
-    checkpoint: () => attempt(() => Number(runCheckpoint("PASSIVE").log)),
+    checkSoundness: () =>
+      attempt(() => {
+        // https://sqlite.org/pragma.html#pragma_quick_check
+        const row = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
+        if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
+      }),
+    checkpoint: () => attempt(() => Number(runCheckpoint(database, "PASSIVE").log)),
     restartLog: () =>
       attempt(() => {
-        // Only SQLite itself can keep the log as it is while it waits.
+        // Only SQLite itself can prevent new commits while it waits.
         database.exec(`PRAGMA busy_timeout = ${restartTimeoutMs}`);
         try {
-          return Number(runCheckpoint("RESTART").busy) === 0;
+          return Number(runCheckpoint(database, "RESTART").busy) === 0;
         } finally {
           database.exec("PRAGMA busy_timeout = 0");
         }
@@ -173,12 +195,16 @@ export function createConnection(
   };
 }
 
-/** What `PRAGMA wal_checkpoint` answers (https://sqlite.org/pragma.html#pragma_wal_checkpoint). */
+/** Row of `PRAGMA wal_checkpoint` (https://sqlite.org/pragma.html#pragma_wal_checkpoint). */
 interface CheckpointRow {
-  /** 1 when it could not be completed because of others. */
+  /** 1 if others prevented its completion. */
   readonly busy: number | bigint;
   /** Pages in the log. */
   readonly log: number | bigint;
+}
+
+function runCheckpoint(database: SqliteDatabase, mode: "PASSIVE" | "RESTART"): CheckpointRow {
+  return database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as CheckpointRow;
 }
 
 function toPlant(id: bigint, { name, tag }: PlantRow): NewPlant {

@@ -1,17 +1,33 @@
-/** The file of a database: made when it is missing, and recognised as a plant store before SQLite may touch it. */
+/** Finds or creates the file of a database, and recognises it as a plant store before SQLite opens it. */
 import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
   openSync,
+  readlinkSync,
   readSync,
+  realpathSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { platform } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
-import { createDirectory, syncDirectory } from "./directory.ts";
-import { type Meaning, createStoreError } from "./failure.ts";
+import { createStoreError, failures, type Meaning, unusable } from "../failure.ts";
+
+/** A file that is a plant store, or an empty file that becomes one. */
+export interface StoreFile {
+  /** Absolute path as the operator named it, for messages. */
+  readonly path: string;
+  /** The path without symbolic links. SQLite keeps its log in the same directory. */
+  readonly realPath: string;
+  /** See {@link toIdentity}. */
+  readonly identity: string;
+}
 
 /** "PLNT": marks a SQLite file as a plant store (https://sqlite.org/fileformat.html, the application id). */
 export const applicationId = 0x504c4e54;
@@ -21,78 +37,133 @@ const applicationIdOffset = 68;
 const headerLength = 100;
 
 /**
- * Files that this process knows to be plant stores. None is ever taken off, because SQLite may still have it open: the
- * package closes a connection for good when the garbage collector has taken its statements.
+ * Files that this process knows to be plant stores. They are never removed from the set, because SQLite may still have
+ * them open: the package closes a connection only when the garbage collector has freed its statements.
  */
 const recognised = new Set<string>();
 
 /**
- * Makes sure that a path is a plant store, or an empty file that may become one; creates it when it is missing. SQLite
- * itself cannot be asked: it would replay the journal of a file that is not ours, or leave a log beside it.
+ * Finds the plant store at a path; creates the file and the directories above it if they are missing. SQLite
+ * cannot be asked: it would replay the journal of a foreign file, or create a log for it.
  *
  * @param path absolute
+ * @param mustExist rejects a missing or empty file, and changes nothing
  * @throws StoreError
  */
-export function prepareDatabaseFile(path: string): void {
+export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile {
   try {
-    createDirectory(dirname(path));
-    refuseLoneLog(path);
-    recognise(path, constants.O_RDWR | constants.O_CREAT);
-  } catch (error) {
-    throw error instanceof StoreError ? error : createStoreError(toMeaning(error), path, error);
-  }
-}
-
-/** SQLite takes a log without its database for that of another one, and drops it with the commits that it holds. */
-function refuseLoneLog(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  if (log !== undefined && log.size > 0) throw createStoreError(loneLog, path);
-}
-
-/**
- * Makes sure that a path is a plant store already, and changes nothing.
- *
- * @param path absolute
- * @throws StoreError
- */
-export function findDatabaseFile(path: string): void {
-  try {
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    const isEmpty = found?.isFile() === true && found.size === 0n;
-    if (found === undefined || isEmpty) throw createStoreError(missing, path);
-    recognise(path, constants.O_RDONLY);
+    const realPath = resolveLinks(path);
+    const hasLog = (statSync(`${realPath}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // After the log, because another process may create both.
+    const found = statSync(realPath, { bigint: true, throwIfNoEntry: false });
+    if (mustExist) {
+      if (found === undefined || (found.isFile() && found.size === 0n)) {
+        throw createStoreError(missing, path);
+      }
+    } else {
+      if (found === undefined) createDirectory(dirname(realPath));
+      // SQLite takes the log for that of another database, and drops it with the commits in it.
+      const isLoneLog = hasLog && (found === undefined || found.size === 0n);
+      if (isLoneLog) throw createStoreError(loneLog, path);
+    }
+    const flags = mustExist ? constants.O_RDONLY : constants.O_RDWR | constants.O_CREAT;
+    const identity = toIdentity(recognise(realPath, found, flags, path));
+    return { path, realPath, identity };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     const meaning = toMeaning(error);
-    throw createStoreError(meaning === notWritable ? notReadable : meaning, path, error);
+    const isUnreadable = mustExist && meaning === notWritable;
+    throw createStoreError(isUnreadable ? notReadable : meaning, path, error);
   }
 }
 
-function recognise(path: string, flags: number): void {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (found?.isFile() === false) throw createStoreError(notFile, path);
-  // Closing any descriptor of a file drops all locks that the process has on it, SQLite's included
-  // (https://sqlite.org/howtocorrupt.html, 2.2): a file that SQLite may have open is not opened once more.
-  if (found !== undefined && recognised.has(toMark(found))) return;
+/** Distinguishes a file from all others that exist at the same time. */
+export function toIdentity({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
 
-  const file = openSync(path, flags, 0o600);
+/**
+ * Flushes the entries of a directory. Windows has no such operation, and needs none. Without permission to read the
+ * directory, it cannot be flushed; SQLite ignores that too.
+ */
+export function syncDirectory(path: string): void {
+  if (platform() === "win32") return;
   try {
-    const stats = fstatSync(file, { bigint: true });
-    if (stats.size === 0n) syncDirectory(dirname(path));
-    else checkHeader(file, path);
-    recognised.add(toMark(stats));
+    syncFile(path, "r");
+  } catch (error) {
+    if (toCode(error) !== "EACCES") throw error;
+  }
+}
+
+/** Flushes what any process has written to a file. */
+export function syncFile(path: string, flags: "r" | "r+"): void {
+  const file = openSync(path, flags);
+  try {
+    fsyncSync(file);
   } finally {
     closeSync(file);
   }
 }
 
-/** By which a file is told from another one that is there at the same time. */
-export function toIdentity({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
+/** Resolves symbolic links, also in a path that leads to no file yet. */
+function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (toCode(error) !== "ENOENT") throw error;
+  }
+  const directory = resolveLinks(dirname(path));
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink
+    ? resolveLinks(resolve(directory, readlinkSync(path)))
+    : join(directory, basename(path));
 }
 
-/** The number of a deleted file may be given to a new one, but not its time of birth. */
+/**
+ * Creates a directory and the missing ones above it, for their owner only, and flushes them. One by one: Node 20 never
+ * returns from a recursive mkdir where nothing can be created, as in /proc.
+ *
+ * @param path absolute and normalized
+ */
+function createDirectory(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  createDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time may have created it.
+    if (!existsSync(path)) throw error;
+  }
+  syncDirectory(parent);
+}
+
+function recognise(
+  realPath: string,
+  found: BigIntStats | undefined,
+  flags: number,
+  path: string,
+): BigIntStats {
+  if (found !== undefined) {
+    if (!found.isFile()) throw createStoreError(notFile, path);
+    if (found.nlink > 1n) throw createStoreError(hardLinked, path);
+    // Closing any descriptor of a file drops all locks of the process on it, including those of SQLite
+    // (https://sqlite.org/howtocorrupt.html, 2.2): a file that SQLite may have open is not opened a second time.
+    if (recognised.has(toMark(found))) return found;
+  }
+  const file = openSync(realPath, flags, 0o600);
+  try {
+    const stats = fstatSync(file, { bigint: true });
+    if (stats.size === 0n) syncDirectory(dirname(realPath));
+    else checkHeader(file, path);
+    recognised.add(toMark(stats));
+    return stats;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A new file may get the number of a deleted one, but not its time of birth. */
 function toMark(stats: BigIntStats): string {
   return `${toIdentity(stats)}:${stats.birthtimeNs}`;
 }
@@ -105,45 +176,23 @@ function checkHeader(file: number, path: string): void {
   if (id !== applicationId) throw createStoreError(foreign, path);
 }
 
-const notFile: Meaning = {
-  reason: "unusable",
-  complaint: "is a directory or a device: name a file",
-};
-const notDatabase: Meaning = {
-  reason: "unusable",
-  complaint: "is not a SQLite database: choose another path, or move that file away",
-};
-/** The refusal of a file that is not ours; its tables may tell what its header does not. */
-export const foreign: Meaning = {
-  reason: "unusable",
-  complaint: "is the SQLite database of another program: choose another path",
-};
-const notWritable: Meaning = {
-  reason: "unusable",
-  complaint: "may not be written: choose another path, or change the permissions",
-};
-const notReadable: Meaning = {
-  reason: "unusable",
-  complaint: "may not be read: ask its owner, or change the permissions",
-};
-const missing: Meaning = {
-  reason: "unusable",
-  complaint: 'does not exist: check the path, or create it with "plantstore serve"',
-};
-const loneLog: Meaning = {
-  reason: "unusable",
-  complaint:
-    "is missing, and its log with the last plants is there: put the file back, or remove the one that ends in -wal",
-};
-const belowFile: Meaning = {
-  reason: "unusable",
-  complaint: "lies below something that is not a directory: choose another path",
-};
-const noRoom: Meaning = { reason: "full", complaint: "has no room: make room on its disk" };
-const notOpened: Meaning = {
-  reason: "unusable",
-  complaint: "cannot be opened: choose another path",
-};
+const notFile = unusable("is a directory or a device: name a file");
+const notDatabase = unusable(
+  "is not a SQLite database: choose another path, or move that file away",
+);
+/** Rejects the database of another program; its tables may show that when its header does not. */
+export const foreign = unusable("is the SQLite database of another program: choose another path");
+const hardLinked = unusable(
+  "has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file",
+);
+const notWritable = unusable("cannot be written: choose another path, or change the permissions");
+const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
+const missing = unusable('does not exist: check the path, or create it with "plantstore serve"');
+const loneLog = unusable(
+  "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
+);
+const belowFile = unusable("is below something that is not a directory: choose another path");
+const notOpened = unusable("cannot be opened: choose another path");
 
 const meanings: ReadonlyMap<string, Meaning> = new Map([
   ["EACCES", notWritable],
@@ -151,11 +200,15 @@ const meanings: ReadonlyMap<string, Meaning> = new Map([
   ["EROFS", notWritable],
   ["EEXIST", belowFile],
   ["ENOTDIR", belowFile],
-  ["ENOSPC", noRoom],
-  ["EDQUOT", noRoom],
+  ["ENOSPC", failures.noRoom],
+  ["EDQUOT", failures.noRoom],
+  ["EIO", failures.inputOutput],
 ]);
 
 function toMeaning(error: unknown): Meaning {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return meanings.get(code) ?? notOpened;
+  return meanings.get(toCode(error)) ?? notOpened;
+}
+
+function toCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

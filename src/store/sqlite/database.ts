@@ -1,33 +1,38 @@
-/** Opens the one connection of an engine, and makes sure that its commits survive the loss of power. */
-import { createStoreError } from "./failure.ts";
-import { whileBusy } from "./lock-wait.ts";
-import { migrate } from "./migrations.ts";
+/** Opens databases with the settings that make their commits survive a power failure. */
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { syncDirectory, syncFile } from "./database-file.ts";
+import { createStoreError, unusable } from "../failure.ts";
+import { isBusy, isUnwritable } from "./failure.ts";
+import { checkVersion, migrate } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
+import { whileLocked } from "./transaction.ts";
 
 /**
- * How long a statement waits for another process's lock while a connection is opened. It takes many different locks
- * then, and must not let go of those it has: of several processes that start on one new file none would get anywhere.
+ * Time that a statement waits inside SQLite for the lock of another process while a connection is opened. It takes several
+ * locks then and must keep them: otherwise, of several processes that start on one new file, none would succeed.
  */
 const busyTimeoutMs = 1000;
 
-/** What `PRAGMA synchronous` answers for FULL. */
+/** Value of `PRAGMA synchronous` for FULL. */
 const synchronousFull = "2";
 
 /**
- * Pages of the write-ahead log, 4 KiB each, from which on a commit copies what is left of it into the database file and
- * the next one begins it anew. That is mostly done beside the commits (see checkpointer.ts), but it is never complete
- * while they go on. A longer log gains no more; the end of the last connection has to copy all of it.
+ * Length of the write-ahead log, in pages of 4 KiB, from which a commit copies the rest of the log into the database, and
+ * the next commit starts the log again. Most of it is copied between commits (see checkpointer.ts), but never all
+ * while commits continue. A longer log gains nothing, and closing the last connection has to copy it.
  */
 export const maxLogPages = 8000;
 
 /**
- * What every connection is set to.
+ * Settings of every connection.
  *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
- * - `fullfsync`: macOS flushes the disk's own cache only when it is asked to
- * - `trusted_schema`, `cell_size_check`: a file that was tampered with or damaged runs no functions and fails early
+ * - `fullfsync`: macOS flushes the cache of the disk only on request
+ * - `trusted_schema`, `cell_size_check`: a tampered or damaged file runs no functions and fails early
  */
-export const settings = `
+const settings = `
   PRAGMA busy_timeout = ${busyTimeoutMs};
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;
@@ -38,22 +43,90 @@ export const settings = `
 `;
 
 /**
- * A connection to a plant store; an empty file becomes one.
+ * Opens a plant store to write; an empty file becomes one.
  *
- * @param path absolute, so that SQLite takes it for neither a URI nor a name such as ":memory:"
- * @throws StoreError or SQLite's own error; the connection is closed then
+ * @param path absolute, so that SQLite takes it for neither a URI nor a name such as ":memory:"; without symbolic links
+ * @param upgrades creates or upgrades the schema; without it, the schema is not checked
+ * @throws StoreError or an error of SQLite; the connection is closed then
  */
-export async function openDatabase(
-  { DatabaseSync }: SqliteProvider,
+export function openDatabase(
+  provider: SqliteProvider,
   path: string,
-): Promise<SqliteDatabase> {
+  { upgrades } = { upgrades: true },
+): SqliteDatabase {
+  whileLocked(() => assertAlone(provider, path));
+  return connect(provider, path, (database) => {
+    // Before the write-ahead log is on, so that the file itself is marked as a plant store from the beginning.
+    if (upgrades) whileLocked(() => migrate(database, path));
+    whileLocked(() => {
+      database.exec("PRAGMA journal_mode = WAL");
+      // The first read opens the log.
+      database.exec("SELECT 1 FROM migrations");
+    });
+    checkDurability(database, path);
+    flushLog(path);
+  });
+}
+
+/**
+ * Opens a plant store to read, also while others write to it.
+ *
+ * @param path as for {@link openDatabase}
+ * @throws StoreError or an error of SQLite; the connection is closed then
+ */
+export function openDatabaseToRead(provider: SqliteProvider, path: string): SqliteDatabase {
+  const prepare = (database: SqliteDatabase): void => {
+    database.exec("PRAGMA query_only = ON");
+    checkVersion(database, path);
+  };
+  try {
+    whileLocked(() => assertAlone(provider, path));
+  } catch (error) {
+    // Any other error means that nothing can be created there, as on a read-only disk.
+    if (isBusy(error)) throw error;
+  }
+  try {
+    return connect(provider, path, prepare);
+  } catch (error) {
+    // SQLite needs the log and its index even to read. On a read-only disk it cannot create them. If no log
+    // exists, no process writes to the file, and SQLite can read it as a file that never changes
+    // (https://sqlite.org/uri.html, "immutable").
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    if (!isUnwritable(error) || (log !== undefined && log.size > 0)) throw error;
+    try {
+      return connect(provider, `${pathToFileURL(path).href}?immutable=1`, prepare);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/**
+ * Asserts that no other process has the store open although its log or the index of its log is missing. Without the
+ * files, SQLite would create others, and the processes would no longer see each other's locks and commits. Every
+ * process that has the store open holds a shared lock on it.
+ *
+ * @throws an error of SQLite: busy
+ */
+function assertAlone({ DatabaseSync }: SqliteProvider, path: string): void {
+  if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return;
   const database = new DatabaseSync(path);
   try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema");
+  } finally {
+    database.close();
+  }
+}
+
+function connect(
+  { DatabaseSync }: SqliteProvider,
+  name: string,
+  prepare: (database: SqliteDatabase) => void,
+): SqliteDatabase {
+  const database = new DatabaseSync(name);
+  try {
     database.exec(settings);
-    // Before the write-ahead log is on: the mark of a plant store is then in the file itself from the beginning.
-    await whileBusy(() => migrate(database, path));
-    await whileBusy(() => turnOnWal(database));
-    checkDurability(database, path);
+    prepare(database);
     return database;
   } catch (error) {
     database.close();
@@ -61,19 +134,24 @@ export async function openDatabase(
   }
 }
 
-function turnOnWal(database: SqliteDatabase): void {
-  database.exec("PRAGMA journal_mode = WAL");
-  // The log is opened by the first read: better now than in the first create.
-  database.exec("SELECT 1 FROM migrations");
-}
-
-/** SQLite passes over a setting that it cannot have; a store that would lose plants is worse than none. */
+/** SQLite ignores a setting that it cannot have. A store that loses plants is worse than none. */
 function checkDurability(database: SqliteDatabase, path: string): void {
   const journalMode = readSetting(database, "journal_mode");
   const synchronous = readSetting(database, "synchronous");
   if (journalMode === "wal" && synchronous === synchronousFull) return;
-  const complaint = `cannot be made durable there (journal_mode ${journalMode}, synchronous ${synchronous}): choose a path on a local disk`;
-  throw createStoreError({ reason: "unusable", complaint }, path);
+  const problem = `cannot be made durable there (journal_mode ${journalMode}, synchronous ${synchronous}): choose a path on a local disk`;
+  throw createStoreError(unusable(problem), path);
+}
+
+/**
+ * Flushes the log and its directory entry. A process that was killed between writing and flushing a commit leaves the
+ * commit in the cache of the operating system, where SQLite finds it. Without this flush, a repeated create would be
+ * acknowledged as `unchanged` although a power failure could still lose the plant. (SQLite takes no locks on the log, so
+ * that closing it here drops none.)
+ */
+function flushLog(path: string): void {
+  syncFile(`${path}-wal`, "r+");
+  syncDirectory(dirname(path));
 }
 
 function readSetting(database: SqliteDatabase, name: string): string {

@@ -1,48 +1,128 @@
-/** The engine on one SQLite file: one thread writes, another one does what would hold it up. */
+/** The engine on one SQLite file. One thread writes; another one reads and does what would delay commits. */
 import { resolve } from "node:path";
-import type { StoreEngine } from "../../core/store.ts";
+import type { StoreEngine, StoreReader } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
-import { createConnectionThread } from "./connection-thread.ts";
-import { findDatabaseFile } from "./database-file.ts";
-import { createDatabaseFile } from "./file-in-use.ts";
+import type { ConnectionTarget } from "./connection.ts";
+import { createFilesInUse } from "./files-in-use.ts";
+import { packRequests, unpackPlants } from "./packing.ts";
+import { assertSqliteInstalled } from "./provider.ts";
+import { createConnectionThread } from "./thread.ts";
+
+/** Options for {@link openSqliteEngine}. */
+interface SqliteEngineOptions {
+  /** Rejects a missing file instead of creating it. Default: false. */
+  readonly mustExist?: boolean;
+  /** Receives warnings for the operator. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
 
 /**
- * Opens a SQLite file as a store; creates it, and the directories above it, when it is missing.
+ * Opens a SQLite file as a store; creates it, and the directories above it, if it is missing.
  *
  * @param path taken literally; absolute, or relative to the working directory
- * @param mustExist whether it is refused when it is missing
  * @throws StoreError
  */
-export async function openSqliteEngine(path: string, mustExist = false): Promise<StoreEngine> {
+export async function openSqliteEngine(
+  path: string,
+  { mustExist = false, onWarning = ignore }: SqliteEngineOptions = {},
+): Promise<StoreEngine> {
+  assertSqliteInstalled();
   const absolutePath = resolve(path);
-  if (mustExist) findDatabaseFile(absolutePath);
-  const file = createDatabaseFile(absolutePath);
-  const writer = createConnectionThread(file);
-  const reader = createConnectionThread(file);
-  const checkpointer = createCheckpointer(reader);
+  const files = createFilesInUse(absolutePath, mustExist, onWarning);
+  let isOpen = false;
+
+  function locate(): ConnectionTarget {
+    if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
+    return { ...files.locate(), access: isOpen ? "further" : "first" };
+  }
+
+  const recordLog = (): void => files.recordLog();
+  const writer = createConnectionThread(absolutePath, locate, recordLog);
+  const reader = createConnectionThread(absolutePath, locate, recordLog);
+  const checkpointer = createCheckpointer({
+    checkpoint: () => reader.call("checkpoint"),
+    restartLog: () => reader.call("restartLog"),
+  });
+
+  /** Handles an error of the check of the files; resolves if they are in place again. */
+  async function recover(fault: unknown): Promise<void> {
+    if (!files.isLogRemoved()) throw fault;
+    // A kill would lose the commits in a removed log. No other process can have opened the store since (see
+    // `assertAlone`), so that they can be copied into the database. The last thread that dies removes its log itself;
+    // it does not respond, and the files are in place again.
+    await writer.call("checkpoint").catch(() => undefined);
+    if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
+    files.assertInPlace();
+  }
+
+  /** Makes a write whose result counts only if the files of the store were in place before and after it. */
+  async function write<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      files.assertInPlace();
+    } catch (error) {
+      await recover(error);
+    }
+    const result = await call();
+    try {
+      files.assertInPlace();
+    } catch (error) {
+      await recover(error);
+    }
+    return result;
+  }
+
   await writer.open();
-  file.noteLog();
+  isOpen = true;
 
   return {
-    // While one is at work the next one waits on its thread, which need not wait for this one to send it.
+    // The next commit waits on the writing thread, which starts it without the main thread.
     maxCommits: 2,
     async commit(requests) {
-      const results = await writer.commit(requests);
+      const results = await write(() => writer.call("commit", packRequests(requests)));
       checkpointer.noteCommit(requests);
       return results;
     },
-    get: (id) => reader.get(id),
-    list: (query) => reader.list(query),
-    checkWritable: () => writer.checkWritable(),
-    addToken: (token) => writer.addToken(token),
-    listTokens: () => writer.listTokens(),
-    revokeToken: (digest, revokedAtMs) => writer.revokeToken(digest, revokedAtMs),
-    noteTokenUses: (digests, day) => reader.noteTokenUses(digests, day),
+    get: (id) => reader.call("get", id),
+    list: async (query) => unpackPlants(await reader.call("list", query)),
+    checkWritable: () => write(() => writer.call("checkWritable")),
+    addToken: (token) => write(() => writer.call("addToken", token)),
+    listTokens: () => writer.call("listTokens"),
+    revokeToken: (digest, revokedAtMs) =>
+      write(() => writer.call("revokeToken", digest, revokedAtMs)),
+    noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),
     async close() {
-      // One after the other: the last to go moves the log into the file, and of two at once neither is the last.
+      // One after the other: only the last connection moves the log into the file, and of two that close at once
+      // neither is the last.
       await reader.close();
       await writer.close();
-      file.leave();
+      files.leave();
+      files.forgetLog();
     },
   };
+}
+
+/**
+ * Opens a store to read. Nothing is created or changed, and others may write to it meanwhile.
+ *
+ * @param path taken literally; absolute, or relative to the working directory
+ * @throws StoreError
+ */
+export async function openSqliteReader(path: string): Promise<StoreReader> {
+  const absolutePath = resolve(path);
+  const files = createFilesInUse(absolutePath, true, ignore);
+  const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
+  const thread = createConnectionThread(absolutePath, locate, ignore);
+  await thread.open();
+
+  return {
+    get: (id) => thread.call("get", id),
+    list: async (query) => unpackPlants(await thread.call("list", query)),
+    listTokens: () => thread.call("listTokens"),
+    checkSoundness: () => thread.call("checkSoundness"),
+    close: () => thread.close(),
+  };
+}
+
+function ignore(): void {
+  // The caller has no use for the event.
 }

@@ -1,17 +1,20 @@
-/** The schema, as the steps that lead to it. A step that was released never changes; a new one is appended. */
+/** The schema, as the steps that lead to it. A released step never changes; new steps are appended. */
 import type { StoreError } from "../../core/store.ts";
 import { applicationId, foreign } from "./database-file.ts";
-import { createStoreError } from "./failure.ts";
+import { createStoreError, unusable } from "../failure.ts";
 import type { SqliteDatabase } from "./provider.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Step n, counted from 1, leads from version n - 1 of the schema to version n. */
+/**
+ * Step n, counted from 1, leads from version n - 1 of the schema to version n. Servers of older versions may have the store
+ * open meanwhile and must keep working: a new column has a default or is filled by a trigger.
+ */
 const steps: readonly string[] = [
   `
   CREATE TABLE plants (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
-    tag TEXT -- NULL: none; not the same as an empty one
+    tag TEXT -- NULL: no tag, which differs from an empty tag
   ) STRICT;
   CREATE TABLE tokens (
     digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
@@ -21,7 +24,7 @@ const steps: readonly string[] = [
     expires_at INTEGER,
     revoked_at INTEGER
   ) STRICT;
-  CREATE TABLE last_check ( -- written to find out whether anything can be written
+  CREATE TABLE last_check ( -- written to check that the store is writable
     checked_at INTEGER NOT NULL
   ) STRICT;
   INSERT INTO last_check (checked_at) VALUES (0);
@@ -31,8 +34,8 @@ const steps: readonly string[] = [
 ];
 
 /**
- * Brings the schema to the version that this program knows, in one transaction, and records each step. Of several
- * processes that start on one file, one does it.
+ * Upgrades the schema to the version of this program in one transaction, and records each step. If several processes start
+ * on one file, one of them upgrades it.
  *
  * @throws StoreError `unusable` when the file is from a newer version or another program; it is not changed then
  */
@@ -54,7 +57,7 @@ export function migrate(database: SqliteDatabase, path: string): void {
 }
 
 /**
- * Makes sure that the schema is the one that this program knows, and changes nothing.
+ * Checks that the schema has the version of this program, and changes nothing.
  *
  * @throws StoreError `unusable`
  */
@@ -62,14 +65,13 @@ export function checkVersion(database: SqliteDatabase, path: string): void {
   const version = readVersion(database);
   if (version > steps.length) throw createNewerError(version, path);
   if (version === steps.length) return;
-  const complaint =
-    'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date';
-  throw createStoreError({ reason: "unusable", complaint }, path);
+  const problem = 'is from an older plantstore: start "plantstore serve" on it once to upgrade it';
+  throw createStoreError(unusable(problem), path);
 }
 
 function createNewerError(version: number, path: string): StoreError {
-  const complaint = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
-  return createStoreError({ reason: "unusable", complaint }, path);
+  const problem = `is from a newer plantstore (its schema has version ${version}, this plantstore has ${steps.length}): install that version`;
+  return createStoreError(unusable(problem), path);
 }
 
 function createRecord(database: SqliteDatabase): void {

@@ -1,6 +1,8 @@
 /**
- * SQLite itself: Node's own where it has one without a flag (from 22.13 on), else the package with the same interface.
+ * SQLite itself: Node's own where it has one, else the package with the same interface.
  */
+// Not by name: the banner of the build declares createRequire.
+import nodeModule, { isBuiltin } from "node:module";
 import { StoreError } from "../../core/store.ts";
 
 /** What goes into a statement. Integers are always bigint: the package binds a number above int32 as a double. */
@@ -27,38 +29,42 @@ export interface SqliteProvider {
 }
 
 /**
- * Loads SQLite.
+ * Loads SQLite. Node warns that its own is experimental, so a thread that loads it disables that warning.
  *
  * @throws StoreError `unusable` when neither of the two is there
  */
 export async function loadSqlite(): Promise<SqliteProvider> {
-  const builtin = loadBuiltin();
+  // Node 20: has no SQLite.
+  const builtin = process.getBuiltinModule("node:sqlite") as SqliteProvider | undefined;
   if (builtin !== undefined) return builtin;
+  assertSqliteInstalled();
   try {
     return await import("@photostructure/sqlite");
   } catch (cause) {
     throw new StoreError(
       "unusable",
-      "SQLite is missing: use Node 22.13 or newer, or install plantstore again without --omit=optional",
+      `SQLite cannot be loaded: the optional package ${packageName} has no binary for this platform. Use Node.js 22.15 or later`,
       { cause },
     );
   }
 }
 
+const packageName = "@photostructure/sqlite";
+
 /**
- * Node's own SQLite. Node says that it is experimental when it is first loaded; that is for us to know, not for the
- * person at the terminal. The load is synchronous, so that nobody else's warning can get into the gap.
+ * Checks that SQLite is installed, without loading it, so that no empty store is created without it.
+ *
+ * @throws StoreError `unusable`
  */
-function loadBuiltin(): SqliteProvider | undefined {
-  // oxlint-disable-next-line typescript/unbound-method -- it is put back below as it was
-  const emitWarning = process.emitWarning;
-  process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
-    if (rest[0] === "ExperimentalWarning" && String(warning).includes("SQLite")) return;
-    Reflect.apply(emitWarning, process, [warning, ...rest]);
-  };
+export function assertSqliteInstalled(): void {
+  if (isBuiltin("node:sqlite")) return;
   try {
-    return process.getBuiltinModule("node:sqlite") as SqliteProvider | undefined;
-  } finally {
-    process.emitWarning = emitWarning;
+    nodeModule.createRequire(`${import.meta.dirname}/`).resolve(packageName);
+  } catch (cause) {
+    throw new StoreError(
+      "unusable",
+      `SQLite is missing: Node.js ${process.versions.node} has none, and the optional package ${packageName} is not installed. Use Node.js 22.15 or later, or install plantstore again with access to the npm registry and without --omit=optional`,
+      { cause },
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** Every statement of the engine, prepared once. */
+/** Statements of the engine, prepared once. */
 import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
 
 /** A row of `findPlant`. */
@@ -24,10 +24,10 @@ export interface TokenRow {
 }
 
 /**
- * The statements on a database, which the caller has to hold as long as them: a statement whose database the garbage
- * collector took works on memory that is no longer its own.
+ * Prepares the statements on a database. The caller must hold the database as long as the statements: once the garbage
+ * collector has freed the database, its statements use freed memory.
  *
- * Text goes in and out as bytes, and is compared by its bytes: BINARY is the collation of columns that name none.
+ * Text is written and read as bytes, and compared by its bytes: BINARY is the default collation.
  */
 export function prepareStatements(database: SqliteDatabase) {
   function prepare(sql: string): SqliteStatement {
@@ -47,9 +47,10 @@ export function prepareStatements(database: SqliteDatabase) {
       UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT) WHERE id = ?`),
     findPlant: prepare(`
       SELECT CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
+    // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
     listPlants: prepare(`
       SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
-      WHERE id >= ?1 AND (?2 IS NULL OR tag = CAST(?2 AS TEXT)) ORDER BY id LIMIT ?3`),
+      WHERE id >= ? AND (? IS NULL OR tag = CAST(? AS TEXT)) ORDER BY id LIMIT ?`),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
       INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
@@ -62,7 +63,7 @@ export function prepareStatements(database: SqliteDatabase) {
     revokeToken: prepare(`
       UPDATE tokens SET revoked_at = ? WHERE digest = CAST(? AS TEXT) AND revoked_at IS NULL`),
     noteTokenUse: prepare(`
-      UPDATE tokens SET last_used_day = ?1 WHERE digest = CAST(?2 AS TEXT)
-      AND (last_used_day IS NULL OR last_used_day < ?1)`),
+      UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
+      AND (last_used_day IS NULL OR last_used_day < ?)`),
   };
 }

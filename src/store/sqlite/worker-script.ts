@@ -1,6 +1,4 @@
-/** Where the script of a connection's thread is: a file of its own, beside the one into which this is built. */
+/** Path of the script of a connection's thread: a file in the directory into which this is built. */
 
-import { join } from "node:path";
-
-/** Built from worker.ts. */
-export const workerScript = join(import.meta.dirname, "sqlite-worker.js");
+/** Built from worker.ts. A bundler can leave `import.meta.dirname` undefined. */
+export const workerScript = `${import.meta.dirname}/sqlite-worker.js`;

@@ -1,51 +1,29 @@
-/** The script of a thread that has a connection: opens it, and does on it what the main thread asks for. */
+/** Script of a thread with a connection: opens it, and makes the calls of the main thread on it, in their order. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { type Connection, openConnection } from "./connection.ts";
-import {
-  type Call,
-  type ConnectionPlace,
-  type PackedRequests,
-  type Reply,
-  toFailure,
-  unpackRequests,
-} from "./messages.ts";
+import { type Connection, type ConnectionTarget, openConnection } from "./connection.ts";
+import { type Call, type Reply, toFailure } from "./messages.ts";
 
-// Without a port it was loaded by something else than a thread, which wants nothing done.
-if (parentPort !== null) void serve(parentPort, workerData as ConnectionPlace);
+// A tool that loads every file of the package loads this one outside of a thread.
+if (parentPort !== null) void serve(parentPort, workerData as ConnectionTarget);
 
-async function serve(port: MessagePort, { path, identity }: ConnectionPlace): Promise<void> {
-  let service: ReturnType<typeof toService>;
+async function serve(port: MessagePort, target: ConnectionTarget): Promise<void> {
+  const send = (reply: Reply): void => port.postMessage(reply);
+  let connection: Connection;
   try {
-    service = toService(await openConnection(path, identity));
+    connection = await openConnection(target);
     send({ value: undefined });
   } catch (error) {
     send({ failure: toFailure(error) });
     return;
   }
 
-  let last = Promise.resolve();
-  port.on("message", (call: Call) => {
-    last = last.then(() => answer(call));
-  });
-
-  async function answer({ method, args }: Call): Promise<void> {
+  port.on("message", ({ method, args }: Call) => {
     try {
-      send({ value: await (Reflect.apply(service[method], undefined, args) as Promise<unknown>) });
+      send({ value: Reflect.apply(connection[method], undefined, args) });
     } catch (error) {
       send({ failure: toFailure(error) });
     }
-    // Nothing holds the thread any more, and its end closes what SQLite still has open.
+    // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
-  }
-
-  function send(reply: Reply): void {
-    port.postMessage(reply);
-  }
-}
-
-function toService(connection: Connection) {
-  return {
-    ...connection,
-    commit: (requests: PackedRequests) => connection.commit(unpackRequests(requests)),
-  };
+  });
 }

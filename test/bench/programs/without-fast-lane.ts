@@ -4,9 +4,9 @@
  */
 import { createAuthenticator } from "../../../src/auth/authenticator.ts";
 import { createProcessIo } from "../../../src/cli/io.ts";
-import { openLogOutput } from "../../../src/cli/serve/log-output.ts";
+import { openLogOutput } from "../../../src/cli/commands/serve/log-output.ts";
 import { createLog } from "../../../src/server/ops/log.ts";
-import { defaultLimits } from "../../../src/server/limits.ts";
+import { checkOptions, limitOptions, storeOptions } from "../../../src/library/options.ts";
 import { openPlantServer } from "../../../src/server/server.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 
@@ -26,18 +26,13 @@ const authenticator = createAuthenticator({
   ownToken: token,
 });
 const server = await openPlantServer({
-  ...defaultLimits,
+  ...checkOptions(storeOptions, {}),
+  ...checkOptions(limitOptions, {}),
   fastLane: false,
-  host: "127.0.0.1",
-  port: 0,
-  basePath: "",
-  onConflict: "reject",
-  store,
-  authenticator,
   onError: (error) => log.trouble(error),
   onResponse: (record) => log.request(record),
 });
-server.start();
+server.start({ store, authenticator });
 process.stdout.write(`${server.url}\n`);
 
 async function stop(): Promise<void> {

@@ -28,7 +28,7 @@ describe("a host with several addresses", () => {
     expect(error).toBeInstanceOf(AggregateError);
     expect(toClientError(error, url)).toMatchObject({
       reason: "refused",
-      message: "nothing answers at http://plants.example",
+      message: "cannot connect to http://plants.example: connection refused",
       cause: { code: "ECONNREFUSED" },
     });
   });

@@ -1,4 +1,9 @@
-/** The page in a real browser. */
+/** Tests the page in a real browser. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { findBrowser, openBrowser } from "../../helpers/browser.ts";
@@ -7,18 +12,19 @@ import { startServer, type TestServer, testToken } from "../../helpers/plant-ser
 let browser: Browser;
 let server: TestServer;
 let page: Page;
-/** What the browser had to complain of, and every URL that it asked for. */
+/** Messages on the browser's console, dialogs included. */
 let complaints: string[];
-let asked: string[];
+/** URL of every request. */
+let requested: string[];
 
-// Where there is none, the end of the run says so.
+// The end of a run without a browser says that this was not tested.
 describe.skipIf(findBrowser() === undefined)("in a browser", () => {
   beforeAll(async () => {
     browser = await openBrowser();
     server = await startServer({ basePath: "/v1" });
   });
   afterAll(async () => {
-    // What was not opened needs no closing.
+    // Undefined if opening failed.
     await (browser as Browser | undefined)?.close();
     await (server as TestServer | undefined)?.close();
   });
@@ -31,96 +37,200 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     onTestFinished(() => context.close());
     const opened = await context.newPage();
     complaints = [];
-    asked = [];
+    requested = [];
     opened.on("console", (message) => complaints.push(message.text()));
     opened.on("pageerror", (error) => complaints.push(error.message));
     opened.on("dialog", (dialog) => {
       complaints.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    opened.on("request", (request) => asked.push(request.url()));
+    opened.on("request", (request) => requested.push(request.url()));
     await opened.goto(new URL("/", server.url).href);
     return opened;
   }
 
-  /** Fills in the form and sends it by the keyboard; resolves with what the page says then. */
-  async function create(plant: { id: string; name: string; tag?: string }, token = testToken) {
+  interface FormPlant {
+    readonly id: string;
+    readonly name: string;
+    readonly tag?: string;
+  }
+
+  async function fill({ id, name, tag }: FormPlant, token = testToken): Promise<void> {
     await page.getByLabel("Token").fill(token);
-    await page.getByLabel("id", { exact: true }).fill(plant.id);
-    await page.getByLabel("name", { exact: true }).fill(plant.name);
-    if (plant.tag !== undefined) {
+    await page.getByLabel("id", { exact: true }).fill(id);
+    await page.getByLabel("name", { exact: true }).fill(name);
+    if (tag !== undefined) {
       await page.getByLabel("with a tag").check();
-      await page.getByLabel("tag", { exact: true }).fill(plant.tag);
+      await page.getByLabel("tag", { exact: true }).fill(tag);
     }
+  }
+
+  /** Fills in the form, submits it with Enter, and resolves with the texts that the page shows. */
+  async function create(plant: FormPlant, token?: string) {
+    await fill(plant, token);
     await page.getByLabel("name", { exact: true }).press("Enter");
-    const outcome = page.getByRole("status").filter({ hasText: /[.]$/ });
-    // Not by a function: it would be made of text in the page, whose policy forbids that.
+    return readOutcome();
+  }
+
+  async function readOutcome() {
+    const outcome = page.getByRole("status").filter({ hasText: /[^…]$/ });
+    // Not with a function: the page's policy forbids code from text.
     await outcome.waitFor();
     return {
       outcome: await outcome.textContent(),
       request: await page.locator("#request").textContent(),
-      answer: await page.locator("#response").textContent(),
+      response: await page.locator("#response").textContent(),
     };
   }
 
-  it("the page loads without a complaint, and asks nobody else for anything", async () => {
+  it("loads in one request and without an error", async () => {
     await page.waitForLoadState("networkidle");
     expect(await page.title()).toBe("plant store");
     expect(complaints).toEqual([]);
-    expect(asked).toEqual([new URL("/", server.url).href]);
+    expect(requested).toEqual([new URL("/", server.url).href]);
   });
 
-  it("a create from the form lands in the store, with every digit of its id", async () => {
-    const { outcome, request, answer } = await create({
+  it("stores the plant of the form with every digit of its id", async () => {
+    const { outcome, request, response } = await create({
       id: "9223372036854775807",
       name: "mönstera 🌿",
       tag: "",
     });
-    expect(outcome).toBe("The plant is stored: created.");
+    expect(outcome).toBe("Created.");
     expect(request).toBe(
       [
         "POST /v1/plants HTTP/1.1",
         `Host: ${new URL(server.url).host}`,
-        "Authorization: Bearer (the token)",
+        "Authorization: Bearer $PLANTSTORE_TOKEN",
         "Content-Type: application/json",
         "",
         '{"id":9223372036854775807,"name":"mönstera 🌿","tag":""}',
       ].join("\n"),
     );
-    expect(answer).toMatch(
+    expect(response).toMatch(
       /^200 OK\n[^]*x-plantstore-result: created[^]*\n\n\{"name":"mönstera 🌿","tag":""\}$/,
     );
     const id = 9223372036854775807n;
     expect(await server.store.get(id)).toEqual({ id, name: "mönstera 🌿", tag: "" });
     expect(complaints).toEqual([]);
-    expect(new Set(asked.map((url) => new URL(url).origin))).toEqual(
+    expect(new Set(requested.map((url) => new URL(url).origin))).toEqual(
       new Set([new URL(server.url).origin]),
     );
   });
 
   it.each([
-    ["a wrong token", { id: "1", name: "fern" }, "wrong", /40102.*the token is unknown/],
-    ["no token", { id: "1", name: "fern" }, "", /40100.*no credential/],
-    ["an id that is none", { id: "1.5", name: "fern" }, testToken, /42202.*\/id is 1\.5/],
-    ["no id", { id: "", name: "fern" }, testToken, /42201.*\/id is missing/],
-    ["what is not JSON", { id: "x", name: "fern" }, testToken, /40001.*at byte 6/],
-  ])("%s is shown as the server said it", async (_what, plant, token, error) => {
-    const { outcome, answer } = await create(plant, token);
-    expect(outcome).toBe("The plant was rejected.");
-    expect(answer).toMatch(/^400 Bad Request\n/);
-    expect(answer).toMatch(error);
+    ["an unknown token", { id: "1", name: "fern" }, "wrong", 40102, /the token is unknown/],
+    ["no token", { id: "1", name: "fern" }, "", 40100, /no credential/],
+    ["an id with a fraction", { id: "1.5", name: "fern" }, testToken, 42202, /id .*1\.5/],
+    ["no id", { id: "", name: "fern" }, testToken, 42201, /id is missing/],
+    ["an id that is not JSON", { id: "x", name: "fern" }, testToken, 40001, /at byte 6/],
+  ])("shows the error of the server for %s", async (_what, plant, token, error, message) => {
+    const { outcome, response } = await create(plant, token);
+    expect(outcome).toMatch(/^Not created: /);
+    expect(outcome).toMatch(message);
+    expect(outcome?.endsWith(` (error ${error})`)).toBe(true);
+    expect(response).toMatch(/^400 Bad Request\n/);
+    expect(response).toContain(`"error":${error}`);
+    expect(response).toMatch(message);
     expect(await server.store.get(1n)).toBeUndefined();
   });
 
-  it("markup in a name is text", async () => {
+  it("reports a plant that is already stored", async () => {
+    await create({ id: "20", name: "fern" });
+    await page.reload();
+    const { outcome } = await create({ id: "20", name: "fern" });
+    expect(outcome).toBe("Unchanged: this plant is already stored.");
+  });
+
+  it.each(["#token", "#id", "#name", "#tag", "#has-tag"])(
+    "submits on Enter in %s",
+    async (field) => {
+      await fill({ id: "1", name: "fern", tag: "" }, "wrong");
+      await page.locator(field).press("Enter");
+      expect((await readOutcome()).outcome).toMatch(/\(error 40102\)$/);
+    },
+  );
+
+  it("shows the reason of a rejection without scrolling on a phone, and announces it", async () => {
+    page = await openPage({ viewport: { width: 375, height: 667 } });
+    const { outcome } = await create({ id: "1.5", name: "x".repeat(500), tag: "" });
+    expect(outcome).toMatch(/\(error 42202\)$/);
+    const box = await page.getByRole("status").boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(667);
+  });
+
+  it("reports a token that no header can hold", async () => {
+    await create({ id: "1", name: "fern" }, "tökén🌿");
+    expect(await page.getByRole("status").textContent()).toMatch(/^The token contains/);
+    expect(requested).toEqual([new URL("/", server.url).href]);
+  });
+
+  const plants: [title: string, plant: FormPlant][] = [
+    ["plain words", { id: "9223372036854775807", name: "fern" }],
+    ["a tag", { id: "-1", name: "-n", tag: "--help" }],
+    ["quotes", { id: "1", name: `it's "one" of '' them`, tag: "'" }],
+    ["shell syntax", { id: "2", name: "$(id) `id` $HOME \\ !! ; | & > < * ~ #", tag: "\\" }],
+    ["other scripts", { id: "3", name: "mönstera 🌿 榕", tag: "" }],
+    ["an empty name and no id", { id: "", name: "" }],
+    ["shell syntax in the id", { id: "1;id'", name: "\t" }],
+  ];
+  it.each(plants)("shows commands for the plant in the form: %s", async (_title, plant) => {
+    await fill(plant);
+    const { id, name, tag } = plant;
+    const idMember = id === "" ? "" : `"id":${id},`;
+    const body = `{${idMember}${JSON.stringify(tag === undefined ? { name } : { name, tag }).slice(1)}`;
+    expect(await runCommand("curl")).toEqual([
+      `${server.url}/plants`,
+      "-H",
+      "Authorization: Bearer $",
+      "-H",
+      "Content-Type: application/json",
+      "-d",
+      body,
+    ]);
+    expect(await runCommand("plantstore")).toEqual([
+      "create",
+      "--url",
+      server.url,
+      ...(id === "" ? [] : ["--id", id]),
+      "--name",
+      name,
+      ...(tag === undefined ? [] : ["--tag", tag]),
+    ]);
+  });
+
+  /** Runs a command of the page in a shell and returns its arguments. */
+  async function runCommand(name: "curl" | "plantstore"): Promise<string[]> {
+    const command = await page.locator(`#${name}`).textContent();
+    const script = `${name}() { printf '%s\\0' "$@"; }; ${command}`;
+    const env = { PLANTSTORE_TOKEN: "$" };
+    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", script], { env });
+    return stdout.split("\0").slice(0, -1);
+  }
+
+  it("shows the commands of the form as it is loaded", async () => {
+    expect(await runCommand("plantstore")).toEqual([
+      "create",
+      "--url",
+      server.url,
+      "--id",
+      "1",
+      "--name",
+      "fern",
+    ]);
+    expect((await runCommand("curl")).at(-1)).toBe('{"id":1,"name":"fern"}');
+  });
+
+  it("shows markup in a name as text", async () => {
     const name = `<img src=x onerror="alert(1)"></pre><script>alert(2)</script>`;
-    const { answer } = await create({ id: "7", name });
-    expect(answer?.split("\n").at(-1)).toBe(JSON.stringify({ name }));
+    const { response } = await create({ id: "7", name });
+    expect(response?.split("\n").at(-1)).toBe(JSON.stringify({ name }));
     expect(await page.locator("main img, main script").count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
-  it("the token is in none of the places that outlive the page", async () => {
+  it("keeps the token nowhere", async () => {
     await create({ id: "8", name: "fern" }, testToken);
     expect(await page.content()).not.toContain(testToken);
     expect(page.url()).not.toContain(testToken);
@@ -130,22 +240,22 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     expect(await page.getByLabel("Token").inputValue()).toBe("");
   });
 
-  it("says so when no answer comes", async () => {
+  it("reports that no response arrived", async () => {
     await page.route("**/plants", (route) => route.abort());
     const { outcome } = await create({ id: "9", name: "fern" });
-    expect(outcome).toMatch(/^No response\. The plant may or may not be stored/);
+    expect(outcome).toMatch(/^No response\. The plant may or may not be stored\./);
   });
 
-  it("the commands can be copied", async () => {
+  it("copies a command", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await page.getByRole("button", { name: "Copy" }).last().click();
+    await page.getByRole("button", { name: "Copy plantstore command" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
       `plantstore create --url ${server.url} --id 1 --name fern`,
     );
   });
 
-  it("every field has a label, and the keyboard reaches it", async () => {
+  it("gives every field a label and reaches it with the keyboard", async () => {
     for (const name of ["Token", "id", "name"]) {
       await page.keyboard.press("Tab");
       while ((await page.evaluate("document.activeElement.tagName")) === "A") {
@@ -157,7 +267,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     }
   });
 
-  it.each(["light", "dark"] as const)("fits a phone, %s", async (colorScheme) => {
+  it.each(["light", "dark"] as const)("fits a phone in %s colours", async (colorScheme) => {
     page = await openPage({ viewport: { width: 360, height: 640 }, colorScheme });
     const width = await page.evaluate("document.documentElement.scrollWidth");
     expect(width).toBeLessThanOrEqual(360);
@@ -165,4 +275,45 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     expect(background).toBe(colorScheme === "dark" ? "rgb(20, 24, 21)" : "rgb(253, 253, 251)");
     expect(complaints).toEqual([]);
   });
+
+  const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+  const screens = [1280, 375, 320].flatMap((width) =>
+    (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
+  );
+  it.each(screens)("is accessible at $width px in $colorScheme colours", async (screen) => {
+    const { width, colorScheme } = screen;
+    page = await openPage({ viewport: { width, height: 800 }, colorScheme });
+    // Not with addScriptTag: the page's policy forbids other scripts.
+    await page.evaluate(await readFile(axePath, "utf8"));
+    for (const plant of [undefined, { id: "1.5", name: "fern", tag: "pot" }]) {
+      if (plant !== undefined) await create(plant);
+      const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+      expect(violations.map(({ id, impact, nodes }) => [id, impact, nodes[0]?.html])).toEqual([]);
+    }
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+  });
+
+  it.each(["light", "dark"] as const)(
+    "gives fields a visible border in %s colours",
+    async (colorScheme) => {
+      page = await openPage({ colorScheme });
+      const [border, background] = (await page.evaluate(
+        "(({ borderTopColor, backgroundColor }) => [borderTopColor, backgroundColor])(getComputedStyle(document.getElementById('id')))",
+      )) as [string, string];
+      const [darker = 0, lighter = 0] = [border, background]
+        .map(toLuminance)
+        .toSorted((a, b) => a - b);
+      // WCAG 2.2, success criterion 1.4.11.
+      expect((lighter + 0.05) / (darker + 0.05)).toBeGreaterThanOrEqual(3);
+    },
+  );
 });
+
+/** Relative luminance of `rgb(r, g, b)` (WCAG 2.2). */
+function toLuminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = (color.match(/\d+/g) ?? []).map((text) => {
+    const value = Number(text) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -21,7 +21,8 @@ function readStatus(port: number, host: string): Promise<number | undefined> {
 
 /** The text of an element as a browser would copy it. */
 function findCommand(page: string, id: string): string {
-  const [, text = ""] = new RegExp(`<pre id="${id}"[^>]*>([^<]*)</pre>`).exec(page) ?? [];
+  const [, html = ""] = new RegExp(`<pre id="${id}">([^]*?)</pre>`).exec(page) ?? [];
+  const text = html.replace(/<[^>]*>/g, "");
   const entities = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
   return Object.entries(entities)
     .toReversed()
@@ -97,10 +98,13 @@ describe("the page", () => {
     expect(policy).toContain("connect-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("unsafe");
-    for (const [, text = ""] of body.matchAll(/<(?:script|style)>([^]*?)<\/(?:script|style)>/g)) {
+    const inline = [...body.matchAll(/<(script|style)[^>]*>([^]*?)<\/\1>/g)];
+    expect(inline.map(([, element]) => element)).toEqual(["style", "script"]);
+    for (const [, , text = ""] of inline) {
       const digest = createHash("sha256").update(text).digest("base64");
       expect(policy).toContain(`'sha256-${digest}'`);
     }
+    expect(body).not.toMatch(/ (?:src|href)="page/);
   });
 
   it("names every error, and the members of every schema", () => {

@@ -5,8 +5,9 @@ import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { openServer, startServer, testToken } from "../../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawHead } from "../../helpers/raw-request.ts";
 
-const head = `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+const head = toRawHead();
 
 function create(id: number, name = "fern", more = ""): string {
   const body = `{"id":${id},"name":"${name}"}`;
@@ -141,7 +142,7 @@ describe("a connection is ended", () => {
   });
 
   it("that reads none of its answers", async () => {
-    await using server = await startServer({ requestTimeoutMs: 90 });
+    await using server = await startServer({ requestTimeoutMs: 450 });
     const connection = await openRawConnection(server.port);
     connection.socket.pause();
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -185,7 +186,7 @@ describe("a connection is ended", () => {
       `${head.replace(testToken, "x")}Content-Length: 9\r\n\r\n{"id":1,`,
     ],
   ])("when a request takes too long for %s", async (_what, bytes) => {
-    await using server = await startServer({ requestTimeoutMs: 90 });
+    await using server = await startServer({ requestTimeoutMs: 450 });
     const connection = await openRawConnection(server.port);
     connection.socket.write(bytes);
     await connection.ended();
@@ -306,7 +307,7 @@ describe("after CONNECT", () => {
   });
 
   it("a client that does not read is closed after a time", async () => {
-    await using server = await startServer({ maxBodyBytes: 2 ** 23, requestTimeoutMs: 300 });
+    await using server = await startServer({ maxBodyBytes: 2 ** 23, requestTimeoutMs: 2000 });
     const connection = await openRawConnection(server.port);
     connection.socket.pause();
     connection.socket.write(create(1, "a".repeat(8_000_000)) + tunnel);
@@ -468,7 +469,7 @@ it("a different plant of the same id is refused with 40900 and the stored one st
   await exchangeRaw(server.port, create(1, "a"));
   const answer = await exchangeRaw(server.port, create(1, "b"));
   expect(answer.status).toBe(400);
-  expect(answer.body).toMatch(/^\{"error":40900,"message":".*\/id 1 /);
+  expect(answer.body).toMatch(/^\{"error":40900,"message":"id 1 /);
   expect(await server.store.get(1n)).toMatchObject({ name: "a" });
 });
 

@@ -6,6 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection, type RawConnection } from "../../helpers/raw-http.ts";
+import { toRawHead } from "../../helpers/raw-request.ts";
 import { createRandom } from "../../helpers/random.ts";
 
 const token = `Authorization: Bearer ${testToken}\r\n`;
@@ -15,7 +16,7 @@ const stored = { id: 3n, name: "rose" };
 function post(body: string, headers = token + json, line = "POST /plants HTTP/1.1"): string {
   return `${line}\r\nHost: localhost\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
-const chunked = `POST /plants HTTP/1.1\r\nHost: localhost\r\n${token}${json}Transfer-Encoding: chunked\r\n\r\n7\r\n{"id":3\r\nf\r\n,"name":"rose"}\r\n0\r\n\r\n`;
+const chunked = `${toRawHead()}Transfer-Encoding: chunked\r\n\r\n7\r\n{"id":3\r\nf\r\n,"name":"rose"}\r\n0\r\n\r\n`;
 
 /** Requests after which the connection stays open. None of them changes the store. */
 const requests: readonly (readonly [rule: string, bytes: string])[] = [

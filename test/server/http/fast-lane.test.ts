@@ -1,17 +1,16 @@
 /** The fast lane: which requests it answers, when it hands a connection over, and what a connection in it keeps. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
 import type { RequestRecord } from "../../../src/server/ops/log.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
-import { startServer, testToken } from "../../helpers/plant-server.ts";
-import { openRawConnection } from "../../helpers/raw-http.ts";
+import { startServer } from "../../helpers/plant-server.ts";
+import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
+import { toRawGet, toRawRequest } from "../../helpers/raw-request.ts";
 
 const body = '{"id":1,"name":"fern"}';
-const post = (more = ""): string =>
-  `POST /plants HTTP/1.1\r\nHost: a\r\n${more}Authorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const post = (headers = ""): string => toRawRequest(body, { headers });
+const get = toRawGet;
 const statuses = (text: string): number[] =>
   Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
 
@@ -125,7 +124,7 @@ describe("while a usual request waits for the store,", () => {
     const connection = await openRawConnection(server.port);
     for (const piece of pieces) {
       connection.socket.write(piece);
-      await sleep(20);
+      await untilRead(server.port);
     }
     expect(connection.received()).toBe("");
     held.release("created");
@@ -146,7 +145,7 @@ describe("while a usual request waits for the store,", () => {
     connection.socket.write(post());
     await held.isWaiting(1);
     connection.socket.write("no request\r\n\r\n");
-    await sleep(20);
+    await untilRead(server.port);
     held.release("created");
     await connection.ended();
     expect(statuses(connection.received())).toEqual([200, 400]);
@@ -159,7 +158,7 @@ describe("while a usual request waits for the store,", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.end(post());
     await held.isWaiting(1);
-    await sleep(20);
+    await untilRead(server.port);
     held.release("created");
     await connection.ended();
     expect(statuses(connection.received())).toEqual([200]);

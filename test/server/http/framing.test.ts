@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawHead } from "../../helpers/raw-request.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -9,9 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const line = "POST /plants HTTP/1.1\r\n";
-const fields = `Host: localhost\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
-const head = line + fields;
+const head = toRawHead();
 const chunked = `${head}Transfer-Encoding: chunked\r\n`;
 const chunks = '5\r\n{"id"\r\n11\r\n:1,"name":"fern"}\r\n0\r\n\r\n';
 

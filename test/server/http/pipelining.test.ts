@@ -3,13 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
-import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawCreate } from "../../helpers/raw-request.ts";
 
-function create(id: number, name = "fern"): string {
-  const body = `{"id":${id},"name":"${name}"}`;
-  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
+const create = toRawCreate;
 const creates = (count: number): string =>
   Array.from({ length: count }, (_, id) => create(id)).join("");
 const statuses = (text: string): number[] =>
@@ -95,7 +93,7 @@ it("rejects one more with 50301 although its body is incomplete, if node:http pa
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);
-  const unusual = creates(33).replace("Host: a\r\n", "Host: a\r\nX-Unusual: yes\r\n");
+  const unusual = create(0, "fern", { headers: "X-Unusual: yes\r\n" }) + creates(32);
   connection.socket.write(unusual.slice(0, -5));
   await held.isWaiting(32);
   held.release("created");

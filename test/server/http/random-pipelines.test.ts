@@ -4,9 +4,10 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { startServer, type TestServer } from "../../helpers/plant-server.ts";
 import { createRandom } from "../../helpers/random.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawHead } from "../../helpers/raw-request.ts";
 
 const pipelines = Number(process.env["TEST_PIPELINES"] ?? 20_000);
 const connections = 50;
@@ -68,7 +69,7 @@ function toRequest(random: () => number, names: Map<bigint, string>): Sent & { b
   const requestId = `r${id}`;
   const json = JSON.stringify({ id: Number(id), name });
   const unusual = random() < 0.2 ? "X-Unusual: 1\r\n" : "";
-  const head = `POST /plants HTTP/1.1\r\nHost: a\r\n${unusual}X-Request-Id: ${requestId}\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
+  const head = toRawHead({ headers: `${unusual}X-Request-Id: ${requestId}\r\n` });
   const bytes =
     random() < 0.1
       ? `${head}Transfer-Encoding: chunked\r\n\r\n${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`

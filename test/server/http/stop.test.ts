@@ -3,13 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
-import { openRawConnection, type RawConnection } from "../../helpers/raw-http.ts";
+import { openRawConnection, type RawConnection, untilRead } from "../../helpers/raw-http.ts";
+import { toRawCreate, toRawHead } from "../../helpers/raw-request.ts";
 
-const head = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\n`;
-function create(id: number): string {
-  const body = `{"id":${id},"name":"fern"}`;
-  return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
-}
+const head = toRawHead();
+const create = (id: number): string => toRawCreate(id);
 const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
 
 it.each([
@@ -19,7 +17,7 @@ it.each([
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(bytes);
-  await sleep(50);
+  await untilRead(server.port);
   await server.server.close(3_600_000);
   await connection.ended();
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
@@ -29,7 +27,7 @@ it("gives a body time to arrive, and sends 50300 when the time is over", async (
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
-  await sleep(50);
+  await untilRead(server.port);
   const stopped = server.server.close(700);
   await sleep(600);
   expect(connection.isOpen()).toBe(true);
@@ -43,7 +41,7 @@ it("handles a request whose body arrives after the stop", async () => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
-  await sleep(50);
+  await untilRead(server.port);
   const stopped = server.server.close(10_000);
   await sleep(600);
   connection.socket.write(create(1).slice(-5));
@@ -71,9 +69,8 @@ it("rejects no second request on a connection whose first one was rejected befor
   const wrong = head.replace(testToken, "wrong");
   connection.socket.write(`${wrong}Content-Length: 100\r\n\r\n{"id"`);
   await connection.answers(1);
-  await sleep(20);
   connection.socket.write(":1");
-  await sleep(20);
+  await untilRead(server.port);
   await server.server.close(60_000);
   await connection.ended();
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);

@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createHeldStore } from "../../helpers/held-store.ts";
-import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawGet, toRawRequest } from "../../helpers/raw-request.ts";
 
 const body = '{"id":1,"name":"fern"}';
-const post = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
-const getLarge = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
+const post = toRawRequest(body);
+const get = toRawGet("/healthz");
+const getLarge = toRawGet("/openapi.json");
 const statuses = (text: string): number[] =>
   Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
 

@@ -1,6 +1,5 @@
 /** What a server says while it runs, in both formats. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
 import {
   createLog,
@@ -94,6 +93,9 @@ describe("a level is told at", () => {
     ["a refusal", "info", refused],
     ["a health check", "debug", { ...record, operation: "health" }],
     ["a readiness check, whatever it says", "debug", { ...readiness, error: 50700 }],
+    ["a test of a token", "debug", { ...refused, operation: "probe", error: 42201 }],
+    ["a test without a token", "debug", { ...refused, operation: "probe", error: 40100 }],
+    ["a test of a rejected token", "info", { ...refused, operation: "probe", error: 40102 }],
     ["an overload", "warn", { ...refused, error: 50301 }],
     ["a full disk", "error", { ...refused, error: 50700 }],
     ["a bug", "error", { ...refused, error: 50000 }],
@@ -133,7 +135,9 @@ it("the same trouble is told once a second, however it alternates with others", 
   const troubles = ["no room", "locked"].map((message) => new StoreError("full", message));
   for (let count = 0; count < 1000; count++) for (const trouble of troubles) log.trouble(trouble);
   expect(lines).toHaveLength(2);
-  await sleep(1100);
+  const now = performance.now();
+  vi.spyOn(performance, "now").mockReturnValue(now + 1001);
+  onTestFinished(() => void vi.restoreAllMocks());
   for (const trouble of troubles) log.trouble(trouble);
   expect(lines).toHaveLength(4);
 });

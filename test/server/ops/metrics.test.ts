@@ -4,14 +4,12 @@ import { createMetrics, type Metrics } from "../../../src/server/ops/metrics.ts"
 import { openMetricsServer } from "../../../src/server/ops/metrics-server.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { getText } from "../../helpers/get-text.ts";
-import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { startServer } from "../../helpers/plant-server.ts";
 import { exchangeRaw } from "../../helpers/raw-http.ts";
+import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
 
-function create(id: number): string {
-  const body = `{"id":${id},"name":"fern"}`;
-  return `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${testToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
-const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const create = (id: number): string => toRawCreate(id);
+const get = toRawGet;
 
 /** The lines of plantstore's own that are not zero. */
 async function readOwn(metrics: Metrics): Promise<string[]> {

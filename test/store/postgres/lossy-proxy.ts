@@ -1,30 +1,30 @@
-/** A way to PostgreSQL on which connections are lost at a chosen moment. */
+/** A proxy to PostgreSQL that loses connections at a chosen moment. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** What becomes of a message to the server, and of the connection it comes on. */
+/** Fate of a message to the server and of its connection. */
 export type Fate =
-  /** It is handed on. */
+  /** The message is forwarded. */
   | "pass"
-  /** It is lost with the connection. */
+  /** The message and the connection are lost. */
   | "lose"
-  /** It is handed on, and its answer is lost with the connection. */
-  | "lose answer"
-  /** Nothing moves on this connection any more, and it stays open. */
+  /** The message is forwarded; its response and the connection are lost. */
+  | "lose response"
+  /** The connection stays open and forwards nothing from now on. */
   | "freeze";
 
-/** A proxy before a server. */
+/** A proxy in front of a server. */
 export interface LossyProxy {
-  /** The URL of the server, by way of the proxy. */
+  /** The URL of the server through the proxy. */
   readonly url: string;
-  /** How many messages met another fate than `pass`. */
+  /** Number of messages with another fate than `pass`. */
   readonly losses: number;
 }
 
 /**
  * Opens a proxy for one test.
  *
- * @param decide asked about every piece of a connection on its way to the server
+ * @param decide returns the fate of a piece of a connection on its way to the server
  */
 export async function openLossyProxy(
   serverUrl: string,
@@ -37,7 +37,7 @@ export async function openLossyProxy(
   const proxy = createServer({ allowHalfOpen: true }, (client) => {
     const server = connect(Number(serverPort), hostname);
     let isFrozen = false;
-    let isAnswerLost = false;
+    let isResponseLost = false;
     for (const [from, to] of [
       [client, server],
       [server, client],
@@ -51,12 +51,12 @@ export async function openLossyProxy(
       const fate = isFrozen ? "pass" : decide(piece.toString("latin1"));
       if (fate !== "pass") losses++;
       if (fate === "freeze") isFrozen = true;
-      if (fate === "lose answer") isAnswerLost = true;
+      if (fate === "lose response") isResponseLost = true;
       if (fate === "lose") client.destroy();
       else if (!isFrozen) server.write(piece);
     });
     server.on("data", (piece) => {
-      if (isAnswerLost) client.destroy();
+      if (isResponseLost) client.destroy();
       else if (!isFrozen) client.write(piece);
     });
   });

@@ -1,4 +1,4 @@
-/** A database becomes a plant store or is refused, in one line that says what to do and tells no password. */
+/** Opens a database as a plant store, or rejects it with one line that says how to fix it and contains no password. */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type StoreEngine, StoreError } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/limits.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
@@ -20,23 +20,23 @@ async function openEngine(url: string): Promise<StoreEngine> {
   return engine;
 }
 
-/** A URL with something else in one of its parts. */
+/** Returns a URL with other parts. */
 function change(url: string, parts: Partial<URL>): string {
   return Object.assign(new URL(url), parts).href;
 }
 
-async function expectRefusal(
+async function expectRejection(
   url: string,
   reason: string,
-  complaint: string,
+  problem: string,
   limits?: Limits,
 ): Promise<void> {
   const error = await openPostgresEngine(url, { limits }).then(
-    () => expect.unreachable("it was opened"),
+    () => expect.unreachable("the database was opened"),
     (failure: unknown) => failure,
   );
   if (!(error instanceof StoreError)) throw error;
-  expect(error.message).toContain(complaint);
+  expect(error.message).toContain(problem);
   expect(error).toMatchObject({ reason });
   const { password } = new URL(url);
   for (const secret of [password, decodeURIComponent(password)]) {
@@ -45,48 +45,54 @@ async function expectRefusal(
   expect(error.message).not.toContain("\n");
 }
 
-describe("a database that can't be opened", () => {
+describe("opening a database", () => {
   it.each<[string, Partial<URL>, string, string]>([
     ["a wrong password", { password: "tr0ub4dor" }, "unusable", "does not accept the password"],
     ["no password", { password: "" }, "unusable", "asks for a password"],
     ["an unknown user", { username: "nobody" }, "unusable", "does not accept the password"],
     ["an unknown database", { pathname: "/garden" }, "unusable", "/garden does not exist"],
     ["a port where nothing listens", { port: "1" }, "busy", ":1/postgres can't be reached"],
-    ["a host that nobody knows", { hostname: "db.invalid" }, "busy", "db.invalid:"],
-    ["no TLS where it is wanted", { search: "?sslmode=require" }, "unusable", "not offer TLS"],
+    ["an unknown host", { hostname: "db.invalid" }, "busy", "db.invalid:"],
+    ["a server without TLS", { search: "?sslmode=require" }, "unusable", "not offer TLS"],
     ["no schema", { search: "?options=-c%20search_path=none" }, "unusable", "none of the schemas"],
-  ])("for %s is refused", async (_, parts, reason, complaint) => {
-    await expectRefusal(change(postgres.url, parts), reason, complaint);
+    [
+      "a server that is not writable",
+      { search: "?target_session_attrs=read-write&options=-c%20default_transaction_read_only=on" },
+      "busy",
+      "accepts no writes",
+    ],
+  ])("fails for %s", async (_, parts, reason, problem) => {
+    await expectRejection(change(postgres.url, parts), reason, problem);
   });
 
-  it("because its server never answers is refused in bounded time", async () => {
+  it("fails in bounded time when its server never responds", async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void silent.close());
     const { port } = silent.address() as AddressInfo;
     const limits = { ...defaultLimits, connectMs: 300 };
     const url = change(postgres.url, { port: `${port}` });
-    await expectRefusal(url, "busy", "can't be reached", limits);
+    await expectRejection(url, "busy", "can't be reached", limits);
   });
 
   it.each([
     ["LATIN1", "encoding LATIN1"],
     ["SQL_ASCII", "encoding SQL_ASCII"],
-  ])("because its encoding is %s is refused", async (encoding, complaint) => {
+  ])("fails when its encoding is %s", async (encoding, problem) => {
     const database = `test_${encoding.toLowerCase()}`;
     await runSql(
       postgres.url,
       `CREATE DATABASE ${database} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`,
     );
-    await expectRefusal(change(postgres.url, { pathname: `/${database}` }), "unusable", complaint);
+    await expectRejection(change(postgres.url, { pathname: `/${database}` }), "unusable", problem);
   });
 
-  it("because its server flushes nothing is refused, and found to be unsound", async () => {
+  it("fails when its server does not flush, and a reader reports that", async () => {
     const store = await createStoreUrl(postgres.url);
     await openEngine(store);
     await configure("fsync", "off");
     onTestFinished(() => configure("fsync", "on"));
-    await expectRefusal(await createStoreUrl(postgres.url), "unusable", "fsync=off");
+    await expectRejection(await createStoreUrl(postgres.url), "unusable", "fsync=off");
     const reader = await openPostgresReader(store);
     onTestFinished(() => reader.close());
     await expect(reader.checkSoundness()).rejects.toMatchObject({
@@ -94,11 +100,11 @@ describe("a database that can't be opened", () => {
     });
   });
 
-  it("because it is from a newer plantstore is refused, and stays as it is", async () => {
+  it("fails when it is from a newer plantstore", async () => {
     const url = await createStoreUrl(postgres.url);
     await openEngine(url);
     await runSql(url, "INSERT INTO plantstore_migrations (version) VALUES (99)");
-    await expectRefusal(url, "unusable", "from a newer plantstore (its schema is 99, this one");
+    await expectRejection(url, "unusable", "from a newer plantstore (its schema is 99, this one");
   });
 
   it.each([
@@ -109,25 +115,22 @@ describe("a database that can't be opened", () => {
       "CREATE TABLE plantstore_tokens (digest text); REVOKE ALL ON plantstore_tokens FROM PUBLIC",
       "has plantstore_tokens of another program",
     ],
-  ])(
-    "because %s of another program is in the way is refused, and stays",
-    async (_, sql, complaint) => {
-      const url = await createStoreUrl(postgres.url);
-      await runSql(url, sql);
-      const before = await listTables(url);
-      await expectRefusal(url, "unusable", complaint);
-      expect(await listTables(url)).toEqual(before);
-    },
-  );
-
-  it("because its user may not create tables is refused", async () => {
+  ])("fails when %s belongs to another program, and changes nothing", async (_, sql, problem) => {
     const url = await createStoreUrl(postgres.url);
-    await expectRefusal(await createUserUrl(url), "unusable", "grant it CREATE");
+    await runSql(url, sql);
+    const before = await listTables(url);
+    await expectRejection(url, "unusable", problem);
+    expect(await listTables(url)).toEqual(before);
+  });
+
+  it("fails when its user may not create tables", async () => {
+    const url = await createStoreUrl(postgres.url);
+    await expectRejection(await createUserUrl(url), "unusable", "grant it CREATE");
   });
 });
 
-describe("a database that is opened", () => {
-  it("has its tables in the first schema of search_path, and nothing elsewhere", async () => {
+describe("an opened database", () => {
+  it("has its tables only in the first schema of search_path", async () => {
     const url = await createStoreUrl(postgres.url);
     const other = await createStoreUrl(postgres.url);
     await openEngine(url);
@@ -135,7 +138,7 @@ describe("a database that is opened", () => {
     expect(await listTables(other)).toEqual([]);
   });
 
-  it("is refused when it must have tables and has none, and stays so", async () => {
+  it("is rejected when it must have tables and has none, and stays empty", async () => {
     const url = await createStoreUrl(postgres.url);
     await expect(openPostgresEngine(url, { mustExist: true })).rejects.toMatchObject({
       reason: "unusable",
@@ -146,7 +149,7 @@ describe("a database that is opened", () => {
     await (await openPostgresEngine(url, { mustExist: true })).close();
   });
 
-  it("is completed when somebody was stopped while creating it", async () => {
+  it("is completed when its creation was interrupted", async () => {
     const url = await createStoreUrl(postgres.url);
     await openEngine(url);
     await runSql(url, "DROP TABLE plantstore_tokens; DELETE FROM plantstore_migrations");
@@ -154,18 +157,18 @@ describe("a database that is opened", () => {
     expect(await engine.listTokens()).toEqual([]);
   });
 
-  it("may be used by somebody who could not create its tables", async () => {
+  it("may be used by a user who may not create its tables", async () => {
     const url = await createStoreUrl(postgres.url);
     await openEngine(url);
     const userUrl = await createUserUrl(url);
     const engine = await openEngine(userUrl);
     expect(await engine.list({ limit: 1 })).toEqual([]);
-    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "unusable" });
+    await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" });
     await runSql(url, "GRANT INSERT ON plants TO PUBLIC");
     await expect(engine.checkWritable()).resolves.toBeUndefined();
   });
 
-  it("is reached by a Unix socket", async () => {
+  it("is reachable through a Unix socket", async () => {
     const url = new URL(postgres.url);
     url.hostname = "localhost";
     url.searchParams.set("host", postgres.socketDirectory);
@@ -178,7 +181,7 @@ describe("a database that is opened", () => {
     ["remote_write", "on"],
     ["on", "on"],
     ["remote_apply", "remote_apply"],
-  ])("with synchronous_commit=%s commits with %s", async (setting, used) => {
+  ])("with synchronous_commit=%s in its sessions commits with %s", async (setting, used) => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(withOption(url, `synchronous_commit=${setting}`));
     await runSql(
@@ -215,13 +218,12 @@ describe("a server with TLS and a certificate for localhost", () => {
     ["require", "127.0.0.1", none, true],
     ["verify-ca", "127.0.0.1", own, true],
     ["verify-full", "localhost", own, true],
-  ])("by sslmode=%s to %s: it is opened", async (mode, hostname, root, isEncrypted) => {
+  ])("accepts sslmode=%s to %s", async (mode, hostname, root, isEncrypted) => {
     await openEngine(change(postgres.url, { hostname, search: `?sslmode=${mode}${root()}` }));
-    const connections = await runSql(
-      postgres.url,
-      "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'plantstore'",
-    );
-    expect(connections).toEqual([{ ssl: isEncrypted }]);
+    const connections =
+      "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'plantstore'";
+    // The session of an engine that was closed ends a moment later.
+    await expect.poll(() => runSql(postgres.url, connections)).toEqual([{ ssl: isEncrypted }]);
   });
 
   it.each([
@@ -230,19 +232,85 @@ describe("a server with TLS and a certificate for localhost", () => {
     ["verify-full", "localhost", other],
     ["verify-full", "127.0.0.1", own],
   ])(
-    "by sslmode=%s to %s with a certificate that does not fit: it is refused",
+    "is rejected by sslmode=%s to %s when its certificate does not match",
     async (mode, hostname, root) => {
       const url = change(postgres.url, { hostname, search: `?sslmode=${mode}${root()}` });
-      await expectRefusal(url, "unusable", "a certificate that can't be trusted");
+      await expectRejection(url, "unusable", "a certificate that can't be trusted");
     },
   );
 
-  it("and certificates to trust that can't be read: it is refused", async () => {
+  it("is rejected when the certificates to trust can't be read", async () => {
     const path = join(await createTemporaryDirectory(), "missing.pem");
     const search = `?sslmode=verify-full&sslrootcert=${path}`;
-    await expectRefusal(change(postgres.url, { search }), "unusable", "missing.pem");
+    await expectRejection(change(postgres.url, { search }), "unusable", "missing.pem");
     await writeFile(path, "not a certificate");
-    await expectRefusal(change(postgres.url, { search }), "unusable", "missing.pem");
+    await expectRejection(change(postgres.url, { search }), "unusable", "missing.pem");
+  });
+});
+
+describe("a server that asks for a client certificate", () => {
+  it("accepts the one in sslcert and sslkey", async () => {
+    const { cert, key } = createCertificate("postgres");
+    const directory = await createTemporaryDirectory();
+    const [certPath, keyPath] = [join(directory, "client.crt"), join(directory, "client.key")];
+    await writeFile(certPath, cert);
+    await writeFile(keyPath, key);
+    const server = createCertificate("localhost");
+    const rootPath = await postgres.addFile("root.crt", server.cert);
+    await configure("ssl_cert_file", rootPath);
+    await configure("ssl_key_file", await postgres.addFile("root.key", server.key));
+    await configure("ssl_ca_file", await postgres.addFile("clients.crt", cert));
+    await configure("ssl", "on");
+    onTestFinished(() => configure("ssl", "off"));
+    const search = `?sslmode=verify-full&sslrootcert=${rootPath}`;
+    const url = change(postgres.url, { hostname: "localhost", search });
+    await openEngine(`${url}&sslcert=${certPath}&sslkey=${keyPath}`);
+    const subjects = await runSql(
+      postgres.url,
+      "SELECT client_dn FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'plantstore' AND ssl",
+    );
+    expect(subjects).toEqual([{ client_dn: "/CN=postgres" }]);
+    await expectRejection(`${url}&sslcert=${certPath}&sslkey=${certPath}`, "unusable", "sslkey");
+  });
+});
+
+describe("the password of a running engine", () => {
+  it("may be wrong for a while: calls fail with busy, and work once it is corrected", async () => {
+    const url = await createUserUrl(await createStoreUrl(postgres.url), "CREATE");
+    const { username } = new URL(url);
+    const engine = await openEngine(url);
+    await runSql(postgres.url, `ALTER ROLE ${username} PASSWORD 'rotated'`);
+    await runSql(
+      postgres.url,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${username}'`,
+    );
+    const rejection = { reason: "busy", message: expect.stringContaining("accept the password") };
+    await expect(engine.checkWritable()).rejects.toMatchObject(rejection);
+    await expect(engine.listTokens()).rejects.toMatchObject(rejection);
+    await runSql(postgres.url, `ALTER ROLE ${username} PASSWORD 'secret'`);
+    await expect(engine.checkWritable()).resolves.toBeUndefined();
+  });
+
+  it("may come from a password file, which is read again for each connection", async () => {
+    const url = await createUserUrl(await createStoreUrl(postgres.url), "CREATE");
+    const { username, host } = new URL(url);
+    const path = join(await createTemporaryDirectory(), "pgpass");
+    const writePassword = (password: string) =>
+      writeFile(path, `${host}:*:${username}:${password}\n`, { mode: 0o600 });
+    await writePassword("wrong");
+    vi.stubEnv("PGPASSFILE", path);
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => void warnings.push(warning);
+    process.on("warning", listen);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      process.off("warning", listen);
+    });
+    const withoutPassword = change(url, { password: "" });
+    await expectRejection(withoutPassword, "unusable", "does not accept the password");
+    await writePassword("secret");
+    await expect((await openEngine(withoutPassword)).checkWritable()).resolves.toBeUndefined();
+    expect(warnings).toEqual([]);
   });
 });
 
@@ -254,21 +322,21 @@ async function listTables(url: string): Promise<unknown[]> {
   return rows.map(({ relname }) => relname);
 }
 
-/** The URL of a store for a user who may use its schema, and read its tables. */
-async function createUserUrl(url: string): Promise<string> {
+/** Returns the URL of a store for a user who may use its schema and read its tables. */
+async function createUserUrl(url: string, privilege = "USAGE"): Promise<string> {
   const user = `user_${randomBytes(4).toString("hex")}`;
   await runSql(
     url,
     `DO $$ BEGIN
       CREATE ROLE ${user} LOGIN PASSWORD 'secret';
-      EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT USAGE, ${privilege} ON SCHEMA %I TO ${user}', current_schema());
       EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
     END $$`,
   );
   return change(url, { username: user, password: "secret" });
 }
 
-/** Changes the configuration of the server, and waits until new connections have it. */
+/** Changes the configuration of the server, and waits until new connections use it. */
 async function configure(setting: string, value: string): Promise<void> {
   await runSql(postgres.url, `ALTER SYSTEM SET ${setting} = '${value}'`);
   await runSql(postgres.url, "SELECT pg_reload_conf()");

@@ -1,22 +1,23 @@
-/** The engine outlives its connections and its server, and every result that it gives is true. */
+/** The engine survives lost connections and a lost server, and every result that it returns is true. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import type { Limits } from "../../../src/store/postgres/limits.ts";
+import type { Limits } from "../../../src/store/postgres/database.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 
 const postgres = useOwnPostgres();
-/** A tenth of the real ones. */
+/** About a tenth of the default limits. */
 const shortLimits: Limits = {
   connectMs: 500,
-  statementMs: 500,
-  answerMs: 800,
-  idleInTransactionMs: 1000,
-  patienceMs: 1000,
+  statementMs: 300,
+  responseMs: 400,
+  idleInTransactionMs: 500,
+  callMs: 1000,
+  shortCallMs: 300,
 };
 const fern = { id: 1n, name: "fern" };
 const moss = { id: 1n, name: "moss" };
@@ -34,23 +35,23 @@ function toRequests(
   return plants.map((plant) => ({ plant, onConflict }));
 }
 
-/** A fate for the first `count` messages that hold a text. */
+/** Returns a decision for the first `count` messages that contain a text. */
 function meet(text: string, fate: Fate, count = 1): { decide: (message: string) => Fate } {
   let left = count;
   return { decide: (message) => (message.includes(text) && left-- > 0 ? fate : "pass") };
 }
 
-describe("a connection that is lost in a commit", () => {
+describe("a connection that is lost during a commit", () => {
   const moments: [string, string, Fate, number][] = [
     ["before it begins", "BEGIN", "lose", 1],
     ["with the plants", "INSERT INTO plants (", "lose", 1],
-    ["with the answer to the plants", "INSERT INTO plants (", "lose answer", 1],
+    ["with the response to the plants", "INSERT INTO plants (", "lose response", 1],
     ["before it is committed", "COMMIT", "lose", 1],
-    ["after it was committed", "COMMIT", "lose answer", 1],
-    ["after it was committed, and before, and after", "COMMIT", "lose answer", 3],
+    ["after it was committed", "COMMIT", "lose response", 1],
+    ["after it was committed, and before, and after", "COMMIT", "lose response", 3],
   ];
 
-  it.each(moments)("%s: the results are those of one commit", async (_, text, fate, count) => {
+  it.each(moments)("%s does not change the results", async (_, text, fate, count) => {
     const url = await createStoreUrl(postgres.url);
     const { decide } = meet(text, fate, count);
     let isOpen = false;
@@ -73,7 +74,7 @@ describe("a connection that is lost in a commit", () => {
     expect(await engine.list({ limit: 10 })).toEqual([moss, { id: 2n, name: "there now" }]);
   });
 
-  it("after it was committed: what somebody replaced since then is a conflict", async () => {
+  it("after it was committed reports a conflict if another server replaced the plant since", async () => {
     const url = await createStoreUrl(postgres.url);
     const other = await openEngine(url);
     let state: "opening" | "waiting" | "lost" | "replaced" = "opening";
@@ -82,7 +83,7 @@ describe("a connection that is lost in a commit", () => {
       if (state !== "waiting" || !message.includes("COMMIT")) return "pass";
       state = "lost";
       void other.commit(toRequests([moss], "replace")).then(() => (state = "replaced"));
-      return "lose answer";
+      return "lose response";
     });
     const engine = await openEngine(proxy.url);
     state = "waiting";
@@ -91,7 +92,7 @@ describe("a connection that is lost in a commit", () => {
     expect(await engine.get(1n)).toEqual(moss);
   });
 
-  it("by an answer that never comes: it is not waited for endlessly", async () => {
+  it("because a response never arrives is replaced", async () => {
     const url = await createStoreUrl(postgres.url);
     const { decide } = meet("INSERT INTO plants (", "freeze");
     const proxy = await openLossyProxy(url, decide);
@@ -100,7 +101,7 @@ describe("a connection that is lost in a commit", () => {
     expect(proxy.losses).toBe(1);
   });
 
-  it("again and again, by pg_terminate_backend: every plant is created once", async () => {
+  it("repeatedly, by pg_terminate_backend, still creates every plant once", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url);
     const stop = new AbortController();
@@ -131,7 +132,7 @@ describe("a connection that is lost in a commit", () => {
     );
   });
 
-  it("while nobody uses it: the next call does not notice", async () => {
+  it("while it is idle does not affect the next call", async () => {
     const engine = await openEngine(await createStoreUrl(postgres.url));
     await engine.commit(toRequests([fern]));
     await runSql(
@@ -144,7 +145,7 @@ describe("a connection that is lost in a commit", () => {
 });
 
 describe("a PostgreSQL that is killed under load", () => {
-  it("has every acknowledged plant when it is back, nothing in part, and the engine goes on", async () => {
+  it("has every acknowledged plant after it restarts, and the engine continues", async () => {
     const url = await createStoreUrl(postgres.url);
     const store = createGroupCommit(await openPostgresEngine(url));
     const acknowledged: NewPlant[] = [];
@@ -176,7 +177,7 @@ describe("a PostgreSQL that is killed under load", () => {
     expect(stored.size).toBe(acknowledged.length);
   });
 
-  it("has each commit whole or not at all", async () => {
+  it("has each commit completely or not at all", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url);
     const stop = new AbortController();
@@ -200,13 +201,13 @@ describe("a PostgreSQL that is killed under load", () => {
     ]);
   });
 
-  it("and does not come back: calls fail in bounded time, and work once it is there again", async () => {
+  it("lets calls fail in bounded time, and work after it restarts", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url, shortLimits);
     await engine.commit(toRequests([fern]));
     await postgres.kill();
     try {
-      // Its processes outlive it by a moment, and go on answering.
+      // Its processes survive it for a moment, and still respond.
       await vi.waitFor(() =>
         expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" }),
       );
@@ -224,8 +225,8 @@ describe("a PostgreSQL that is killed under load", () => {
   });
 });
 
-describe("an engine is closed", () => {
-  it("although its server does not answer any more", async () => {
+describe("an engine", () => {
+  it("closes although its server no longer responds", async () => {
     const url = await createStoreUrl(postgres.url);
     let isFrozen = false;
     const proxy = await openLossyProxy(url, () => (isFrozen ? "freeze" : "pass"));
@@ -235,7 +236,7 @@ describe("an engine is closed", () => {
     await expect(engine.close()).resolves.toBeUndefined();
   });
 
-  it("and then refuses every call at once", async () => {
+  it("rejects every call once it is closed", async () => {
     const engine = await openPostgresEngine(await createStoreUrl(postgres.url));
     await engine.close();
     await expect(engine.get(1n)).rejects.toMatchObject({ reason: "closed" });

@@ -1,4 +1,4 @@
-/** A PostgreSQL store can be read beside its servers, and a reader changes nothing. */
+/** A reader reads a PostgreSQL store while servers write to it, and changes nothing. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
@@ -23,7 +23,7 @@ async function openReader(url: string): Promise<StoreReader> {
 }
 
 describe("a reader of a postgres store", () => {
-  it("finds what is there, and what others store meanwhile", async () => {
+  it("finds stored plants, and those that are stored later", async () => {
     const url = await createStore();
     const reader = await openReader(url);
     expect(await reader.get(1n)).toStrictEqual(fern);
@@ -31,16 +31,16 @@ describe("a reader of a postgres store", () => {
     expect(await reader.list({ limit: 9 })).toStrictEqual([fern, { id: 2n, name: "moss" }]);
   });
 
-  it("needs no more than a database that is read-only", async () => {
+  it("works on a read-only database", async () => {
     const url = withOption(await createStore(), "default_transaction_read_only=on");
     expect(await (await openReader(url)).get(1n)).toStrictEqual(fern);
   });
 
-  it("finds a sound store sound", async () => {
+  it("reports no problem of a sound store", async () => {
     await expect((await openReader(await createStore())).checkSoundness()).resolves.toBeUndefined();
   });
 
-  it("creates nothing where there is no store", async () => {
+  it("rejects a database without a store, and creates nothing", async () => {
     const url = await createStoreUrl(postgres.url);
     await expect(openPostgresReader(url)).rejects.toMatchObject({
       reason: "unusable",
@@ -53,7 +53,7 @@ describe("a reader of a postgres store", () => {
   it.each([
     ["a newer", "INSERT INTO plantstore_migrations (version) VALUES (99)"],
     ["an older", "DELETE FROM plantstore_migrations"],
-  ])("refuses what is from %s plantstore, and leaves it as it is", async (age, sql) => {
+  ])("rejects a store of %s plantstore, and does not change it", async (age, sql) => {
     const url = await createStore();
     await runSql(url, sql);
     const before = await runSql(url, "SELECT * FROM plantstore_migrations");

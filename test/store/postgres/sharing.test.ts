@@ -1,9 +1,9 @@
-/** Servers that share one database start together, and of their creates for one id exactly one wins. */
+/** Servers that share one database may start together, and exactly one of their creates for one id wins. */
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/limits.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();
@@ -21,7 +21,7 @@ async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
   return engine;
 }
 
-/** Another program's connection. */
+/** Opens a connection of another program. */
 async function openClient(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -44,7 +44,7 @@ async function waitUntilBlocked(): Promise<void> {
 }
 
 describe("servers that start together on an empty database", () => {
-  it("all start, one of them creates the tables, and they share them", async () => {
+  it("all start, and share the tables that one of them creates", async () => {
     const url = await createStoreUrl(postgres.url);
     const engines = await openEngines(url, 8);
     expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
@@ -58,7 +58,7 @@ describe("servers that start together on an empty database", () => {
     expect(results.flat().toSorted()).toEqual(["created", ...Array(7).fill("unchanged")]);
   });
 
-  it("have each other's tokens", async () => {
+  it("share their tokens", async () => {
     const [one, other] = await openEngines(await createStoreUrl(postgres.url), 2);
     const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
     await one?.addToken(token);
@@ -71,7 +71,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
   (isolation) => {
     const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
 
-    /** Every server creates all ids, in an order of its own and in several batches. */
+    /** Lets every server create all ids, in its own order and in several batches. */
     async function collide(
       onConflict: ConflictPolicy,
       toName: (server: number) => string,
@@ -100,7 +100,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       return { results, stored };
     }
 
-    it("different plants: exactly one is created, and the others are told", async () => {
+    it("create exactly one of different plants, and report a conflict for the others", async () => {
       const { results, stored } = await collide("reject", (server) => `plant of ${server}`);
       for (const ofId of results) {
         expect(ofId.toSorted()).toEqual(["conflict", "conflict", "conflict", "created"]);
@@ -108,14 +108,14 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       for (const { name, tag } of stored) expect(tag).toBe(`tag of ${name}`);
     });
 
-    it("the same plant: all succeed, and one of them created it", async () => {
+    it("all succeed with the same plant, and one of them creates it", async () => {
       const { results } = await collide("reject", () => "fern");
       for (const ofId of results) {
         expect(ofId.toSorted()).toEqual(["created", "unchanged", "unchanged", "unchanged"]);
       }
     });
 
-    it("replacing: all succeed, and one of them is there whole", async () => {
+    it("all succeed when they replace, and one plant is stored completely", async () => {
       const { results, stored } = await collide("replace", (server) => `plant of ${server}`);
       for (const ofId of results) {
         expect(ofId.toSorted()).toEqual(["created", "replaced", "replaced", "replaced"]);
@@ -128,8 +128,8 @@ describe.each(["read committed", "repeatable read", "serializable"])(
 
     it.each([
       ["commits", "COMMIT", "conflict"],
-      ["gives up", "ROLLBACK", "created"],
-    ])("one that comes second waits until the first one %s", async (_, end, result) => {
+      ["rolls back", "ROLLBACK", "created"],
+    ])("wait until an earlier transaction %s", async (_, end, result) => {
       const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
       const url = await createStoreUrl(postgres.url);
       const engine = await openEngine(withOption(url, setting));
@@ -143,8 +143,8 @@ describe.each(["read committed", "repeatable read", "serializable"])(
   },
 );
 
-describe("a server that is in somebody's way", () => {
-  it("gives way in a deadlock, and then tries again", async () => {
+describe("a server that conflicts with another program", () => {
+  it("retries after a deadlock", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url);
     const other = await openClient(url);
@@ -160,7 +160,7 @@ describe("a server that is in somebody's way", () => {
     expect(await results).toEqual(["conflict", "conflict"]);
   });
 
-  it("does not wait for ever, and stores nothing then", async () => {
+  it("does not wait forever for a lock, and then stores nothing", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url, { ...defaultLimits, statementMs: 500 });
     const other = await openClient(url);
@@ -173,12 +173,12 @@ describe("a server that is in somebody's way", () => {
     expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "moss" }]);
   });
 
-  it("stores a plant when the one that was in its way is deleted meanwhile", async () => {
+  it("stores a plant when the conflicting one is deleted at the same time", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url);
     const fern = { plant: { id: 1n, name: "fern" }, onConflict: "reject" } as const;
     await engine.commit([fern]);
-    // Holds up every insert between that and the look at what was in its way.
+    // Delays every insert between the conflict and the comparison.
     await runSql(
       url,
       `CREATE TABLE gate AS SELECT 1;

@@ -1,11 +1,11 @@
-/** Databases of earlier versions become databases of this one, and keep what they have. */
+/** Databases of earlier versions are upgraded, and keep their plants and tokens. */
 import { expect, it, onTestFinished } from "vitest";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();
 
-/** As version 1 of the schema made it; never to be changed. */
+/** The schema of version 1; must never change. */
 const version1 = `
   CREATE TABLE plantstore_migrations (
     version int8 PRIMARY KEY,
@@ -37,10 +37,10 @@ const token = {
   lastUsedDay: undefined,
 };
 
-it("a database of version 1 keeps its plants and tokens, and learns when a token was used", async () => {
+it("upgrades a database of version 1 and keeps its plants and tokens", async () => {
   const url = await createStoreUrl(postgres.url);
   await runSql(url, version1);
-  // Servers of this version may start together on it.
+  // Servers of this version may start at the same time.
   const engines = await Promise.all(Array.from({ length: 4 }, () => openPostgresEngine(url)));
   onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.close()))));
   for (const engine of engines) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Inside of the package, where what is bundled finds the packages that it imports. */
 const cacheDirectory = join(root, "node_modules/.cache");

@@ -1,11 +1,10 @@
-/** A connection: what fails costs only the commit that it hits, and the write-ahead log is begun anew when it is told to. */
+/** A connection: a failure affects only its own commit, and the write-ahead log starts again on request. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { int64Max } from "../../../src/core/int64.ts";
-import type { CreateRequest } from "../../../src/core/store.ts";
 import { type Connection, createConnection } from "../../../src/store/sqlite/connection.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { packRequests } from "../../../src/store/sqlite/packing.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -18,33 +17,73 @@ interface Opened {
   readonly connection: Connection;
 }
 
-async function open(): Promise<Opened> {
+async function open(sqlite = provider): Promise<Opened> {
   const path = join(await createTemporaryDirectory(), "plants.db");
-  const database = await openDatabase(provider, path);
+  const database = openDatabase(sqlite, path);
   const connection = createConnection(database, path);
   onTestFinished(() => connection.close());
   return { path, database, connection };
 }
 
-function toRequest(id: bigint, name: string): CreateRequest {
-  return { plant: { id, name }, onConflict: "reject" };
+function commit(
+  connection: Connection,
+  ...plants: [id: bigint, name: string][]
+): readonly string[] {
+  const requests = plants.map(([id, name]) => ({
+    plant: { id, name },
+    onConflict: "reject" as const,
+  }));
+  return connection.commit(packRequests(requests));
+}
+
+function toError(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
 }
 
 describe("a commit that fails halfway", () => {
-  it("leaves nothing of itself behind, and the next one works", async () => {
-    const { connection } = await open();
-    const requests = [toRequest(1n, "fern"), toRequest(int64Max + 1n, "moss")];
-    await expect(connection.commit(requests)).rejects.toMatchObject({
+  it("stores nothing, and the next commit works", async () => {
+    const { connection, database } = await open();
+    database.exec(`
+      CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN NEW.name = 'moss'
+      BEGIN SELECT RAISE(ABORT, 'no moss'); END`);
+    expect(toError(() => commit(connection, [1n, "fern"], [2n, "moss"]))).toMatchObject({
       name: "StoreError",
       reason: "failed",
     });
-    expect(await connection.get(1n)).toBeUndefined();
-    expect(await connection.commit([toRequest(1n, "moss")])).toEqual(["created"]);
+    expect(connection.get(1n)).toBeUndefined();
+    expect(commit(connection, [1n, "rose"])).toEqual(["created"]);
+  });
+});
+
+describe("a commit whose flush fails with an I/O error", () => {
+  it("rejects with busy, so that clients retry, and the next commit works", async () => {
+    let failures = 0;
+    const failing = class extends provider.DatabaseSync {
+      override exec(sql: string): void {
+        // IOERR_FSYNC (https://sqlite.org/rescode.html#ioerr_fsync)
+        const error = Object.assign(new Error("disk I/O error"), { errcode: 1034 });
+        if (sql === "COMMIT" && failures-- > 0) throw error;
+        super.exec(sql);
+      }
+    };
+    const { connection } = await open({ DatabaseSync: failing });
+    failures = 1;
+    expect(toError(() => commit(connection, [1n, "fern"]))).toMatchObject({
+      name: "StoreError",
+      reason: "busy",
+      message: expect.stringContaining("cannot read or write its disk: check the disk"),
+    });
+    expect(connection.get(1n)).toBeUndefined();
+    expect(commit(connection, [1n, "fern"])).toEqual(["created"]);
   });
 });
 
 describe("a database without room", () => {
-  /** A database that may grow by a few pages only. */
+  /** Opens a database that may grow by a few pages only. */
   async function openSmall(): Promise<Opened> {
     const opened = await open();
     opened.database.exec("PRAGMA max_page_count = 10");
@@ -53,26 +92,27 @@ describe("a database without room", () => {
 
   it("rejects with full and stores nothing of the commit", async () => {
     const { connection } = await openSmall();
-    const commit = connection.commit([toRequest(1n, "fern"), toRequest(2n, large)]);
-    await expect(commit).rejects.toMatchObject({ name: "StoreError", reason: "full" });
-    expect(await connection.get(1n)).toBeUndefined();
-    expect(await connection.get(2n)).toBeUndefined();
+    expect(toError(() => commit(connection, [1n, "fern"], [2n, large]))).toMatchObject({
+      name: "StoreError",
+      reason: "full",
+    });
+    expect(connection.get(1n)).toBeUndefined();
+    expect(connection.get(2n)).toBeUndefined();
   });
 
-  it("takes what fits, and everything once there is room", async () => {
+  it("stores what fits, and everything once there is room", async () => {
     const { connection, database } = await openSmall();
-    const commit = connection.commit([toRequest(1n, large)]);
-    await expect(commit).rejects.toMatchObject({ reason: "full" });
-    expect(await connection.commit([toRequest(2n, "fern")])).toEqual(["created"]);
+    expect(toError(() => commit(connection, [1n, large]))).toMatchObject({ reason: "full" });
+    expect(commit(connection, [2n, "fern"])).toEqual(["created"]);
     database.exec("PRAGMA max_page_count = 1000");
-    expect(await connection.commit([toRequest(1n, large)])).toEqual(["created"]);
+    expect(commit(connection, [1n, large])).toEqual(["created"]);
   });
 
   it("rejects a token too", async () => {
     const { connection } = await openSmall();
     const token = { digest: "ab", prefix: "pst_ab", name: large, issuedAtMs: 1 };
-    await expect(connection.addToken(token)).rejects.toMatchObject({ reason: "full" });
-    expect(await connection.listTokens()).toEqual([]);
+    expect(toError(() => connection.addToken(token))).toMatchObject({ reason: "full" });
+    expect(connection.listTokens()).toEqual([]);
   });
 });
 
@@ -81,40 +121,40 @@ describe("the write-ahead log", () => {
     const opened = await open();
     const reader = new provider.DatabaseSync(opened.path);
     onTestFinished(() => reader.close());
-    await opened.connection.commit([toRequest(1n, large)]);
+    commit(opened.connection, [1n, large]);
     return { ...opened, reader };
   }
 
-  /** Reads in a transaction that ends with the next COMMIT. */
+  /** Starts a read transaction that ends with the next COMMIT. */
   function beginRead(reader: SqliteDatabase): void {
     reader.exec("BEGIN");
     reader.exec("SELECT count(*) FROM plants");
   }
 
-  it("is not begun anew under somebody who reads for long, and commits go on after a while", async () => {
+  it("does not start again while a reader takes long, and commits continue after a while", async () => {
     const { path, connection, reader } = await openWithReader();
     beginRead(reader);
-    await connection.commit([toRequest(2n, large)]);
+    commit(connection, [2n, large]);
     const { size } = await stat(`${path}-wal`);
-    expect(await connection.restartLog()).toBe(false);
-    expect(await connection.commit([toRequest(3n, large)])).toEqual(["created"]);
+    expect(connection.restartLog()).toBe(false);
+    expect(commit(connection, [3n, large])).toEqual(["created"]);
     expect((await stat(`${path}-wal`)).size).toBeGreaterThan(size);
   });
 
-  it("is begun anew by the next commit otherwise, and keeps its length", async () => {
+  it("starts again with the next commit otherwise, and keeps its length", async () => {
     const { path, connection, reader } = await openWithReader();
     beginRead(reader);
     reader.exec("COMMIT");
     const { size } = await stat(`${path}-wal`);
-    expect(await connection.restartLog()).toBe(true);
-    expect(await connection.commit([toRequest(2n, large)])).toEqual(["created"]);
+    expect(connection.restartLog()).toBe(true);
+    expect(commit(connection, [2n, large])).toEqual(["created"]);
     expect((await stat(`${path}-wal`)).size).toBe(size);
-    expect(await connection.get(1n)).toEqual({ id: 1n, name: large });
+    expect(connection.get(1n)).toEqual({ id: 1n, name: large });
   });
 
   it("is measured in pages", async () => {
     const { path, connection } = await openWithReader();
-    const pages = await connection.checkpoint();
+    const pages = connection.checkpoint();
     // A header of 32 bytes, and one of 24 before each page (https://sqlite.org/fileformat.html, "WAL file format").
     expect((await stat(`${path}-wal`)).size).toBe(32 + pages * (24 + 4096));
   });

@@ -1,9 +1,9 @@
 /** Which files become a store, which are refused, and that a refused one stays as it was. */
-import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
@@ -83,20 +83,90 @@ describe("a path without a file", () => {
   });
 });
 
+describe("a path with symbolic links", () => {
+  it("is rejected while the log of the missing real file exists", async () => {
+    const directory = await createTemporaryDirectory();
+    const target = join(directory, "target.db");
+    await symlink("target.db", join(directory, "link.db"));
+    await symlink(directory, join(directory, "folder"));
+    await writeFile(`${target}-wal`, "commits");
+    for (const path of [join(directory, "link.db"), join(directory, "folder", "link.db")]) {
+      await expect(openSqliteEngine(path)).rejects.toMatchObject({
+        reason: "unusable",
+        message: expect.stringContaining(`the store ${path} is missing, but its log`),
+      });
+    }
+    expect(await readdir(directory)).toEqual(["folder", "link.db", "target.db-wal"]);
+  });
+
+  it("is one store with the real path", async () => {
+    const directory = await createTemporaryDirectory();
+    const target = join(directory, "target.db");
+    await symlink(target, join(directory, "link.db"));
+    const requests = [{ plant: { id: 1n, name: "fern" }, onConflict: "reject" as const }];
+    const engines = [
+      await openSqliteEngine(join(directory, "link.db")),
+      await openSqliteEngine(target),
+    ];
+    onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.close()))));
+    const results = [];
+    for (const engine of engines) results.push(...(await engine.commit(requests)));
+    expect(results).toEqual(["created", "unchanged"]);
+  });
+
+  it("is rejected if the links form a loop", async () => {
+    const path = join(await createTemporaryDirectory(), "loop.db");
+    await symlink(path, path);
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({ reason: "unusable" });
+  });
+});
+
+describe("a file with a second hard link", () => {
+  it.each([
+    ["to write", openSqliteEngine],
+    ["to read", openSqliteReader],
+  ])("is rejected under both names when it is opened %s", async (_, open) => {
+    const directory = await createTemporaryDirectory();
+    const paths = [join(directory, "plants.db"), join(directory, "other.db")] as const;
+    await openAndClose(paths[0]);
+    await link(...paths);
+    for (const path of paths) {
+      await expect(open(path)).rejects.toMatchObject({
+        name: "StoreError",
+        reason: "unusable",
+        message: `the store ${path} has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file`,
+      });
+    }
+  });
+
+  it("is reported once when the link appears while the store is in use", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const warnings: string[] = [];
+    const engine = await openSqliteEngine(path, { onWarning: (text) => warnings.push(text) });
+    onTestFinished(() => engine.close());
+    await link(path, `${path}.backup`);
+    await engine.checkWritable();
+    await engine.checkWritable();
+    expect(warnings).toEqual([
+      expect.stringMatching(`^the store ${path} now has more than one hard link. Remove `),
+    ]);
+  });
+});
+
 describe("a file that was recognised", () => {
   it("is not opened again but by SQLite, whose locks the closing of it would drop", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
-    prepareDatabaseFile(path);
+    prepareDatabaseFile(path, false);
     await writeFile(path, "not a database any more");
-    expect(() => prepareDatabaseFile(path)).not.toThrow();
+    expect(() => prepareDatabaseFile(path, false)).not.toThrow();
   });
 
   it("says nothing for another one that takes its place", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
-    prepareDatabaseFile(path);
+    prepareDatabaseFile(path, false);
     await writeFile(`${path}.new`, "not a database");
     await rename(`${path}.new`, path);
-    expect(() => prepareDatabaseFile(path)).toThrow("is not a SQLite database");
+    expect(() => prepareDatabaseFile(path, false)).toThrow("is not a SQLite database");
   });
 });
 
@@ -160,7 +230,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
   it.each<[string, string, (path: string) => Promise<void> | void]>([
     [
       "because it is from a newer version",
-      "is from a newer plantstore (its schema is 1000, this one knows 2): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 2): install that version",
       (path) =>
         withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
     ],
@@ -169,7 +239,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
       "is damaged: restore a backup, or choose another path",
       async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),
     ],
-  ])("%s", async (_, complaint, spoil) => {
+  ])("%s", async (_, problem, spoil) => {
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
     // In processes of their own: the package closes a connection for good only when its process ends.
@@ -179,7 +249,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
     const before = await readAll(directory);
 
     const { stdout } = await run(process.execPath, [program, path, "2"]);
-    expect(stdout).toContain(`StoreError: the store ${path} ${complaint}`);
+    expect(stdout).toContain(`StoreError: the store ${path} ${problem}`);
     expect(await readAll(directory)).toEqual(before);
     expect([...before.keys()]).toEqual(["plants.db"]);
   });
@@ -187,7 +257,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
 
 describe("a path where no file can be", () => {
   const isDirectory = /^the store \/\S* is a directory or a device: name a file$/;
-  const belowFile = /^the store \/\S* lies below something that is not a directory: choose another/;
+  const belowFile = /^the store \/\S* is below something that is not a directory: choose another/;
   const notOpened = /^the store \/.* cannot be opened: choose another path/;
 
   it.each([

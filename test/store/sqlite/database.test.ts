@@ -1,8 +1,9 @@
 /** The connection of an engine: durable or refused, and with a recorded schema. */
 import { join } from "node:path";
-import { setImmediate as endOfTurn } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { openDatabase, openDatabaseToRead } from "../../../src/store/sqlite/database.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -10,7 +11,7 @@ const provider = await loadSqlite();
 
 async function openNew(sqlite = provider): Promise<SqliteDatabase> {
   const path = join(await createTemporaryDirectory(), "plants.db");
-  const database = await openDatabase(sqlite, path);
+  const database = openDatabase(sqlite, path);
   onTestFinished(() => database.close());
   return database;
 }
@@ -44,17 +45,21 @@ describe("the connection", () => {
   it("waits for another one that holds the lock for the write-ahead log", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const withoutLog = createDeafProvider("journal_mode = WAL", "journal_mode = DELETE");
-    await expect(openDatabase(withoutLog, path)).rejects.toThrow("journal_mode delete");
+    expect(() => openDatabase(withoutLog, path)).toThrow("journal_mode delete");
     const other = new provider.DatabaseSync(path);
     onTestFinished(() => other.close());
     other.exec("BEGIN IMMEDIATE");
 
-    const opened = openDatabase(provider, path);
-    await endOfTurn();
+    // On its own thread, because it blocks the thread.
+    let isOpen = false;
+    const opening = openSqliteEngine(path).finally(() => (isOpen = true));
+    // Longer than SQLite itself waits.
+    await sleep(1500);
+    expect(isOpen).toBe(false);
     other.exec("COMMIT");
-    const database = await opened;
-    onTestFinished(() => database.close());
-    expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    const engine = await opening;
+    onTestFinished(() => engine.close());
+    expect(other.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
   });
 
   it.each([
@@ -69,16 +74,23 @@ describe("the connection", () => {
   });
 });
 
+describe("a connection to read", () => {
+  it("cannot write", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    openDatabase(provider, path).close();
+    const database = openDatabaseToRead(provider, path);
+    onTestFinished(() => database.close());
+    expect(() => database.exec("UPDATE last_check SET checked_at = 1")).toThrow(/readonly/);
+  });
+});
+
 describe("the schema", () => {
   it("is not added to the tables of another program", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const other = new provider.DatabaseSync(path);
     onTestFinished(() => other.close());
     other.exec("CREATE TABLE plants (id)");
-    await expect(openDatabase(provider, path)).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringContaining("is the SQLite database of another program"),
-    });
+    expect(() => openDatabase(provider, path)).toThrow("is the SQLite database of another program");
     expect(other.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "plants" }]);
   });
 
@@ -104,10 +116,10 @@ describe("the schema", () => {
 
   it("is not migrated again", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
-    const before = await openDatabase(provider, path);
+    const before = openDatabase(provider, path);
     before.exec("UPDATE migrations SET applied_at = 7");
     before.close();
-    const after = await openDatabase(provider, path);
+    const after = openDatabase(provider, path);
     onTestFinished(() => after.close());
     expect(after.prepare("SELECT * FROM migrations").all()).toEqual([
       { version: 1, applied_at: 7 },
@@ -118,7 +130,7 @@ describe("the schema", () => {
   it("is made whole or not at all", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const failing = createFailingProvider(/INSERT INTO migrations/);
-    await expect(openDatabase(failing, path)).rejects.toThrow("staged");
+    expect(() => openDatabase(failing, path)).toThrow("staged");
     const database = new provider.DatabaseSync(path);
     onTestFinished(() => database.close());
     expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([]);

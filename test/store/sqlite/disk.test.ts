@@ -11,7 +11,7 @@ import { bundleProgram, run, start } from "./programs.ts";
 
 const command = promisify(execFile);
 
-/** Whether a command works on this machine, for this user. */
+/** Checks whether a command works on this machine, for this user. */
 async function works(name: string, ...args: string[]): Promise<boolean> {
   return command(name, args).then(
     () => true,

@@ -1,19 +1,20 @@
 /** The SQLite engine keeps the contract, what it keeps stays, and a failure costs only the commit that it hits. */
-import { readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { copyFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { createTemporaryDirectory, type OnEnd } from "../../helpers/temporary-directory.ts";
+import { bundleProgram, run } from "./programs.ts";
 import { describeStoreContract } from "../store-contract.ts";
 
 const provider = await loadSqlite();
 
-async function createPath(): Promise<string> {
-  return join(await createTemporaryDirectory(), "plants.db");
+async function createPath(onEnd?: OnEnd): Promise<string> {
+  return join(await createTemporaryDirectory(onEnd), "plants.db");
 }
 
 async function open(path: string): Promise<StoreEngine> {
@@ -26,7 +27,7 @@ function toRequest(id: bigint, name: string): CreateRequest {
   return { plant: { id, name }, onConflict: "reject" };
 }
 
-describeStoreContract("sqlite", async () => openSqliteEngine(await createPath()));
+describeStoreContract("sqlite", async (onEnd) => openSqliteEngine(await createPath(onEnd)));
 
 describe("a SQLite store", () => {
   it("has everything after it was closed and opened again", async () => {
@@ -65,7 +66,7 @@ describe("a SQLite store", () => {
     for (const call of calls) {
       await expect(call).rejects.toMatchObject({
         reason: "full",
-        message: `the store ${path} was removed or replaced while it was in use: put it back, or start plantstore again`,
+        message: `the store ${path} was removed or replaced while it was in use: put it back, or restart plantstore`,
       });
     }
   });
@@ -75,9 +76,9 @@ describe("a SQLite store", () => {
     const engine = await open(join(folder, "plants.db"));
     await rename(folder, `${folder}.old`);
     await symlink(folder, folder);
-    const complaint = { name: "StoreError", message: expect.stringMatching(/removed.*ELOOP/) };
-    await expect(engine.checkWritable()).rejects.toMatchObject(complaint);
-    await expect(engine.get(1n)).rejects.toMatchObject(complaint);
+    const problem = { name: "StoreError", message: expect.stringMatching(/removed.*ELOOP/) };
+    await expect(engine.checkWritable()).rejects.toMatchObject(problem);
+    await expect(engine.get(1n)).rejects.toMatchObject(problem);
   });
 
   it("makes no file in place of one that was moved away, and has all plants once it is back", async () => {
@@ -86,17 +87,15 @@ describe("a SQLite store", () => {
     await engine.commit([toRequest(1n, "fern")]);
     await rename(path, `${path}.old`);
     // The thread that these need was not started before.
-    const complaint = { reason: "full", message: expect.stringContaining("removed or replaced") };
-    await expect(engine.get(1n)).rejects.toMatchObject(complaint);
-    await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(complaint);
+    const problem = { reason: "full", message: expect.stringContaining("removed or replaced") };
+    await expect(engine.get(1n)).rejects.toMatchObject(problem);
+    await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(problem);
     await engine.close();
     expect(await readdir(dirname(path))).not.toContain(basename(path));
     // Nor does the next start.
     await expect(openSqliteEngine(path)).rejects.toMatchObject({
       reason: "unusable",
-      message: expect.stringMatching(
-        / is missing, and its log with the last plants is there: put /,
-      ),
+      message: expect.stringMatching(/ is missing, but its log with the last plants exists: put /),
     });
     expect(await readdir(dirname(path))).not.toContain(basename(path));
 
@@ -136,6 +135,138 @@ describe("a SQLite store", () => {
       expect(await readdir(dirname(path))).toContain(`${basename(path)}-wal`);
       expect(await successor.get(9n)).toEqual({ id: 9n, name: "rose" });
     });
+  });
+
+  describe("that loses its log or the index of its log while it is in use", () => {
+    const lost = {
+      name: "StoreError",
+      reason: "full",
+      message: expect.stringMatching(
+        /^the store \S+ lost its log while it was in use: .* Stop every plantstore process /,
+      ),
+    };
+    const losses: [what: string, suffixes: string[], lose: (file: string) => Promise<void>][] = [
+      ["-wal removed", ["-wal"], (file) => rm(file)],
+      ["-wal moved away", ["-wal"], (file) => rename(file, `${file}.old`)],
+      ["-wal replaced", ["-wal"], (file) => rm(file).then(() => writeFile(file, ""))],
+      ["-shm removed", ["-shm"], (file) => rm(file)],
+      ["-shm replaced", ["-shm"], (file) => rm(file).then(() => writeFile(file, ""))],
+      ["both removed", ["-wal", "-shm"], (file) => rm(file)],
+    ];
+
+    it.each(losses)("acknowledges nothing more: %s", async (_what, suffixes, lose) => {
+      const path = await createPath();
+      const engine = await open(path);
+      await engine.commit([toRequest(1n, "fern")]);
+      for (const suffix of suffixes) await lose(path + suffix);
+      const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
+      for (const call of [
+        engine.commit([toRequest(2n, "moss")]),
+        engine.commit([toRequest(1n, "fern")]),
+        engine.checkWritable(),
+        engine.addToken(token),
+        engine.revokeToken("ab", 1),
+      ]) {
+        await expect(call).rejects.toMatchObject(lost);
+      }
+    });
+
+    // The server must not copy commits if a second server may already use a replacement of the log.
+    const harmless = losses.filter(([what]) => what !== "-wal replaced");
+
+    it.each(harmless)("keeps what was acknowledged before: %s", async (_what, suffixes, lose) => {
+      const path = await createPath();
+      const engine = await open(path);
+      await engine.commit([toRequest(1n, "fern")]);
+      for (const suffix of suffixes) await lose(path + suffix);
+      await expect(engine.checkWritable()).rejects.toMatchObject(lost);
+      // A process that is killed now leaves these files.
+      const copy = await createPath();
+      for (const suffix of ["", "-wal"]) {
+        await copyFile(path + suffix, copy + suffix).catch(() => undefined);
+      }
+      expect(await (await open(copy)).get(1n)).toEqual({ id: 1n, name: "fern" });
+    });
+
+    it("cannot be opened by another process until it is closed, and then has everything", async () => {
+      const program = await bundleProgram("create-one");
+      const createInProcess = async (path: string, id: string): Promise<string> =>
+        (await run(process.execPath, [program, path, id])).stdout;
+      const cases = ["fresh log", "copied log"].flatMap((log) =>
+        losses
+          .slice(0, 2)
+          .concat(losses.slice(3, 4), losses.slice(5))
+          .map((loss) => ({ log, loss })),
+      );
+      const outcomes = cases.map(async ({ log, loss: [, suffixes, lose] }) => {
+        const path = await createPath();
+        const engine = await openSqliteEngine(path);
+        await engine.commit([toRequest(1n, "plant 1")]);
+        if (log === "copied log") {
+          const other = new provider.DatabaseSync(path);
+          other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+          other.close();
+        }
+        for (const suffix of suffixes) await lose(path + suffix);
+        const during = await createInProcess(path, "2");
+        await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(lost);
+        await engine.close();
+        const after = [await createInProcess(path, "2"), await createInProcess(path, "1")];
+        const database = new provider.DatabaseSync(path);
+        onTestFinished(() => database.close());
+        const { integrity_check } = database.prepare("PRAGMA integrity_check").get() as Record<
+          string,
+          string
+        >;
+        return { during, after, integrity_check };
+      });
+      expect(await Promise.all(outcomes)).toEqual(
+        cases.map(() => ({
+          during: expect.stringMatching(/^StoreError: the store \S+ is locked by another process/),
+          after: ["created\n", "unchanged\n"],
+          integrity_check: "ok",
+        })),
+      );
+    });
+
+    it("is not opened by a reader either", async () => {
+      const path = await createPath();
+      const engine = await open(path);
+      await engine.commit([toRequest(1n, "fern")]);
+      await rm(`${path}-shm`);
+      await expect(openSqliteReader(path)).rejects.toMatchObject({ reason: "busy" });
+      await expect(stat(`${path}-shm`)).rejects.toMatchObject({ code: "ENOENT" });
+    });
+
+    it("has everything after a restart", async () => {
+      const path = await createPath();
+      const engine = await openSqliteEngine(path);
+      await engine.commit([toRequest(1n, "fern")]);
+      for (const suffix of ["-wal", "-shm"]) await rm(path + suffix);
+      await expect(engine.commit([toRequest(2n, "moss")])).rejects.toMatchObject(lost);
+      await engine.close();
+      const restarted = await open(path);
+      expect(await restarted.commit([toRequest(1n, "fern"), toRequest(2n, "moss")])).toEqual([
+        "unchanged",
+        "created",
+      ]);
+    });
+  });
+
+  it("keeps the log of another server when a symbolic link leads to another file", async () => {
+    const directory = dirname(await createPath());
+    const [path, link] = [join(directory, "v1.db"), join(directory, "plants.db")];
+    await symlink(path, link);
+    const engine = await openSqliteEngine(link);
+    const other = await openSqliteEngine(path);
+    await other.commit([toRequest(1n, "fern")]);
+    await rm(link);
+    await symlink(join(directory, "v2.db"), link);
+    await expect(engine.commit([toRequest(2n, "moss")])).rejects.toMatchObject({ reason: "full" });
+    await engine.close();
+    expect(await readdir(directory)).toContain("v1.db-wal");
+    await other.close();
+    expect(await (await open(path)).list({ limit: 9 })).toEqual([{ id: 1n, name: "fern" }]);
   });
 
   it("writes nothing for creates that change nothing", async () => {

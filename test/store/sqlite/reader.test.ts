@@ -1,14 +1,18 @@
 /** Reading a file that is a store already: what is read, what is refused, and that it stays as it was. */
+import { execFile } from "node:child_process";
 import { copyFile, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../../src/store/open-store.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
 
 const { DatabaseSync } = await loadSqlite();
+const canMount = await canMountDisks();
 const firstPlant = { id: 1n, name: "plant 1" };
 
 /** A file with one plant that no process has open, and nothing beside it. */
@@ -56,13 +60,6 @@ describe("a reader", () => {
     onTestFinished(() => reader.close());
     expect(await reader.get(1n)).toEqual(firstPlant);
   });
-
-  it("cannot write, not even by a mistake of ours", async () => {
-    const reader = await openSqliteReader(await createClosedFile());
-    onTestFinished(() => reader.close());
-    const writer = reader as unknown as { checkWritable: () => Promise<void> };
-    await expect(writer.checkWritable()).rejects.toMatchObject({ name: "StoreError" });
-  });
 });
 
 describe("where no log can be opened, as on a read-only disk,", () => {
@@ -77,7 +74,7 @@ describe("where no log can be opened, as on a read-only disk,", () => {
     },
   );
 
-  it("and there is one, its plants are not left out: the store is refused", async () => {
+  it("the plants in the log of a crashed process are read too", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const store = await openStore(`sqlite:${path}`);
     onTestFinished(() => store.close());
@@ -86,12 +83,30 @@ describe("where no log can be opened, as on a read-only disk,", () => {
     for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
     await block(`${copy}-shm`);
 
-    await expect(openSqliteReader(copy)).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringContaining(`the store ${copy} cannot be opened: `),
-    });
+    const reader = await openSqliteReader(copy);
+    onTestFinished(() => reader.close());
+    expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
   });
+
+  it.runIf(canMount)(
+    "a store with a log on a read-only disk is rejected, so that no plant is left out",
+    async () => {
+      const disk = await openLoopDisk();
+      onTestFinished(() => disk.close());
+      const path = join(await createTemporaryDirectory(), "plants.db");
+      const store = await openStore(`sqlite:${path}`);
+      onTestFinished(() => store.close());
+      await store.create(firstPlant, "reject");
+      const copy = join(disk.directory, "copy.db");
+      for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+      await promisify(execFile)("mount", ["-o", "remount,ro", disk.directory]);
+      await expect(openSqliteReader(copy)).rejects.toMatchObject({
+        name: "StoreError",
+        reason: "unusable",
+        message: expect.stringContaining(`the store ${copy} cannot be opened: `),
+      });
+    },
+  );
 });
 
 describe("a store of another version is refused, and not changed", () => {
@@ -99,21 +114,21 @@ describe("a store of another version is refused, and not changed", () => {
     [
       "a newer one",
       "INSERT INTO migrations VALUES (1000, 0)",
-      "is from a newer plantstore (its schema is 1000, this one knows 2): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 2): install that version",
     ],
     [
       "an older one",
       "DELETE FROM migrations",
-      'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date',
+      'is from an older plantstore: start "plantstore serve" on it once to upgrade it',
     ],
-  ])("%s", async (_, sql, complaint) => {
+  ])("%s", async (_, sql, problem) => {
     const path = await createClosedFile();
     change(path, `PRAGMA journal_mode = DELETE; ${sql}`);
     const before = await readFile(path);
     await expect(openSqliteReader(path)).rejects.toMatchObject({
       name: "StoreError",
       reason: "unusable",
-      message: `the store ${path} ${complaint}`,
+      message: `the store ${path} ${problem}`,
     });
     expect((await readFile(path)).equals(before)).toBe(true);
   });

@@ -1,6 +1,6 @@
 /**
- * Creates plants until it is killed, and one of them over and over; says the id of each on a line once it is
- * acknowledged. Arguments: the file, the first id.
+ * Creates plants until it is killed, and replaces plant 0 over and over; prints the id of each on a line once it is
+ * acknowledged, and plant 0 is there before the first line. Arguments: the file, the first id.
  */
 import { writeSync } from "node:fs";
 import { openStore } from "../../../../src/store/open-store.ts";
@@ -9,15 +9,21 @@ const [, , path, firstId = "1"] = process.argv;
 const store = await openStore(`sqlite:${path}`);
 let nextId = BigInt(firstId);
 
+async function replacePlant0(id: bigint): Promise<void> {
+  const version = `${id} `.repeat(1000);
+  await store.create({ id: 0n, name: version, tag: version }, "replace");
+}
+
 async function createForever(): Promise<never> {
   for (;;) {
     const id = nextId++;
     const tag = "x".repeat(Number(id % 2000n));
     await store.create({ id, name: `plant ${id}`, tag }, "reject");
     writeSync(1, `${id}\n`);
-    const version = `${id} `.repeat(1000);
-    await store.create({ id: 0n, name: version, tag: version }, "replace");
+    await replacePlant0(id);
   }
 }
+
+await replacePlant0(nextId);
 
 await Promise.all(Array.from({ length: 50 }, createForever));

@@ -1,4 +1,4 @@
-/** Loads SQLite, and warns of something else afterwards. With the argument "no-builtin" Node has no SQLite of its own. */
+/** Loads SQLite. With the argument "no-builtin" Node has no SQLite of its own. */
 import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
 
 if (process.argv[2] === "no-builtin") process.getBuiltinModule = () => undefined;
@@ -9,4 +9,3 @@ try {
 } catch (error) {
   console.log(String(error));
 }
-process.emitWarning("SQLite is wonderful", "ExperimentalWarning");

@@ -1,0 +1,137 @@
+/** Declarations of commands: arguments, options, help and examples. The work of a command is loaded when it runs. */
+import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { type Option, type Options, otherVariables } from "./options.ts";
+import type { Flags } from "./settings.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** A term and its meaning. */
+export type Item = readonly [term: string, meaning: string];
+
+/** A candidate for completion. */
+export interface Candidate {
+  readonly value: string;
+  /** One line; may be empty. */
+  readonly description: string;
+}
+
+/** An argument of a command. */
+interface Argument {
+  /** `<id>`, `[error]` or `[file...]`. */
+  readonly name: string;
+  readonly help: string;
+  /** True if it is a path of a file, which the shell completes. */
+  readonly isFile?: true;
+  /** Lists its values for completion. */
+  readonly list?: () => Promise<readonly Candidate[]>;
+}
+
+/** A run of a command. */
+export interface Run {
+  readonly io: Io;
+  readonly terminal: Terminal;
+  readonly operands: readonly string[];
+  readonly flags: Flags;
+  /** The declaration of `plantstore`, with those of all commands. */
+  readonly program: Command;
+}
+
+/** A command, or a group of commands. */
+export interface Command {
+  readonly name: string;
+  /** An imperative for lists of commands. */
+  readonly summary: string;
+  /** Paragraphs; a line break is a space. */
+  readonly description: string;
+  readonly arguments?: readonly Argument[];
+  readonly options?: Options;
+  /** True if help shows the options in groups. */
+  readonly isGrouped?: true;
+  /** Command lines. */
+  readonly examples: readonly string[];
+  /** Environment variables besides those of the options. */
+  readonly environment?: readonly Item[];
+  readonly environmentNote?: string;
+  /** Lists the topics of the manual. */
+  readonly listTopics?: () => readonly string[];
+  readonly exitCodes: readonly ExitCodeName[];
+  readonly exitCodesNote?: string;
+  /** Advice instead of `--token`, which would show the token to other users. */
+  readonly tokenAdvice?: string;
+  /** The heading in the list of commands. */
+  readonly group?: string;
+  readonly isHidden?: true;
+  /** The commands of a group. */
+  readonly commands?: readonly Command[];
+  /** Advice for words that other programs use, by the word. */
+  readonly hints?: Readonly<Record<string, string>>;
+  /** Runs the command and returns the exit code. Absent for a group. */
+  readonly run?: (run: Run) => Promise<number>;
+}
+
+/** Headings in the list of commands, by what the commands need. */
+export const commandGroups = {
+  server: "Server:",
+  remote: "Commands that talk to a server:",
+  local: "Commands that open a store directly:",
+  other: "Other commands:",
+} as const;
+
+/** Entries of `environment`. */
+export function describeVariables(
+  ...names: readonly (keyof typeof otherVariables)[]
+): readonly Item[] {
+  return names.map((name) => [name, otherVariables[name]]);
+}
+
+/** Finds the command that words lead to. @returns undefined for an unknown word */
+export function findCommand(program: Command, words: readonly string[]): Command | undefined {
+  let command: Command | undefined = program;
+  for (const word of words) command = command?.commands?.find(({ name }) => name === word);
+  return command;
+}
+
+/** Paragraphs of a text; a line break inside a paragraph is a space. */
+export function toParagraphs(text: string): readonly string[] {
+  return text.split("\n\n").map((paragraph) => paragraph.replaceAll("\n", " "));
+}
+
+/** The default of an option; undefined for an option without one, and for a switch. */
+export function describeDefault(option: Option<unknown>): string | undefined {
+  const { shownDefault, type, default: value } = option;
+  if (shownDefault !== undefined) return shownDefault;
+  const hasDefault = "default" in option && typeof value !== "function";
+  return hasDefault ? type.format(value) : undefined;
+}
+
+/** The heading and the lines of examples. */
+export function toExamples({ examples }: Command): string {
+  return ["Examples:", ...examples].join("\n  ");
+}
+
+/** The lists after the options. */
+export function toHelpEnd(command: Command): string {
+  const { environment = [], environmentNote, exitCodesNote } = command;
+  const codes = toExitCodeItems(command);
+  const lists = [toList("Exit codes:", codes, exitCodesNote)];
+  const topics = command.listTopics?.() ?? [];
+  if (topics.length > 0) {
+    lists.unshift(["Topics:", ...topics.map((topic) => `plantstore help ${topic}`)].join("\n  "));
+  }
+  if (environment.length > 0) {
+    lists.unshift(toList("Environment (empty means unset):", environment, environmentNote));
+  }
+  return lists.join("\n\n");
+}
+
+/** The exit codes of a command. */
+export function toExitCodeItems(command: Command): readonly Item[] {
+  const rows = command.exitCodes.map((name) => exitCodes[name]);
+  return rows.toSorted((a, b) => a.code - b.code).map(({ code, meaning }) => [`${code}`, meaning]);
+}
+
+function toList(heading: string, items: readonly Item[], note?: string): string {
+  const width = Math.max(...items.map(([term]) => term.length));
+  const lines = items.map(([term, meaning]) => `${term.padEnd(width)}  ${meaning}`);
+  return [heading, ...lines, ...(note === undefined ? [] : [note])].join("\n  ");
+}

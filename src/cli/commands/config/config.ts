@@ -1,0 +1,82 @@
+/** `plantstore config`: shows settings, and the files and directories of plantstore, with their sources. */
+import { existsSync } from "node:fs";
+import { redactTokens } from "../../../core/quote.ts";
+import { describeStoreUrl } from "../../../store/store-url.ts";
+import type { Run } from "../../command.ts";
+import { toCredentialFolder } from "../../config/credentials.ts";
+import { locateConfigDirectory, locateDataDirectory } from "../../config/directories.ts";
+import { toSettingsFile } from "../../config/saved-settings.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { type Io, writeText } from "../../io.ts";
+import { jsonOption, storeOption } from "../../options.ts";
+import { readOption, readOptions } from "../../settings.ts";
+import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import { listSettings, type SettingReport, toSettingLines } from "./setting-report.ts";
+
+/**
+ * Prints every setting: in columns on a terminal, otherwise as one line of JSON per setting.
+ *
+ * @returns the exit code: 2 if a setting is invalid
+ * @throws OutputError
+ */
+export async function listConfig({ flags, io }: Run): Promise<number> {
+  const { json } = readOptions(jsonOption, flags, io);
+  const { stdout } = io;
+  const reports = listSettings({}, io);
+  if (selectStyle({ json }, stdout) === "table") {
+    await writeText(stdout, toSettingLines(reports, stdout.columns));
+  } else {
+    await printRows([reports], settingRows, "json", io);
+  }
+  const isValid = reports.every(({ problem }) => problem === undefined);
+  return isValid ? exitCodes.done.code : exitCodes.usage.code;
+}
+
+const settingRows: RowType<SettingReport> = {
+  columns: [],
+  toJson: (report) => redactTokens(JSON.stringify(report)),
+};
+
+/** A file or directory of plantstore. */
+interface Place {
+  readonly name: string;
+  readonly path: string;
+  readonly source: string;
+  readonly exists?: boolean;
+}
+
+const placeRows: RowType<Place> = {
+  columns: [
+    { name: "name", read: ({ name }) => name },
+    { name: "path", read: ({ path, exists }) => (exists === false ? `${path} (missing)` : path) },
+    { name: "source", read: ({ source }) => source },
+  ],
+  toJson: (place) => redactTokens(JSON.stringify(place)),
+};
+
+/**
+ * Prints the directories and files that hold settings, tokens and plants.
+ *
+ * @returns the exit code
+ * @throws CommandError without a home directory, or for an invalid store; OutputError
+ */
+export async function showPaths({ flags, io }: Run): Promise<number> {
+  const { json } = readOptions(jsonOption, flags, io);
+  await printRows([listPlaces(io)], placeRows, selectStyle({ json }, io.stdout), io);
+  return exitCodes.done.code;
+}
+
+function listPlaces(io: Io): readonly Place[] {
+  const config = locateConfigDirectory(io);
+  const data = locateDataDirectory(io);
+  const store = readOption(storeOption.store, undefined, io);
+  const inConfig = (name: string, path: string): Place => ({ name, ...config, path });
+  const files = [
+    { name: "config", ...config },
+    inConfig("settings", toSettingsFile(config.path)),
+    inConfig("credentials", toCredentialFolder(config.path)),
+    { name: "data", ...data },
+  ].map((place) => ({ ...place, exists: existsSync(place.path) }));
+  const storePlace = describeStoreUrl(store.value ?? "");
+  return [...files, { name: "store", path: storePlace, source: store.source }];
+}

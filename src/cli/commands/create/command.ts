@@ -1,0 +1,38 @@
+/** Declares `create`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { requestExitCodes } from "../../exit-codes.ts";
+import { createOptions } from "../../options.ts";
+
+/** Advice instead of `--token`. */
+export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
+
+/** `plantstore create`. */
+export const createCommand: Command = {
+  name: "create",
+  group: commandGroups.remote,
+  summary: "Create plants",
+  description: `Creates plants: one from --id, --name and --tag, or the plants in files and in
+standard input. The input is JSON in any layout (NDJSON, arrays, concatenated
+objects), or a table (--csv, --tsv). Prints the Plant or the Error for a single
+plant, or one line of JSON per plant, in input order. Repeating a create is safe:
+a plant that already exists is "unchanged".`,
+  arguments: [{ name: "[file...]", help: "Files with plants; - is standard input", isFile: true }],
+  options: createOptions,
+  isGrouped: true,
+  examples: [
+    "plantstore create --id 1 --name fern --tag pot",
+    "plantstore create plants.ndjson --rejects rejects.ndjson",
+    "plantstore create --csv plants.csv --quiet",
+    "tail -f plants.log | plantstore create --many -",
+    "plantstore create plant.json --url https://plants.example.org/v1",
+  ],
+  environment: describeVariables(
+    "PLANTSTORE_TOKEN",
+    "PLANTSTORE_TOKEN_FILE",
+    "PLANTSTORE_CONFIG_DIR",
+  ),
+  environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
+  exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
+  tokenAdvice,
+  run: async (run) => (await import("./create.ts")).create(run),
+};

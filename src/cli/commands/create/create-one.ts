@@ -1,0 +1,177 @@
+/** Creates a single plant, and prints the Plant or the Error. */
+import { UnavailableError } from "../../../client/client-error.ts";
+import { createPlant, type CreateOutcome, type Retry } from "../../../client/create-plant.ts";
+import type { Rejection } from "../../../client/create-plants.ts";
+import { toCreateRequest } from "../../../client/create-request.ts";
+import { post } from "../../../client/http/post.ts";
+import { errorTable } from "../../../core/errors.ts";
+import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
+import { quoteInput } from "../../../core/quote.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { toExitCode } from "../../failure.ts";
+import { OutputError } from "../../io.ts";
+import { printCurlCommand, tracePost } from "../../request-trace.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import { findTokenToSend } from "./request-token.ts";
+import type { CreateRun } from "./run.ts";
+
+/** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
+const maxSentenceLength = 1000;
+
+/** Confirmations for a user, by the result. */
+const confirmations = {
+  created: (plant: string) => `created ${plant}`,
+  unchanged: (plant: string) => `unchanged: ${plant} was already in the store`,
+  replaced: (plant: string) => `replaced ${plant}: another plant had this id`,
+  valid: (plant: string) => `${plant} is valid; nothing was sent`,
+  unknown: (plant: string) => `${plant} is in the store`,
+} as const;
+
+/**
+ * Creates a plant.
+ *
+ * @param place name of the input; undefined for flags, which messages name themselves
+ * @param openRejects prepares to keep the plant, before it is sent; the function that it returns is called if the plant is
+ *   rejected or failed, before that is printed
+ * @returns the exit code, after the result is printed
+ * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
+ */
+export async function createOne(
+  plant: NewPlant | Rejection,
+  place: string | undefined,
+  run: CreateRun,
+  openRejects: () => Promise<() => Promise<void>> = async () => async () => {},
+): Promise<number> {
+  if ("message" in plant) {
+    const keep = await openRejects();
+    await keep();
+    await printError(plant, place === undefined ? [] : [`in ${place}`], run);
+    return exitCodes.invalidPlant.code;
+  }
+  const { options } = run;
+  if (options.printsCurl) {
+    const request = toCreateRequest(options.baseUrl, undefined);
+    await printCurlCommand({ ...request, body: toNewPlantJson(plant) }, run.io);
+    return exitCodes.done.code;
+  }
+  if (options.many.isDryRun) {
+    await openRejects();
+    return printPlant(plant, plant.id, "valid", run);
+  }
+  const { token, source } = await findTokenToSend(run);
+  // Only now: without a token, the file of an earlier run stays as it is.
+  const keep = await openRejects();
+  run.isSent = true;
+  const outcome = await send(plant, token, run).catch(async (error: unknown) => {
+    if (error instanceof UnavailableError) await keep();
+    throw error;
+  });
+  if (outcome.ok) return printPlant(outcome.plant, plant.id, outcome.result, run);
+  await keep();
+  await printError(outcome.error, toDetails(outcome, source, options.baseUrl), run);
+  return toExitCode(outcome.error.error);
+}
+
+function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOutcome> {
+  const { options, io, terminal, cutOff } = run;
+  const { baseUrl, timeoutMs, retries, many, isVerbose } = options;
+  const onRetry = (retry: Retry): void => {
+    const { attempt, delayMs } = retry;
+    const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
+    if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, baseUrl)}: ${next}`);
+  };
+  const request = toCreateRequest(baseUrl, token);
+  const sendOnce = isVerbose ? tracePost(post, terminal) : post;
+  const work = () =>
+    createPlant(
+      toNewPlantJson(plant),
+      { request, timeoutMs, retries, post: sendOnce, signal: cutOff.signal },
+      onRetry,
+    );
+  return many.isQuiet || isVerbose
+    ? work()
+    : terminal.showWhile(() => `waiting for ${baseUrl}`, work);
+}
+
+/** Describes a failed attempt. The text may be followed by a comma or a colon. */
+export function describeUnavailable({ failure }: Retry, baseUrl: string): string {
+  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
+  return `${baseUrl} is unavailable (${quoteInput(reason, 100)})`;
+}
+
+/** Returns what the sentence about an Error adds to its message. */
+export function toDetails(
+  { error, attempts, requestId }: CreateOutcome & { readonly ok: false },
+  tokenSource: string,
+  baseUrl: string,
+): string[] {
+  const exitCode = toExitCode(error.error);
+  const details = [];
+  if (exitCode === exitCodes.tokenRefused.code) details.push(`the token came from ${tokenSource}`);
+  if (exitCode === exitCodes.notAPlantStore.code) {
+    details.push(`check the path of --url, which is ${baseUrl}`);
+  }
+  if (attempts > 1) details.push(`after ${attempts} attempts`);
+  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
+  return details;
+}
+
+/** Reports an Error as one sentence on stderr. */
+export async function reportError(
+  { error, message }: Rejection,
+  details: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
+  const isLong = message.length > maxSentenceLength;
+  const sentence = isLong ? `${message.slice(0, maxSentenceLength)}…` : message;
+  await terminal.error(sentence + addition, error);
+}
+
+async function printPlant(
+  plant: Plant,
+  id: bigint,
+  result: keyof typeof confirmations = "unknown",
+  { io, terminal, options }: CreateRun,
+): Promise<number> {
+  const { isQuiet } = options.many;
+  try {
+    if (!isQuiet) await terminal.printJson([toPlantJson(plant)]);
+  } catch (error) {
+    if (isUnwritable(error) && result !== "valid") {
+      await terminal.note("the plant is in the store, but cannot be printed");
+    }
+    throw error;
+  }
+  if (!isQuiet && io.stderr.isTTY) await terminal.success(confirmations[result](`plant ${id}`));
+  return exitCodes.done.code;
+}
+
+async function printError(
+  problem: Rejection,
+  details: readonly string[],
+  { io, terminal, options }: CreateRun,
+): Promise<void> {
+  if (options.many.isSilent) return;
+  const { error, message } = problem;
+  try {
+    // A record that only --strict rejects breaks no rule of the service, so there is no Error.
+    if (error !== undefined) await terminal.printJson([JSON.stringify({ error, message })]);
+  } catch (failure) {
+    if (isUnwritable(failure)) await reportError(problem, details, terminal);
+    throw failure;
+  }
+  const isKnown = Object.values(errorTable).some((row) => row.error === error);
+  // The user has read the JSON already.
+  if (io.stdout.isTTY && io.stderr.isTTY && isKnown) {
+    const advice = `"plantstore explain ${error}" shows how to fix it`;
+    await terminal.error([...details, advice].join("; "), error);
+  } else {
+    await reportError(problem, details, terminal);
+  }
+}
+
+/** Not for a closed output, whose reader wants no further messages. */
+function isUnwritable(error: unknown): boolean {
+  return error instanceof OutputError && !error.isClosed;
+}

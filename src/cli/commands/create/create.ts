@@ -1,0 +1,57 @@
+/** `plantstore create`: creates plants from flags, files or standard input. */
+import { RequestError } from "../../../core/errors.ts";
+import type { Run } from "../../command.ts";
+import { Interruption } from "../../command-error.ts";
+import { createOne } from "./create-one.ts";
+import { type PlantFlags, toNewPlant } from "./plant-source.ts";
+import type { CreateRun } from "./run.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { toFailure } from "../../failure.ts";
+import { readCreateOptions } from "./create-options.ts";
+
+/**
+ * Creates the plants.
+ *
+ * @returns the exit code, once the results are printed
+ * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError; with `--silent` only errors of
+ *   usage and bugs
+ */
+export async function create(run: Run): Promise<number> {
+  const { io, terminal } = run;
+  const options = readCreateOptions(run);
+  const { source, many } = options;
+  const cutOff = new AbortController();
+  const createRun: CreateRun = { options, io, terminal, cutOff, isSent: false };
+  terminal.isSilent = many.isSilent;
+  try {
+    if (source.from === "flags") return await createFromFlags(source.flags, createRun);
+    // Most of the code.
+    const { createFromInputs } = await import("./from-inputs.ts");
+    return await createFromInputs(source.paths, createRun);
+  } catch (error) {
+    const { exitCode, stack } = toFailure(error);
+    const isShown = exitCode === exitCodes.usage.code || stack !== undefined;
+    if (many.isSilent && !isShown) return exitCode;
+    terminal.isSilent = false;
+    throw error;
+  }
+}
+
+async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
+  const { io, cutOff } = run;
+  const releaseSignals = io.onSignal((name) => cutOff.abort(new Interruption(name, run.isSent)));
+  try {
+    return await createOne(toPlantOrError(flags), undefined, run);
+  } finally {
+    releaseSignals();
+  }
+}
+
+function toPlantOrError(flags: PlantFlags): ReturnType<typeof toNewPlant> | RequestError {
+  try {
+    return toNewPlant(flags);
+  } catch (error) {
+    if (error instanceof RequestError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+/** Finds the token to send. */
+import { warnAboutPlaintext } from "../../plaintext-warning.ts";
+import { findToken, type FoundToken } from "../../config/token-source.ts";
+import type { CreateRun } from "./run.ts";
+
+/**
+ * Finds the token, and warns if the connection is not encrypted.
+ *
+ * @throws CommandError without a token
+ * @throws the reason of the run's cut-off
+ */
+export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
+  const { options, io, terminal, cutOff } = run;
+  const { tokenFile, baseUrl } = options;
+  const read = () => findToken(tokenFile, baseUrl, io, cutOff.signal);
+  let found: FoundToken;
+  if (tokenFile === "-" && io.stdin.isTTY) {
+    await terminal.note("reading the token from the terminal: end with Ctrl-D");
+    found = await read();
+  } else {
+    found = await terminal.showWhile(() => "waiting for input", read);
+  }
+  await warnAboutPlaintext(baseUrl, terminal);
+  cutOff.signal.throwIfAborted();
+  return found;
+}

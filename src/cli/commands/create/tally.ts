@@ -1,0 +1,98 @@
+/** Counts the records of a run by status, and describes its progress and its summary. */
+
+/**
+ * Status of a record:
+ * - `created`, `unchanged`, `replaced`: the plant is in the store
+ * - `valid`: the record passes all checks (`--dry-run`)
+ * - `rejected`: the same request would fail again
+ * - `failed`: a retry may succeed
+ */
+export type RecordStatus = "created" | "unchanged" | "replaced" | "valid" | "rejected" | "failed";
+
+/** How much of the input has been reported. */
+export interface Extent {
+  readonly bytesRead: number;
+  /** Undefined if the size is not known. */
+  readonly totalBytes: number | undefined;
+}
+
+/** Counters of a run. */
+export class Tally {
+  readonly #startedAtMs: number;
+  readonly #counts: Record<RecordStatus, number>;
+  #unfinished = 0;
+
+  /**
+   * @param nowMs of a monotonic clock
+   * @param isDryRun whether records are only checked
+   */
+  constructor(nowMs: number, isDryRun: boolean) {
+    this.#startedAtMs = nowMs;
+    const successes = isDryRun ? { valid: 0 } : { created: 0, unchanged: 0, replaced: 0 };
+    // The order of the summary.
+    this.#counts = { ...successes, rejected: 0, failed: 0 } as Record<RecordStatus, number>;
+  }
+
+  /** Counts a record that was read but has no result when the run stops. */
+  addUnfinished(): void {
+    this.#unfinished++;
+  }
+
+  add(status: RecordStatus): void {
+    this.#counts[status]++;
+  }
+
+  /** Number of records. */
+  get total(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Number of rejected and failed records. */
+  get missing(): number {
+    return this.#counts.rejected + this.#counts.failed;
+  }
+
+  /** Describes the progress in one line. */
+  describeProgress({ bytesRead, totalBytes }: Extent, nowMs: number): string {
+    const elapsedMs = nowMs - this.#startedAtMs;
+    const { rejected, failed } = this.#counts;
+    const parts = [`${format(this.total)} records`];
+    if (rejected > 0) parts.push(`${format(rejected)} rejected`);
+    if (failed > 0) parts.push(`${format(failed)} failed`);
+    parts.push(this.#describeRate(elapsedMs));
+    if (totalBytes === undefined || totalBytes === 0) return parts.join(", ");
+    // A file may grow while it is read.
+    const share = Math.min(bytesRead / totalBytes, 1);
+    parts.unshift(`${Math.floor(share * 100)} %`);
+    if (share > 0 && share < 1) {
+      parts.push(`${describeDuration((elapsedMs * (1 - share)) / share)} left`);
+    }
+    return parts.join(", ");
+  }
+
+  /** Describes the result of the run in one line. */
+  describeEnd(nowMs: number): string {
+    const elapsedMs = nowMs - this.#startedAtMs;
+    const counts = Object.entries(this.#counts).map(
+      ([status, count]) => `${status} ${format(count)}`,
+    );
+    if (this.#unfinished > 0) counts.push(`unfinished ${format(this.#unfinished)}`);
+    return `${counts.join(", ")} in ${describeDuration(elapsedMs)} (${this.#describeRate(elapsedMs)})`;
+  }
+
+  #describeRate(elapsedMs: number): string {
+    return `${format(Math.round((this.total * 1000) / Math.max(elapsedMs, 1)))}/s`;
+  }
+}
+
+function format(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function describeDuration(timeMs: number): string {
+  const seconds = timeMs / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,0 +1,87 @@
+/** Reports members of records that are not part of a plant. They are often misspelled. */
+import { quoteInput } from "../../../core/quote.ts";
+import type { PlantRecord } from "../../../records/record.ts";
+
+/** A record with the places that a warning names. */
+interface PlacedRecord extends Pick<PlantRecord, "unknownMembers" | "line"> {
+  readonly number: number;
+}
+
+const knownMembers = ["id", "name", "tag"];
+/** Members that are accepted silently: `export --follow` writes them. */
+const silentMembers = ["cursor"];
+/** Largest number of names that are reported each; a program may put data into names. */
+const maxNames = 10;
+/** Largest number of edits at which a name is similar. */
+const maxEdits = 2;
+/** Length of the longest known member plus {@link maxEdits}. */
+const longestSimilar = 6;
+
+/** Returns the unknown members of a record. */
+export function findUnknownMembers({
+  unknownMembers,
+}: Pick<PlantRecord, "unknownMembers">): readonly string[] {
+  return unknownMembers.filter((name) => !silentMembers.includes(name));
+}
+
+/** Describes an unknown member in one line. */
+export function describeUnknownMember(name: string): string {
+  const known = findSimilar(name);
+  const advice = known === undefined ? "a plant has id, name and tag" : `did you mean "${known}"?`;
+  return `unknown member "${quoteInput(name)}": ${advice}`;
+}
+
+/** Counts unknown members by name. */
+export class UnknownMembers {
+  readonly #counts = new Map<string, number>();
+  #others = 0;
+
+  /** @returns a warning for each name that is new */
+  add(record: PlacedRecord): readonly string[] {
+    const warnings: string[] = [];
+    for (const name of findUnknownMembers(record)) {
+      const count = this.#counts.get(name) ?? 0;
+      if (count === 0 && this.#counts.size >= maxNames) {
+        this.#others++;
+        continue;
+      }
+      this.#counts.set(name, count + 1);
+      if (count > 0) continue;
+      warnings.push(
+        `record ${record.number} (line ${record.line}): ${describeUnknownMember(name)}`,
+      );
+    }
+    return warnings;
+  }
+
+  /** Returns the counts of names that occurred more than once. */
+  describeCounts(): readonly string[] {
+    const repeated = [...this.#counts].filter(([, count]) => count > 1);
+    const lines = repeated.map(
+      ([name, count]) => `unknown member "${quoteInput(name)}" in ${count} records`,
+    );
+    if (this.#others > 0) lines.push(`other unknown members: ${this.#others}`);
+    return lines;
+  }
+}
+
+function findSimilar(name: string): string | undefined {
+  if (name.length > longestSimilar) return undefined;
+  const candidates = knownMembers
+    .map((known) => ({ known, edits: countEdits(name.toLowerCase(), known) }))
+    .filter(({ known, edits }) => edits <= maxEdits && edits < Math.min(name.length, known.length));
+  return candidates.toSorted((one, other) => one.edits - other.edits)[0]?.known;
+}
+
+/** Counts insertions, deletions and replacements. The texts are short, so the recursion is small. */
+function countEdits(one: string, other: string): number {
+  if (one === "" || other === "") return one.length + other.length;
+  const [shortOne, shortOther] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return countEdits(shortOne, shortOther);
+  const pairs = [
+    [shortOne, shortOther],
+    [shortOne, other],
+    [one, shortOther],
+  ] as const;
+  return 1 + Math.min(...pairs.map(([left, right]) => countEdits(left, right)));
+}

@@ -1,0 +1,63 @@
+/** Declares the commands for the user of a plant store: `login`, `status` and `logout`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { requestExitCodes } from "../../exit-codes.ts";
+import { loginOptions, statusOptions, urlOption } from "../../options.ts";
+
+const tokenAdvice = `run "plantstore login", which asks for it`;
+const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
+
+/** `plantstore login`. */
+export const loginCommand: Command = {
+  name: "login",
+  group: commandGroups.remote,
+  summary: "Save a token for a plant store",
+  description: `Saves a token for a plant store and makes that plant store the default. Reads
+the token from a prompt that does not show it, or from standard input. Checks
+first whether the token works, without creating a plant. The token is never sent
+to another origin.`,
+  options: loginOptions,
+  examples: [
+    "plantstore login",
+    "plantstore login --url https://plants.example.org/v1",
+    "plantstore login < plants.token",
+    "plantstore token issue | plantstore login",
+  ],
+  environment: configDirectory,
+  exitCodes: requestExitCodes,
+  tokenAdvice,
+  run: async (run) => (await import("./login.ts")).login(run),
+};
+
+/** `plantstore status`. */
+export const statusCommand: Command = {
+  name: "status",
+  group: commandGroups.remote,
+  summary: "Show the current server and token, and check them",
+  description: `Shows the current server and token, where each was configured, who can read the
+saved token, and whether the token works. Does not create a plant.`,
+  options: statusOptions,
+  examples: ["plantstore status", "plantstore status --url https://plants.example.org/v1 --json"],
+  environment: describeVariables(
+    "PLANTSTORE_TOKEN",
+    "PLANTSTORE_TOKEN_FILE",
+    "PLANTSTORE_CONFIG_DIR",
+  ),
+  exitCodes: [...requestExitCodes, "outputClosed"],
+  tokenAdvice,
+  run: async (run) => (await import("./status.ts")).status(run),
+};
+
+/** `plantstore logout`. */
+export const logoutCommand: Command = {
+  name: "logout",
+  group: commandGroups.remote,
+  summary: "Remove the saved token for a plant store",
+  description: `Removes the saved token for a plant store from this machine. The token stays
+valid until it expires or is revoked with "plantstore token revoke".`,
+  options: urlOption,
+  examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
+  environment: configDirectory,
+  exitCodes: ["done", "internal", "usage"],
+  tokenAdvice,
+  run: async (run) => (await import("./logout.ts")).logout(run),
+};

@@ -1,0 +1,58 @@
+/** Reads a secret from a terminal without showing it. */
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { redactTokens } from "../../../core/quote.ts";
+import { CommandError } from "../../command-error.ts";
+import { type Io, writeText } from "../../io.ts";
+
+/**
+ * Prints a question and reads a line. The terminal shows typed text again afterwards, even after an error.
+ *
+ * @throws CommandError after Ctrl-C or Ctrl-D
+ * @throws the signal's reason, once it is aborted
+ */
+export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
+  // Before the question, so that the echo is off when the user types.
+  const lines = createInterface({
+    input: io.stdin,
+    output: createSink(),
+    terminal: true,
+    historySize: 0,
+  });
+  const line = new Promise<string>((resolve, reject) => {
+    lines.once("line", resolve);
+    // After Ctrl-Z readline stays paused, and the process would end. The user starts again, because nothing shows the
+    // text before.
+    lines.on("SIGCONT", () => {
+      lines.write(null, { ctrl: true, name: "e" });
+      lines.write(null, { ctrl: true, name: "u" });
+      lines.resume();
+      void writeText(screen, redactTokens(question)).catch(reject);
+    });
+    lines.once("SIGINT", () => {
+      reject(new CommandError("interrupted", "stopped by Ctrl-C: nothing was saved"));
+    });
+    lines.once("close", () => {
+      reject(new CommandError("usage", "no token was typed: nothing was saved"));
+    });
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  try {
+    const [secret] = await Promise.all([line, writeText(screen, redactTokens(question))]);
+    return secret;
+  } finally {
+    lines.close();
+    await writeText(screen, "\n");
+  }
+}
+
+/** Discards the echo of readline. */
+function createSink(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
+}

@@ -1,0 +1,29 @@
+/** Declares `ping`. */
+import { type Command, commandGroups } from "../../command.ts";
+import { pingOptions } from "../../options.ts";
+
+/** `plantstore ping`. */
+export const pingCommand: Command = {
+  name: "ping",
+  group: commandGroups.remote,
+  summary: "Check whether a plant store is ready",
+  description: `Checks whether a plant store is ready to create plants: the server runs, is not
+stopping, and its storage is writable. Needs no token and creates nothing. With
+--wait, tries until the server is ready or the time is over.`,
+  options: pingOptions,
+  examples: [
+    "plantstore ping",
+    "plantstore ping --wait 30s && plantstore create plants.csv",
+    "plantstore ping --url https://plants.example.org/v1 --timeout 2",
+  ],
+  exitCodes: [
+    "done",
+    "internal",
+    "usage",
+    "unavailable",
+    "notAPlantStore",
+    "interrupted",
+    "terminated",
+  ],
+  run: async (run) => (await import("./ping.ts")).ping(run),
+};

@@ -1,0 +1,66 @@
+/** `plantstore ping`: checks whether a plant store is ready. */
+import { checkReadiness, type Readiness } from "../../../client/check-readiness.ts";
+import { pause } from "../../../client/pause.ts";
+import type { Run } from "../../command.ts";
+import { CommandError, interruptible } from "../../command-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import type { Io } from "../../io.ts";
+import { pingOptions } from "../../options.ts";
+import { readOptions, type Values } from "../../settings.ts";
+
+type Options = Values<typeof pingOptions>;
+
+/** Time between two attempts. */
+const retryMs = 200;
+/** Minimum time of the last attempt, which may exceed that of --wait. */
+const lastAttemptMs = 1000;
+
+/**
+ * Checks a plant store, and waits until it is ready or the time is over.
+ *
+ * @returns the exit code
+ * @throws CommandError if the plant store is not ready
+ */
+export async function ping({ flags, io, terminal }: Run): Promise<number> {
+  const options = readOptions(pingOptions, flags, io);
+  const { url, waitMs } = options;
+  const readiness = await interruptible(io, (signal) =>
+    terminal.showWhile(
+      () => `waiting for ${url}`,
+      () => waitUntilReady(options, io, signal),
+    ),
+  );
+  if (readiness.state === "ready") {
+    await terminal.note(`${url} is ready`);
+    return exitCodes.done.code;
+  }
+  const exit = readiness.state === "foreign" ? "notAPlantStore" : "unavailable";
+  const time = waitMs > 0 ? ` after ${waitMs / 1000} s` : "";
+  const advice = waitMs > 0 || exit !== "unavailable" ? "" : "; --wait 30s waits until it is";
+  throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`);
+}
+
+/** @returns the result of the last attempt */
+async function waitUntilReady(
+  { url: baseUrl, timeoutMs, waitMs }: Options,
+  { nowMs }: Io,
+  signal: AbortSignal,
+): Promise<Readiness> {
+  const endMs = nowMs() + waitMs;
+  for (;;) {
+    // The time of --wait also ends an attempt that gets no response.
+    const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
+    const attempt = { baseUrl, timeoutMs: Math.min(timeoutMs, limitMs), signal };
+    const readiness = await checkReadiness(attempt);
+    const leftMs = endMs - nowMs();
+    if (readiness.state === "ready" || leftMs <= 0) return readiness;
+    await pause(Math.min(retryMs, leftMs), [signal]);
+    signal.throwIfAborted();
+  }
+}
+
+function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): string {
+  if (readiness.state !== "notReady") return readiness.reason;
+  const { error, message } = readiness.error;
+  return `error ${error}: ${message}`;
+}

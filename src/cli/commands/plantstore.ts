@@ -1,0 +1,63 @@
+/** Declares `plantstore`, with all of its commands. */
+import type { Command } from "../command.ts";
+import { candidatesCommand, completionCommand } from "./completion/command.ts";
+import { conformCommand } from "./conform/command.ts";
+import { configCommand } from "./config/command.ts";
+import { createCommand, tokenAdvice } from "./create/command.ts";
+import { doctorCommand } from "./doctor/command.ts";
+import { explainCommand } from "./explain/command.ts";
+import { helpCommand } from "./help/command.ts";
+import { listTopics } from "./help/topics.ts";
+import { loginCommand, logoutCommand, statusCommand } from "./login/command.ts";
+import { openApiCommand } from "./openapi/command.ts";
+import { exportCommand, getCommand, listCommand } from "./read/command.ts";
+import { pingCommand } from "./ping/command.ts";
+import { serveCommand } from "./serve/command.ts";
+import { tokenCommand } from "./token/command.ts";
+
+/** `plantstore`. */
+export const plantstoreCommand: Command = {
+  name: "plantstore",
+  summary: "Durable store of plants",
+  description: "Stores plants durably behind an HTTP service, and sends plants to it.",
+  examples: [
+    "plantstore serve                      start a plant store",
+    "plantstore create --id 1 --name fern  create a plant in it",
+    "plantstore list                       show the plants in it",
+  ],
+  environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
+  listTopics,
+  exitCodes: ["done", "internal", "usage"],
+  exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
+  tokenAdvice,
+  commands: [
+    serveCommand,
+    pingCommand,
+    createCommand,
+    loginCommand,
+    logoutCommand,
+    statusCommand,
+    conformCommand,
+    listCommand,
+    getCommand,
+    exportCommand,
+    tokenCommand,
+    doctorCommand,
+    configCommand,
+    explainCommand,
+    openApiCommand,
+    completionCommand,
+    helpCommand,
+    candidatesCommand,
+  ],
+  hints: {
+    auth: `"plantstore login" saves a token`,
+    version: `"plantstore --version" prints the version`,
+    import: `"plantstore create FILE" creates the plants of a file`,
+    add: `"plantstore create" creates plants`,
+    delete: "the service creates plants; it does not delete them",
+    remove: "the service creates plants; it does not delete them",
+    update: `"plantstore serve --on-conflict replace" lets creates replace plants`,
+    start: `"plantstore serve" starts a plant store`,
+  },
+};

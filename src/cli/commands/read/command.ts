@@ -1,0 +1,70 @@
+/** Declares the commands that read a store: `list`, `get` and `export`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { storeExitCodes } from "../../exit-codes.ts";
+import { exportOptions, getOptions, listOptions } from "../../options.ts";
+
+const environment = describeVariables("PLANTSTORE_DATA_DIR");
+
+/** `plantstore list`. */
+export const listCommand: Command = {
+  name: "list",
+  group: commandGroups.local,
+  summary: "List plants of a store",
+  description: `Lists plants of a store in the order of their ids: as a table on a terminal,
+otherwise as one line of JSON per plant. Reads the store itself, without a server
+or a token. Servers may write to it at the same time. The command "export" prints
+all plants.`,
+  options: listOptions,
+  examples: [
+    "plantstore list",
+    "plantstore list --after 100 --limit 20",
+    "plantstore list --tag pot --csv > pots.csv",
+    "plantstore list --count",
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./list.ts")).list(run),
+};
+
+/** `plantstore get`. */
+export const getCommand: Command = {
+  name: "get",
+  group: commandGroups.local,
+  summary: "Print plants of a store by their ids",
+  description: `Prints the plants with the given ids, each as one line of JSON, in the order of
+the ids. Names the unknown ids at the end. Reads the store itself, without a
+server or a token. Servers may write to it at the same time.`,
+  arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
+  options: getOptions,
+  examples: [
+    "plantstore get 1",
+    "plantstore get 1 2 3 | jq .name",
+    "plantstore get -9223372036854775808",
+    "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
+  run: async (run) => (await import("./get.ts")).get(run),
+};
+
+/** `plantstore export`. */
+export const exportCommand: Command = {
+  name: "export",
+  group: commandGroups.local,
+  summary: "Print all plants of a store",
+  description: `Prints all plants of a store in the order of their ids, as one line of JSON per
+plant or as CSV. Reads the store itself, without a server or a token. Servers may write to
+it at the same time: every plant that was acknowledged before the export starts
+is printed, each id once. Plants that are created during the export may be
+printed too.`,
+  options: exportOptions,
+  examples: [
+    "plantstore export > plants.ndjson",
+    "plantstore export --csv > plants.csv",
+    "plantstore export --store sqlite:old.db |",
+    "  plantstore create --many --quiet",
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],
+  run: async (run) => (await import("./export.ts")).exportPlants(run),
+};

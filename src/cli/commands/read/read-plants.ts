@@ -1,0 +1,60 @@
+/** Opens a store for `list`, `get` and `export`, and tells a user which one it is and where else plants may be. */
+import { checkReadiness } from "../../../client/check-readiness.ts";
+import type { StoreReader } from "../../../core/store.ts";
+import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
+import type { Run } from "../../command.ts";
+import { CommandError } from "../../command-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import type { Io } from "../../io.ts";
+import { urlOption } from "../../options.ts";
+import { isLoopback } from "../../plaintext-warning.ts";
+import { readOption } from "../../settings.ts";
+import { readStore } from "../../store-access.ts";
+
+/** Limit for a request to a server of this machine, in milliseconds. */
+const requestTimeoutMs = 1000;
+
+/**
+ * Opens a store, names it on a terminal, and reads from it.
+ *
+ * @throws CommandError if the store cannot be read, and every error of `read`
+ */
+export async function readPlants<T>(
+  url: string,
+  { io, terminal }: Run,
+  read: (store: StoreReader) => Promise<T>,
+): Promise<T> {
+  try {
+    return await readStore(url, async (store) => {
+      if (io.stderr.isTTY) await terminal.note(`Store: ${describeStoreUrl(url)}`);
+      return read(store);
+    });
+  } catch (error) {
+    const isUnusable = error instanceof CommandError && error.exitCode === exitCodes.usage.code;
+    const [hint] = isUnusable ? await explainMissing(url, io) : [];
+    if (!isUnusable || hint === undefined) throw error;
+    throw new CommandError("usage", error.message, { cause: error, hints: [hint] });
+  }
+}
+
+/**
+ * Explains why a local store may lack a plant: `create` sends plants to a server that uses another store.
+ *
+ * @returns one sentence, or nothing
+ */
+export async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
+  if (parseStoreUrl(storeUrl).engine === "postgres") return [];
+  const { value: url = "", source } = readOption(urlOption.url, undefined, io);
+  const place = source === urlOption.url.env ? `${source} is` : "the last login was to";
+  if (!isLoopback(new URL(url).hostname)) {
+    return [
+      `${place} ${url}, whose plants are not in this store: run this command on that machine, or set --store to its database`,
+    ];
+  }
+  const { signal } = new AbortController();
+  const readiness = await checkReadiness({ baseUrl: url, timeoutMs: requestTimeoutMs, signal });
+  if (readiness.state !== "ready" || !readiness.isVolatile) return [];
+  return [
+    `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
+  ];
+}

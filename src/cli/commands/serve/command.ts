@@ -1,0 +1,33 @@
+/** Declares `serve`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { serveOptions } from "../../options.ts";
+
+/** `plantstore serve`. */
+export const serveCommand: Command = {
+  name: "serve",
+  group: commandGroups.server,
+  summary: "Start a plant store",
+  description: `Serves a plant store over HTTP until Ctrl-C. Prints its URL on stdout once it
+accepts requests. The first start of a store issues a token and saves it, so that
+"plantstore create" on this machine can use it. With PLANTSTORE_TOKEN, serve
+accepts that token, and issues and saves none. --ephemeral saves nothing; a
+script gets its token with --json.`,
+  options: serveOptions,
+  isGrouped: true,
+  examples: [
+    "plantstore serve",
+    "plantstore serve --port 8080 --base-path /v1",
+    "plantstore serve --store sqlite:/var/lib/plantstore/plants.db",
+    "plantstore serve --ephemeral --json",
+    "plantstore serve --ephemeral --seed plants.ndjson",
+    "plantstore serve --host :: --tls-cert cert.pem --tls-key key.pem",
+  ],
+  environment: describeVariables(
+    "PLANTSTORE_TOKEN",
+    "PLANTSTORE_DATA_DIR",
+    "PLANTSTORE_CONFIG_DIR",
+  ),
+  exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken"],
+  tokenAdvice: "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input) to create",
+  run: async (run) => (await import("./serve.ts")).serve(run),
+};

@@ -1,0 +1,99 @@
+/** Provides the first token of a store, so that `create` works without further setup. */
+import { toTokenPrefix } from "../../../auth/token-format.ts";
+import { digestToken, mintToken } from "../../../auth/token.ts";
+import type { PlantStore } from "../../../core/store.ts";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  removeMemoryToken,
+  saveToken,
+} from "../../config/credentials.ts";
+
+/** The token that `create` will use for a server. */
+export type FirstToken =
+  /** PLANTSTORE_TOKEN: nothing is issued or saved. */
+  | { readonly kind: "environment" }
+  /** Saved by an earlier run. */
+  | { readonly kind: "saved" }
+  /** Issued by this run, and saved for good, until the server stops, or not at all. */
+  | {
+      readonly kind: "issued";
+      readonly token: string;
+      readonly saved: "always" | "untilStop" | "never";
+    }
+  /** The store has tokens, and none of them is saved for this user. */
+  | { readonly kind: "none" };
+
+/**
+ * Gives a new store its first token: the token that is saved for its address, or a new one, which is saved. A store with
+ * tokens gets no other one. If one of its tokens is saved for another address, that token is saved for this address too,
+ * because a store may move. No other saved token changes. A token that a killed server with a `memory:` store left for
+ * the address is removed.
+ *
+ * @param origin scheme, host and port of the server, which has this address now
+ * @param isMemory true for a `memory:` store, whose token is saved until the server stops
+ * @throws CommandError if a saved token cannot be read or saved; StoreError
+ */
+export async function provideFirstToken(
+  store: Pick<PlantStore, "addToken" | "listTokens">,
+  origin: string,
+  configDirectory: string,
+  isMemory: boolean,
+): Promise<FirstToken> {
+  await removeMemoryToken(configDirectory, origin);
+  const savedHere = readSavedToken(configDirectory, origin);
+  const issued = new Set((await store.listTokens()).map((record) => record.digest));
+
+  if (issued.size === 0) {
+    const token = savedHere ?? mintToken();
+    const mark = isMemory ? { store: "memory:" as const } : {};
+    // Saved first: after a crash in between, the next start finds the saved token and an empty store.
+    if (savedHere === undefined) await saveToken(configDirectory, origin, token, mark);
+    await addFirstToken(store, token);
+    if (savedHere !== undefined) return { kind: "saved" };
+    return { kind: "issued", token, saved: isMemory ? "untilStop" : "always" };
+  }
+  if (savedHere !== undefined) {
+    return { kind: issued.has(digestToken(savedHere)) ? "saved" : "none" };
+  }
+  const own = await findSavedToken(configDirectory, (token) => issued.has(digestToken(token)));
+  if (own === undefined) return { kind: "none" };
+  await saveToken(configDirectory, origin, own);
+  return { kind: "saved" };
+}
+
+/** Gives a new store its first token, and saves it nowhere else. @throws StoreError */
+export async function issueUnsavedToken(store: Pick<PlantStore, "addToken">): Promise<FirstToken> {
+  const token = mintToken();
+  await addFirstToken(store, token);
+  return { kind: "issued", token, saved: "never" };
+}
+
+async function addFirstToken(store: Pick<PlantStore, "addToken">, token: string): Promise<void> {
+  await store.addToken({
+    digest: digestToken(token),
+    prefix: toTokenPrefix(token),
+    name: "first",
+    issuedAtMs: Date.now(),
+  });
+}
+
+async function findSavedToken(
+  configDirectory: string,
+  isWanted: (token: string) => boolean,
+): Promise<string | undefined> {
+  for (const origin of await listSavedOrigins(configDirectory)) {
+    const token = readValidToken(configDirectory, origin);
+    if (token !== undefined && isWanted(token)) return token;
+  }
+  return undefined;
+}
+
+/** Ignores unreadable files of other origins. */
+function readValidToken(configDirectory: string, origin: string): string | undefined {
+  try {
+    return readSavedToken(configDirectory, origin);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/** Writes log lines together, and never waits for their reader. */
+import { type OutputStream, writeText } from "../../io.ts";
+
+/** A log that is written to a stream. */
+export interface LogOutput {
+  /** Writes a line, which includes its line break. */
+  readonly write: (line: string) => void;
+  /**
+   * Writes the remaining lines.
+   *
+   * @returns whether none is pending: false if the reader accepts nothing for a second
+   */
+  close(): Promise<boolean>;
+}
+
+/** Maximum time for which a line waits for others. */
+const gatherMs = 50;
+/** Lines are written at once from this number of UTF-16 code units on. */
+const gatherLength = 64 * 1024;
+/** Maximum number of pending bytes; further lines are dropped. */
+const maxLagBytes = 4 * 1024 * 1024;
+const closeMs = 1000;
+
+/**
+ * Opens a log.
+ *
+ * @param onLoss receives the number of dropped lines as soon as the reader accepts lines again
+ */
+export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void): LogOutput {
+  let gathered = "";
+  let lost = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = gathered;
+    gathered = "";
+    // A log whose reader has gone must not stop the service.
+    return text === "" ? Promise.resolve() : writeText(stream, text).catch(() => undefined);
+  }
+
+  return {
+    write(line) {
+      if (stream.writableLength > maxLagBytes) {
+        lost++;
+        return;
+      }
+      const count = lost;
+      lost = 0;
+      if (count > 0) onLoss(count);
+      gathered += line;
+      if (gathered.length >= gatherLength) void flush();
+      else timer ??= setTimeout(() => void flush(), gatherMs);
+    },
+    async close() {
+      // A stream writes in order: this is the last write.
+      const written = flush()
+        .then(() => writeText(stream, ""))
+        .then(
+          () => true,
+          () => true,
+        );
+      let timeout: NodeJS.Timeout | undefined;
+      const late = new Promise<boolean>((resolve) => {
+        timeout = setTimeout(() => resolve(false), closeMs);
+      });
+      const isWritten = await Promise.race([written, late]);
+      clearTimeout(timeout);
+      return isWritten;
+    },
+  };
+}

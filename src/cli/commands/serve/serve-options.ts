@@ -1,0 +1,105 @@
+/** The options of one `plantstore serve`. */
+import { randomInt } from "node:crypto";
+import { findTokenProblem, trimToken } from "../../../auth/token-text.ts";
+import type { FaultOptions } from "../../../server/faults.ts";
+import type { Log } from "../../../server/ops/log.ts";
+import type { Run } from "../../command.ts";
+import { CommandError, UsageError } from "../../command-error.ts";
+import type { Io } from "../../io.ts";
+import { maxFaultSeed } from "../../../library/options.ts";
+import { serveOptions } from "../../options.ts";
+import { type Flags, readOptions, type Values } from "../../settings.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import type { TlsFiles } from "./tls-files.ts";
+
+type Settings = Values<typeof serveOptions>;
+
+/** Options for {@link serve}. */
+export interface ServeOptions extends Omit<
+  Settings,
+  "tlsCert" | "tlsKey" | "latencyMs" | "failRate" | "dropRate" | "faultSeed"
+> {
+  /** Undefined if no fault is on. */
+  readonly faults: FaultOptions | undefined;
+  readonly tls: TlsFiles | undefined;
+  /** A token to accept in addition to the issued ones. */
+  readonly environmentToken: string | undefined;
+}
+
+/** A run of `serve`. */
+export interface ServerRun {
+  readonly options: ServeOptions;
+  readonly io: Io;
+  readonly terminal: Terminal;
+  readonly log: Log;
+  /** Returns the time for requests in flight when the server stops. */
+  readonly readStopTimeMs: () => number;
+}
+
+/** Reads the options of a command line. @throws CommandError for an invalid option or combination */
+export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): ServeOptions {
+  const environmentToken = readEnvironmentToken(io);
+  const { tlsCert, tlsKey, latencyMs, failRate, dropRate, faultSeed, ...options } = toEphemeral(
+    readOptions(serveOptions, flags, io),
+    flags,
+  );
+  assertOneAddress(flags);
+  const { socketPath, maxBodyBytes, maxWaitingBytes } = options;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key must be set together");
+  }
+  if (tlsCert !== undefined && socketPath !== undefined) {
+    throw new UsageError(
+      "--socket does not support TLS: remove --tls-cert, or listen on an address",
+    );
+  }
+  if (maxWaitingBytes < maxBodyBytes) {
+    throw new UsageError("--max-waiting must be at least --max-body");
+  }
+  const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
+  const hasFaults = latencyMs !== 0 || failRate > 0 || dropRate > 0;
+  const faults = hasFaults
+    ? { latencyMs, failRate, dropRate, seed: faultSeed ?? randomInt(maxFaultSeed) }
+    : undefined;
+  assertSeeds(options);
+  return { ...options, tls, faults, environmentToken };
+}
+
+function toEphemeral<T extends Pick<Values<typeof serveOptions>, "isEphemeral" | "port" | "store">>(
+  options: T,
+  { port, store }: Flags,
+): T {
+  if (!options.isEphemeral) return options;
+  if (store !== undefined) {
+    throw new UsageError("--ephemeral replaces --store: remove one of them");
+  }
+  return { ...options, store: "memory:", ...(port === undefined && { port: 0 }) };
+}
+
+/** A seed of a durable store is checked before it is stored, and read again at the next start. */
+function assertSeeds({ seeds, store }: Pick<Settings, "seeds" | "store">): void {
+  if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
+    throw new UsageError("--seed - (standard input) is given twice: remove one of them");
+  }
+  if (seeds.includes("-") && store !== "memory:") {
+    throw new UsageError(`--seed - (standard input) ${replayAdvice}`);
+  }
+}
+
+/** Continues a sentence that starts with a seed that is not a regular file. */
+export const replayAdvice =
+  "cannot be read again at the next start: a durable store needs a file; use one, or --store memory:";
+
+function assertOneAddress({ socketPath, port, host }: Flags): void {
+  const flag = port === undefined ? host && "--host" : "--port";
+  if (socketPath && flag) throw new UsageError(`--socket replaces ${flag}: remove one of them`);
+}
+
+function readEnvironmentToken({ env }: Io): string | undefined {
+  const text = env["PLANTSTORE_TOKEN"];
+  if (!text) return undefined;
+  const token = trimToken(text);
+  const problem = findTokenProblem(token);
+  if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
+  return token;
+}

@@ -1,0 +1,202 @@
+/** Messages of `serve` once it accepts requests. */
+import { resolve } from "node:path";
+import { toShellWord } from "../../../core/shell-word.ts";
+import type { SeedTally } from "../../../library/seed.ts";
+import { faultOptions } from "../../../library/options.ts";
+import type { FaultOptions } from "../../../server/faults.ts";
+import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
+import type { Io } from "../../io.ts";
+import { storeOption, urlOption } from "../../options.ts";
+import { toInvocation } from "../../invocation.ts";
+import { findServeExposures } from "../../permissions.ts";
+import { isLoopback } from "../../plaintext-warning.ts";
+import { readOption } from "../../settings.ts";
+import { type BannerRow, printBanner } from "./banner.ts";
+import type { FirstToken } from "./first-token.ts";
+import type { ServeOptions, ServerRun } from "./serve-options.ts";
+
+/** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
+const minTokenLength = 16;
+
+/** A server that accepts requests. */
+interface Started {
+  readonly url: string;
+  readonly token: FirstToken;
+  /** Undefined without seeds. */
+  readonly seeded: SeedTally | undefined;
+}
+
+/** Prints warnings, and where the server is: as messages to the user, or as lines of a JSON log. */
+export async function printStart(started: Started, run: ServerRun): Promise<void> {
+  const { url, token } = started;
+  const { options, io, terminal, log } = run;
+  const isJson = options.logFormat === "json";
+  const { store: storeUrl, tls } = options;
+  const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
+  // A log would keep the token.
+  const isForUser = !isJson && io.stderr.isTTY === true;
+  for (const warning of [...findRisks(token, options, isForUser), ...exposures]) {
+    if (isJson) log.message("warn", warning);
+    else await terminal.warning(warning);
+  }
+  const print = async (line: string): Promise<void> => {
+    if (isJson) log.message("info", line);
+    else await terminal.note(line);
+  };
+  const command = toInvocation(io);
+  if (isForUser) {
+    await printBanner(toRows(started, options, { io, command }), url, run);
+    return;
+  }
+  for (const line of describeStart(started, options, command)) await print(line);
+  if (isJson) await print(`Listening on ${url}`);
+}
+
+/** @param isShown whether the user sees an issued token */
+function findRisks(token: FirstToken, options: ServeOptions, isShown: boolean): readonly string[] {
+  const { host, socketPath, tls, store, environmentToken, faults } = options;
+  const risks = [];
+  const isLocal = isLoopback(host.includes(":") ? `[${host}]` : host);
+  if (socketPath === undefined && tls === undefined && !isLocal) {
+    risks.push(
+      `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
+    );
+  }
+  if (token.kind === "none" && store === "memory:") {
+    risks.push("no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN");
+  }
+  if (token.kind === "issued" && token.saved === "never" && !options.json && !isShown) {
+    risks.push(
+      "no client knows the token of this server: print it with --json, or set PLANTSTORE_TOKEN",
+    );
+  }
+  if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
+    risks.push(
+      `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
+    );
+  }
+  if (faults !== undefined) risks.push(...describeFaults(faults));
+  return risks;
+}
+
+function describeFaults({ latencyMs, failRate, dropRate, seed }: FaultOptions): readonly string[] {
+  const types = faultOptions;
+  const flags = [
+    latencyMs === 0 ? "" : `--latency ${types.latencyMs.type.format(latencyMs)} `,
+    failRate === 0 ? "" : `--fail-rate ${types.failRate.type.format(failRate)} `,
+    dropRate === 0 ? "" : `--drop-rate ${types.dropRate.type.format(dropRate)} `,
+  ].join("");
+  const faults = `faults are on for tests of clients: ${flags}--fault-seed ${seed}`;
+  if (dropRate === 0) return [faults];
+  return [
+    faults,
+    "--drop-rate closes connections after a plant is stored, so the contract's one response for each request does not hold",
+  ];
+}
+
+function describeStart(
+  { token, seeded }: Started,
+  { statusMode, store }: ServeOptions,
+  command: string,
+): readonly string[] {
+  const lines = [`Plants are stored in ${describePlace(store)}`];
+  if (seeded !== undefined) lines.push(`Seeds: ${describeSeeded(seeded)}`);
+  if (statusMode === "http") lines.push(`The status of a failed create is ${httpStatus}`);
+  if (token.kind === "issued") lines.push(describeIssued[token.saved]);
+  if (token.kind === "none" && store !== "memory:") {
+    lines.push(
+      `No token of this store is saved for this user: run \`${command} token issue\` and \`${command} login\``,
+    );
+  }
+  return lines;
+}
+
+const httpStatus = "the one that its error number begins with, not 400 (--status-mode http)";
+
+function describeSeeded({ created, unchanged, replaced }: SeedTally): string {
+  return `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
+}
+
+const describeIssued = {
+  always: "A token was issued, and saved for this user",
+  untilStop: "A token was issued, and saved for this user until the server stops",
+  never: "A token was issued; it is not saved",
+} as const;
+
+function describePlace(store: string): string {
+  return store === "memory:" ? "memory, until the server stops" : describeStoreUrl(store);
+}
+
+/** The rows of the banner. The commands in it work as they are printed. */
+function toRows(
+  { url, token, seeded }: Started,
+  options: ServeOptions,
+  { io, command }: { readonly io: Io; readonly command: string },
+): readonly BannerRow[] {
+  const { store, socketPath } = options;
+  const option = isDefaultUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
+  const create = `${command} create${option} --id 1 --name fern`;
+  const rows: BannerRow[] = [{ label: "Store", text: describePlace(store) }];
+  if (seeded !== undefined) rows.push({ label: "Seeds", text: describeSeeded(seeded) });
+  if (options.statusMode === "http") rows.push({ label: "Status", text: httpStatus });
+  switch (token.kind) {
+    case "environment":
+      rows.push({ label: "Token", text: "the one in PLANTSTORE_TOKEN" });
+      rows.push({
+        label: "Try",
+        text: "in a second terminal with this PLANTSTORE_TOKEN:",
+        line: create,
+      });
+      break;
+    case "saved":
+      rows.push({ label: "Token", text: "the one that is saved for this user" });
+      rows.push({ label: "Try", text: "in a second terminal:", line: create });
+      break;
+    case "issued":
+      rows.push({ label: "Token", text: describeNew[token.saved], line: token.token });
+      rows.push({
+        label: "Try",
+        text: "in a second terminal:",
+        line: token.saved === "never" ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
+      });
+      break;
+    case "none":
+      rows.push({ label: "Token", text: "none of this store is saved for this user" });
+      if (store !== "memory:") {
+        const login = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
+        rows.push({
+          label: "Try",
+          text: "in a second terminal, to issue and save one:",
+          line: login,
+        });
+      }
+  }
+  // The client uses no Unix sockets.
+  const usable = socketPath === undefined ? rows : rows.filter(({ label }) => label !== "Try");
+  return [...usable, { label: "Stop", text: "Ctrl-C" }];
+}
+
+const describeNew = {
+  always: "new, saved for this user, and shown only now:",
+  untilStop: "new, saved until the server stops, and shown only now:",
+  never: "new, not saved, and shown only now:",
+} as const;
+
+/** The URL of a database may contain a password, which the user adds. */
+function toStoreFlag(store: string, io: Io): string {
+  const location = parseStoreUrl(store);
+  if (location.engine !== "sqlite") return ` --store ${toShellWord(describeStoreUrl(store))}`;
+  const url = `sqlite:${resolve(location.path)}`;
+  return url === readOption(storeOption.store, undefined, io).value
+    ? ""
+    : ` --store ${toShellWord(url)}`;
+}
+
+/** Checks whether `create` sends to this URL by default. */
+function isDefaultUrl(url: string, io: Io): boolean {
+  try {
+    return readOption(urlOption.url, undefined, io).value === url;
+  } catch {
+    return false; // Commands that use the setting report its error.
+  }
+}

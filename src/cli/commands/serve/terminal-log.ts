@@ -1,0 +1,55 @@
+/** Formats the log of `serve` for a terminal: coloured, and wrapped at words. */
+import { escapeUnprintable } from "../../../core/quote.ts";
+import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops/log.ts";
+import type { OutputStream } from "../../io.ts";
+import type { Palette } from "../../terminal/terminal.ts";
+import { wrapText } from "../../terminal/text-width.ts";
+
+/** The time of day and a space. */
+const timeColumns = "00:00:00 ".length;
+
+/** Creates the format, with the local time of day. The width of the terminal may change. */
+export function createTerminalFormat(
+  palette: Palette,
+  screen: Pick<OutputStream, "columns">,
+): LineFormat {
+  const { dim } = palette;
+  const labels: Readonly<Record<LogLevel, string>> = {
+    error: `${palette.error("error")}: `,
+    warn: `${palette.warning("warning")}: `,
+    info: "",
+    debug: dim("debug: "),
+  };
+
+  function toLine(text: string): string {
+    const time = new Date().toTimeString().slice(0, timeColumns - 1);
+    return `${dim(time)} ${wrapText(text, screen.columns || 80, timeColumns, timeColumns)}\n`;
+  }
+
+  return {
+    message: (level, text) =>
+      text
+        .split("\n")
+        .map((line, index) => toLine((index === 0 ? labels[level] : "") + escapeUnprintable(line)))
+        .join(""),
+    request(level, record) {
+      const { method, path = "", status, error, result, durationMs, requestId } = record;
+      const paint = level === "error" ? palette.error : level === "warn" ? palette.warning : String;
+      const shownStatus = status < 400 ? palette.success(String(status)) : paint(String(status));
+      const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path)}`;
+      const outcome = error === undefined ? (result ?? "") : `${outcomes[level]} ${error}`;
+      const lost = record.isDropped ? "dropped on purpose" : record.isAborted ? "client left" : "";
+      const words = [shownStatus, request, outcome, lost, dim(`${durationMs.toFixed(1)} ms`)];
+      if (error !== undefined) words.push(dim(`id ${requestId}`));
+      return toLine(words.filter((word) => word !== "").join(" "));
+    },
+  };
+}
+
+/** A client causes a rejection; everything else is a failure of the server. */
+const outcomes: Readonly<Record<LogLevel, string>> = {
+  error: "failed",
+  warn: "unavailable",
+  info: "rejected",
+  debug: "error",
+};

@@ -1,0 +1,68 @@
+/** Reads the certificate of a server. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { TlsCertificate } from "../../../server/http/listener.ts";
+import { CommandError, toSystemReason } from "../../command-error.ts";
+
+/** The files of a certificate and its key, in PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A server that reloads its certificate cannot ask for a password. */
+const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
+
+/**
+ * Reads a certificate and its key.
+ *
+ * @throws CommandError if a file cannot be read, or the key does not match the certificate
+ */
+export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
+  const cert = await read(certFile);
+  const key = await read(keyFile);
+  const certificate = attempt(
+    () => new X509Certificate(cert),
+    (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
+  );
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    (reason) =>
+      encryptedKey.test(key)
+        ? `${keyFile} is encrypted: "openssl pkey" writes it without a password`
+        : `${keyFile} contains no private key in PEM: ${reason}`,
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new CommandError("usage", `the key in ${keyFile} does not match ${certFile}`);
+  }
+  attempt(
+    () => createSecureContext({ cert, key }),
+    (reason) => `${certFile} and ${keyFile} cannot be used: ${reason}`,
+  );
+  return { cert, key };
+}
+
+function attempt<T>(parse: () => T, toMessage: (reason: string) => string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new CommandError("usage", toMessage(toOpensslReason(error)), { cause: error });
+  }
+}
+
+/** The message of OpenSSL also contains an error number and a module name. */
+function toOpensslReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
+}
+
+async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new CommandError("usage", `${path} can't be read: ${toSystemReason(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,75 @@
+/** Declares the commands for the owner of a store: `token issue`, `token list` and `token revoke`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { storeExitCodes } from "../../exit-codes.ts";
+import { storeOption, tokenIssueOptions, tokenListOptions } from "../../options.ts";
+
+const environment = describeVariables("PLANTSTORE_DATA_DIR");
+
+const issueCommand: Command = {
+  name: "issue",
+  summary: "Issue a token",
+  description: `Issues a token for a store and prints it on standard output. It is not shown
+again: the store keeps only its digest. Running servers accept the token within
+one second.`,
+  options: tokenIssueOptions,
+  examples: [
+    "plantstore token issue",
+    "plantstore token issue --name ci --expires 30d > ci.token",
+    "plantstore token issue --json | jq -r .token",
+    "plantstore token issue | plantstore login",
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./issue.ts")).issueToken(run),
+};
+
+const listCommand: Command = {
+  name: "list",
+  summary: "Show the tokens of a store",
+  description: `Shows the name and the first characters of each token, when it was issued, when
+it expires, the day of its last use, and whether it is active: as a table on a
+terminal, otherwise as one line of JSON per token.`,
+  options: tokenListOptions,
+  examples: [
+    "plantstore token list",
+    `plantstore token list --json | jq 'select(.state == "expired")'`,
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./list.ts")).listTokens(run),
+};
+
+const revokeCommand: Command = {
+  name: "revoke",
+  summary: "Revoke a token",
+  description:
+    "Revokes the token with a name or a prefix. Running servers reject the token within one second.",
+  arguments: [{ name: "<token>", help: "Token name or prefix" }],
+  options: storeOption,
+  examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh"],
+  environment,
+  exitCodes: storeExitCodes,
+  run: async (run) => (await import("./revoke.ts")).revokeToken(run),
+};
+
+/** `plantstore token`. */
+export const tokenCommand: Command = {
+  name: "token",
+  group: commandGroups.local,
+  summary: "Issue, list and revoke tokens of a store",
+  description: `Manages the tokens of a store, which decide who can create plants. Opens the
+store itself, without a server. Running servers follow within one second.`,
+  examples: [
+    "plantstore token issue --name ci --expires 30d",
+    "plantstore token list",
+    "plantstore token revoke ci",
+  ],
+  exitCodes: storeExitCodes,
+  commands: [issueCommand, listCommand, revokeCommand],
+  hints: {
+    create: `"plantstore token issue" issues a token`,
+    add: `"plantstore token issue" issues a token`,
+    delete: `"plantstore token revoke" revokes a token`,
+    remove: `"plantstore token revoke" revokes a token`,
+  },
+};

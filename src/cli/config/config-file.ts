@@ -1,0 +1,100 @@
+/** Small JSON files in the configuration directory, readable only by their owner. */
+import { constants, existsSync, promises, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CommandError, toSystemReason } from "../command-error.ts";
+import { loadWithoutSignals } from "../io.ts";
+
+const ownerOnlyFile = 0o600;
+const ownerOnlyDirectory = 0o700;
+
+/** The extension of the files. */
+export const extension = ".json";
+
+/** The path of a file in a folder. */
+export function toConfigFile(folder: string, name: string): string {
+  return join(folder, name + extension);
+}
+
+/**
+ * Reads a file.
+ *
+ * @returns undefined for a missing file; null for invalid JSON
+ * @throws CommandError if it cannot be read
+ */
+export function readConfigFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw unreadable(path, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Replaces a file atomically.
+ *
+ * @param name without the extension
+ * @param what its content, for the message
+ * @throws CommandError if it cannot be written
+ */
+export async function writeConfigFile(
+  folder: string,
+  name: string,
+  what: string,
+  content: Readonly<Record<string, string>>,
+): Promise<void> {
+  try {
+    // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
+    await createFolder(folder);
+    await promises.access(folder, constants.W_OK);
+    const { default: Conf } = await loadWithoutSignals(() => import("conf"));
+    const file = new Conf<typeof content>({
+      cwd: folder,
+      configName: name,
+      configFileMode: ownerOnlyFile,
+      accessPropertiesByDotNotation: false,
+      clearInvalidConfig: false,
+    });
+    file.store = content;
+  } catch (error) {
+    throw new CommandError(
+      "internal",
+      `${what} can't be saved in ${folder} (${toSystemReason(error)}): make it a writable directory, or set PLANTSTORE_CONFIG_DIR`,
+      { cause: error },
+    );
+  }
+}
+
+/** Node 20: a recursive mkdir never returns where no directory can be created, as in /proc. */
+async function createFolder(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  await createFolder(dirname(path));
+  await promises.mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
+    if (!existsSync(path)) throw error;
+  });
+}
+
+/** Checks whether a file does not exist, or its path leads through another file. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "ENOENT" || error.code === "ENOTDIR";
+}
+
+/** The error for a file that cannot be read. */
+export function unreadable(path: string, cause: unknown): CommandError {
+  return new CommandError("usage", `${path} can't be read: ${toSystemReason(cause)}`, { cause });
+}
+
+/** The error for a file with invalid content. */
+export function broken(path: string, what: string): CommandError {
+  return new CommandError(
+    "usage",
+    `${path} is broken: it contains no ${what}; fix it or delete it`,
+  );
+}

@@ -1,0 +1,181 @@
+/** Saved tokens: one file for each origin, so that saving one token cannot damage another. */
+import { promises, statSync } from "node:fs";
+import { platform } from "node:os";
+import { join } from "node:path";
+import { CommandError, toSystemReason } from "../command-error.ts";
+import {
+  broken,
+  extension,
+  isMissing,
+  readConfigFile,
+  toConfigFile,
+  unreadable,
+  writeConfigFile,
+} from "./config-file.ts";
+
+/** A token, and the only origin (RFC 6454) that it is sent to. */
+interface SavedToken {
+  readonly origin: string;
+  readonly token: string;
+  /** Present for the token of a `memory:` store, which is removed when its server stops. */
+  readonly store?: "memory:";
+}
+
+/** The bits of a file's mode for everyone except its owner. */
+const groupAndOthersBits = 0o077;
+const othersBits = 0o007;
+
+/** The path of the file with the token for an origin. */
+export function toCredentialFile(configDirectory: string, origin: string): string {
+  return toConfigFile(toCredentialFolder(configDirectory), encodeURIComponent(origin));
+}
+
+/**
+ * Reads the token that is saved for exactly this origin.
+ *
+ * @throws CommandError if the file cannot be read, is broken, or is readable by others
+ */
+export function readSavedToken(configDirectory: string, origin: string): string | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  return saved?.origin === origin ? saved.token : undefined;
+}
+
+/**
+ * Lists the origins with a saved token, without opening their files.
+ *
+ * @throws CommandError if the directory cannot be read
+ */
+export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
+  const folder = toCredentialFolder(configDirectory);
+  const names = await promises.readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw unreadable(folder, error);
+  });
+  return names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => decodeName(name.slice(0, -extension.length)))
+    .filter((origin) => origin !== undefined)
+    .toSorted();
+}
+
+/**
+ * Saves the token for an origin; replaces an existing one.
+ *
+ * @param mark marks the token of a `memory:` store for {@link removeMemoryToken}
+ * @throws CommandError if the file cannot be written, or the existing one is broken or readable by others
+ */
+export async function saveToken(
+  configDirectory: string,
+  origin: string,
+  token: string,
+  mark: Pick<SavedToken, "store"> = {},
+): Promise<void> {
+  readSavedToken(configDirectory, origin);
+  const name = encodeURIComponent(origin);
+  await writeConfigFile(toCredentialFolder(configDirectory), name, "the token", {
+    origin,
+    token,
+    ...mark,
+  });
+}
+
+/**
+ * Removes the token for an origin if it belongs to a `memory:` store.
+ *
+ * @param token removes only this one; by default any
+ * @throws CommandError if the file cannot be read or removed
+ */
+export async function removeMemoryToken(
+  configDirectory: string,
+  origin: string,
+  token?: string,
+): Promise<void> {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  if (saved?.store !== "memory:" || (token !== undefined && saved.token !== token)) return;
+  await removeToken(configDirectory, origin);
+}
+
+/**
+ * Removes the token for an origin, even if its file is broken.
+ *
+ * @returns whether the file existed
+ * @throws CommandError if it cannot be removed
+ */
+export async function removeToken(configDirectory: string, origin: string): Promise<boolean> {
+  const file = toCredentialFile(configDirectory, origin);
+  try {
+    await promises.rm(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw new CommandError("internal", `${file} can't be removed: ${toSystemReason(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Users who can read a file, besides its owner. */
+export type FileReaders = "nobody" | "group" | "everybody";
+
+/**
+ * Finds the file with the token for an origin, without opening it.
+ *
+ * @returns undefined without a file; `readers` is undefined on Windows, whose file modes do not contain it
+ */
+export async function findCredentialFile(
+  configDirectory: string,
+  origin: string,
+): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
+  const path = toCredentialFile(configDirectory, origin);
+  const stats = await promises.stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (platform() === "win32") return { path, readers: undefined };
+  if ((stats.mode & othersBits) !== 0) return { path, readers: "everybody" };
+  return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
+}
+
+function readCredentialFile(path: string): SavedToken | undefined {
+  if (isOpenToOthers(readMode(path))) {
+    throw new CommandError(
+      "usage",
+      `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
+    );
+  }
+  const saved = readConfigFile(path);
+  if (saved === undefined || isSavedToken(saved)) return saved;
+  throw broken(path, "saved token");
+}
+
+/** @returns 0 for a missing file, and for one that reading will report */
+function readMode(path: string): number {
+  try {
+    return statSync(path).mode;
+  } catch {
+    return 0;
+  }
+}
+
+function isSavedToken(value: unknown): value is SavedToken {
+  if (typeof value !== "object" || value === null) return false;
+  const { origin, token }: { origin?: unknown; token?: unknown } = value;
+  return typeof origin === "string" && typeof token === "string";
+}
+
+/** The file modes of Windows contain no permissions. */
+function isOpenToOthers(mode: number): boolean {
+  return platform() !== "win32" && (mode & groupAndOthersBits) !== 0;
+}
+
+/** The path of the directory with saved tokens. */
+export function toCredentialFolder(configDirectory: string): string {
+  return join(configDirectory, "credentials");
+}
+
+/** @returns undefined for a name that plantstore does not create */
+function decodeName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+/** Directories of plantstore: PLANTSTORE_* wins over XDG, which wins over the default of the platform. */
+import path from "node:path";
+import { CommandError } from "../command-error.ts";
+import type { Io } from "../io.ts";
+
+type Place = Pick<Io, "env" | "platform" | "homeDirectory">;
+
+interface DirectoryRules {
+  /** Contains the directory itself. */
+  readonly variable: string;
+  /** Contains the parent directory (XDG Base Directory Specification). */
+  readonly xdgVariable: string;
+  /** Below the home directory. */
+  readonly linux: string;
+  readonly macos: string;
+  readonly windows: { readonly variable: string; readonly home: string; readonly leaf: string };
+}
+
+const configRules: DirectoryRules = {
+  variable: "PLANTSTORE_CONFIG_DIR",
+  xdgVariable: "XDG_CONFIG_HOME",
+  linux: ".config",
+  macos: "Library/Preferences",
+  windows: { variable: "APPDATA", home: "AppData\\Roaming", leaf: "Config" },
+};
+
+const dataRules: DirectoryRules = {
+  variable: "PLANTSTORE_DATA_DIR",
+  xdgVariable: "XDG_DATA_HOME",
+  linux: ".local/share",
+  macos: "Library/Application Support",
+  windows: { variable: "LOCALAPPDATA", home: "AppData\\Local", leaf: "Data" },
+};
+
+/** A directory, and its source: a variable, or `the default`. */
+export interface FoundDirectory {
+  readonly path: string;
+  readonly source: string;
+}
+
+/**
+ * Finds the directory of settings and credentials, which may not exist yet.
+ *
+ * @throws CommandError without a home directory
+ */
+export function findConfigDirectory(place: Place): string {
+  return locateConfigDirectory(place).path;
+}
+
+/** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
+export function findConfigDirectoryIfAny(place: Place): string | undefined {
+  try {
+    return findConfigDirectory(place);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Finds the directory of the store, which may not exist yet.
+ *
+ * @throws CommandError without a home directory
+ */
+export function findDataDirectory(place: Place): string {
+  return locateDataDirectory(place).path;
+}
+
+/** As {@link findConfigDirectory}, with its source. */
+export function locateConfigDirectory(place: Place): FoundDirectory {
+  return locate(configRules, place);
+}
+
+/** As {@link findDataDirectory}, with its source. */
+export function locateDataDirectory(place: Place): FoundDirectory {
+  return locate(dataRules, place);
+}
+
+function locate(rules: DirectoryRules, place: Place): FoundDirectory {
+  const { env, platform } = place;
+  const own = env[rules.variable];
+  if (own) return { path: own, source: rules.variable };
+  const xdg = env[rules.xdgVariable];
+  const paths = platform === "win32" ? path.win32 : path.posix;
+  // The specification says to ignore a relative path.
+  if (xdg && paths.isAbsolute(xdg)) {
+    return { path: paths.join(xdg, "plantstore"), source: rules.xdgVariable };
+  }
+  return { path: findDefault(rules, place), source: "the default" };
+}
+
+function findDefault(rules: DirectoryRules, place: Place): string {
+  if (place.platform === "win32") {
+    const { variable, home, leaf } = rules.windows;
+    const parent = place.env[variable] || path.win32.join(findHome(rules, place), home);
+    return path.win32.join(parent, "plantstore", leaf);
+  }
+  const parent = place.platform === "darwin" ? rules.macos : rules.linux;
+  return path.posix.join(findHome(rules, place), parent, "plantstore");
+}
+
+function findHome(rules: DirectoryRules, { homeDirectory }: Place): string {
+  if (homeDirectory) return homeDirectory;
+  throw new CommandError("usage", `no home directory: set ${rules.variable} to a directory`);
+}

@@ -1,0 +1,118 @@
+/** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
+import { toTokenPrefix } from "../../auth/token-format.ts";
+import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
+import { CommandError } from "../command-error.ts";
+import { findConfigDirectory } from "./directories.ts";
+import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
+import type { Io } from "../io.ts";
+import { findTokenProblem, trimToken } from "../../auth/token-text.ts";
+
+/** A token and its source, which is named if the token is rejected. */
+export interface FoundToken {
+  readonly token: string;
+  /** Such as `PLANTSTORE_TOKEN` or `the file token.txt`. */
+  readonly source: string;
+}
+
+/** Maximum number of origins in a message; `status` shows all. */
+const maxShown = 3;
+/** Far above the limit of headers. */
+const maxTokenBytes = 64 * 1024;
+
+/**
+ * Finds the token for a plant store: from `--token-file`, PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, or the saved token for
+ * exactly the origin of `baseUrl`.
+ *
+ * @param tokenFile `-` is standard input
+ * @throws CommandError without a token, or for one that cannot be read or is malformed
+ */
+export async function findToken(
+  tokenFile: string | undefined,
+  baseUrl: string,
+  io: Io,
+  signal: AbortSignal,
+): Promise<FoundToken> {
+  const found =
+    (await readTokenFile(tokenFile, io, signal)) ??
+    (await readEnvironment(io, signal)) ??
+    (await readSaved(new URL(baseUrl).origin, io));
+  if (found === undefined) throw await missing(baseUrl, io);
+  const problem = findTokenProblem(found.token);
+  if (problem) throw new CommandError("tokenRefused", `the token from ${found.source} ${problem}`);
+  return found;
+}
+
+async function readTokenFile(
+  path: string | undefined,
+  io: Io,
+  signal: AbortSignal,
+): Promise<FoundToken | undefined> {
+  if (path === undefined) return undefined;
+  if (toTokenPrefix(path) !== "") {
+    throw new CommandError(
+      "usage",
+      "--token-file must be the file that contains the token, because other users of this machine can read command lines",
+    );
+  }
+  if (path !== "-") return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
+  return { token: await readInputToken(io, signal), source: "standard input" };
+}
+
+/**
+ * Reads a token from standard input.
+ *
+ * @throws CommandError if it cannot be read
+ * @throws the signal's reason, once it is aborted
+ */
+export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
+  return toToken(await readInputBytes(stdin, maxTokenBytes, signal));
+}
+
+async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
+  const token = env["PLANTSTORE_TOKEN"];
+  if (token) return { token: trimToken(token), source: "PLANTSTORE_TOKEN" };
+  const path = env["PLANTSTORE_TOKEN_FILE"];
+  if (!path) return undefined;
+  if (toTokenPrefix(path) !== "") {
+    throw new CommandError(
+      "usage",
+      "PLANTSTORE_TOKEN_FILE must be the file that contains the token; set PLANTSTORE_TOKEN to the token itself",
+    );
+  }
+  return readFileAsToken(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, signal);
+}
+
+async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
+  const directory = findConfigDirectory(io);
+  const token = readSavedToken(directory, origin);
+  if (token === undefined) return undefined;
+  return { token, source: toCredentialFile(directory, origin) };
+}
+
+async function readFileAsToken(
+  path: string,
+  source: string,
+  signal: AbortSignal,
+): Promise<FoundToken> {
+  return { token: toToken(await readFileBytes(path, source, maxTokenBytes, signal)), source };
+}
+
+function toToken(bytes: Uint8Array): string {
+  return trimToken(new TextDecoder().decode(bytes));
+}
+
+/** Each server on a free port leaves one. */
+function toShortList(origins: readonly string[]): string {
+  const shown = origins.slice(0, maxShown);
+  const others = origins.length - shown.length;
+  return shown.join(", ") + (others === 0 ? "" : ` and ${others} more`);
+}
+
+async function missing(baseUrl: string, io: Io): Promise<CommandError> {
+  const origins = await listSavedOrigins(findConfigDirectory(io));
+  const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
+  return new CommandError(
+    "tokenRefused",
+    `no token for ${baseUrl}${known}: run "plantstore login", set PLANTSTORE_TOKEN, or pass --token-file`,
+  );
+}

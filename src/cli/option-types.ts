@@ -1,0 +1,221 @@
+/** Types of options that only the command line has. */
+import { parseUrl } from "../core/base-url.ts";
+import { int64Max, int64Min, toInteger } from "../core/int64.ts";
+import { quoteInput } from "../core/quote.ts";
+import {
+  explainUrl,
+  host,
+  integer,
+  invalid,
+  InvalidValue,
+  type OptionType,
+} from "../library/option-types.ts";
+import { storeOptions } from "../library/options.ts";
+
+/** A type whose values come from text only. */
+export type TextType<T> = Omit<OptionType<T>, "check">;
+
+/** Any text, unchanged. */
+export const text: TextType<string> = { parse: String, format: String };
+
+/** A text, or none for an empty one. */
+export const optionalText: TextType<string | undefined> = optional(text);
+
+/** A value, or none for empty text. */
+export function optional<T>(type: TextType<T>): TextType<T | undefined> {
+  return {
+    ...type,
+    parse: (value) => (value === "" ? undefined : type.parse(value)),
+    format: (value) => (value === undefined ? "none" : type.format(value)),
+  };
+}
+
+/** A switch: 1 or 0. The flag alone is 1. */
+export const toggle: TextType<boolean> = {
+  parse(value) {
+    if (value === "0" || value === "1") return value === "1";
+    throw invalid(value, "1 or 0");
+  },
+  format: (isOn) => (isOn ? "1" : "0"),
+};
+
+/** A switch for something that is on by default: 1 turns it off. */
+export const negatedToggle: TextType<boolean> = {
+  parse: (value) => !toggle.parse(value),
+  format: (isOn) => (isOn ? "0" : "1"),
+};
+
+/** Where metrics are served: on the main address, or on their own. */
+export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
+
+/** `main`, or an address and a port such as `127.0.0.1:9526`. */
+export const metricsPlace: TextType<MetricsPlace> = {
+  parse(value) {
+    if (value === "main") return value;
+    const [, name = "", port = ""] = /^(.*):(\d+)$/.exec(value) ?? [];
+    try {
+      return { host: host.parse(name), port: storeOptions.port.type.parse(port) };
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
+    }
+  },
+  format: (place) => (place === "main" ? place : `${place.host}:${place.port}`),
+  choices: ["main"],
+};
+
+/** Origins as a browser writes them, or `*`, separated by commas or spaces. */
+export const origins: TextType<readonly string[]> = {
+  parse(value) {
+    const list = value.split(/[\s,]+/).flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+    if (list.length === 1 || !list.includes("*")) return list;
+    throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
+  },
+  format: (list) => list.join(" ") || "none",
+};
+
+function parseOrigin(value: string): string {
+  if (value === "*") return value;
+  const url = explainUrl(() => parseUrl(value));
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  // A star is legal in a URL, but browsers do not treat it as a pattern.
+  if (isOrigin && !url.hostname.includes("*")) return url.origin;
+  throw new InvalidValue(
+    `must be an origin such as https://app.example.org, without a path, or * for any (got "${quoteInput(value)}")`,
+  );
+}
+
+/** A number per second: 0.001 … 1,000,000, or `none` for Infinity. */
+export const rate: TextType<number> = {
+  parse(value) {
+    if (value === "none") return Number.POSITIVE_INFINITY;
+    const perSecond = /^\d{1,7}(\.\d{1,3})?$/.test(value) ? Number(value) : 0;
+    if (perSecond >= 0.001 && perSecond <= 1_000_000) return perSecond;
+    throw invalid(value, "a number such as 100 or 0.5, at most 1000000, or none");
+  },
+  format: (perSecond) => (perSecond === Number.POSITIVE_INFINITY ? "none" : String(perSecond)),
+};
+
+/** A line of a file: 1 … 999,999,999,999,999. */
+export const line: TextType<number> = {
+  parse(value) {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : 0;
+    if (number >= 1) return number;
+    throw invalid(value, "a line number, at least 1");
+  },
+  format: String,
+};
+
+/** The character between the cells of a table. */
+export const delimiter: TextType<string> = {
+  parse(value) {
+    if (/^[\t !#-~]$/.test(value)) return value;
+    throw invalid(value, "one ASCII character other than a quote");
+  },
+  format: String,
+};
+
+/** Separates the files of {@link files}: no path contains it. */
+export const fileSeparator = "\0";
+
+/** Files to read; `-` is standard input. */
+export const files: TextType<readonly string[]> = {
+  parse: (value) => (value === "" ? [] : value.split(fileSeparator).map(parseFile)),
+  format: (paths) => paths.join(" ") || "none",
+};
+
+function parseFile(path: string): string {
+  if (path !== "") return path;
+  throw invalid(path, "a file, or - for standard input");
+}
+
+/** A file to write. */
+export const outputFile: TextType<string> = {
+  parse(value) {
+    if (value !== "" && value !== "-") return value;
+    throw invalid(value, "a file, because stdout has the results");
+  },
+  format: String,
+};
+
+/** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
+export const plantId: TextType<bigint> = {
+  parse(value) {
+    const id = toInteger(value);
+    if (id !== undefined && id >= int64Min && id <= int64Max) return id;
+    throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
+  },
+  format: String,
+};
+
+const firstConformId = 10n ** 14n;
+const lastConformId = 10n ** 15n - 10n ** 6n;
+
+/** The first id of a run of `conform`: 15 digits, with room for a million ids. */
+export const conformId: TextType<bigint> = {
+  parse(value) {
+    const id = toInteger(value);
+    if (id !== undefined && id >= firstConformId && id <= lastConformId) return id;
+    throw invalid(value, `an integer from ${firstConformId} to ${lastConformId}`);
+  },
+  format: String,
+};
+
+/** A tag of a plant. */
+export const plantTag: TextType<string> = {
+  parse(value) {
+    if (value.isWellFormed()) return value;
+    throw new InvalidValue("contains an unpaired surrogate: write the pair, or remove it");
+  },
+  format: String,
+};
+
+/** The number of plants to list. */
+export const listLimit = integer({ min: 1, max: 10_000 });
+
+const maxTokenName = 100;
+const tokenMarker = "pst_";
+
+/** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
+export const tokenName: TextType<string> = {
+  parse(value) {
+    if (value.startsWith(tokenMarker)) {
+      throw new InvalidValue(
+        `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
+      );
+    }
+    if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
+    throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
+  },
+  format: String,
+};
+
+const msPerWaitUnit = { "": 1000, ms: 1, s: 1000, m: 60_000 } as const;
+const maxWaitMs = 86_400_000;
+
+/** A time in milliseconds, as text such as `500ms`, `30s`, `2m` or `30` (seconds): 0 … 1 day. */
+export const waitTime: TextType<number> = {
+  parse(value) {
+    const [, count = "", suffix] = /^(\d{1,8}(?:\.\d{1,3})?)(\D*)$/.exec(value) ?? [];
+    const unit = Object.entries(msPerWaitUnit).find(([name]) => name === suffix);
+    const timeMs = unit === undefined ? Number.NaN : Math.round(Number(count) * unit[1]);
+    if (timeMs <= maxWaitMs) return timeMs;
+    throw invalid(value, "a time such as 500ms, 30s or 2m, at most 1440m");
+  },
+  format: (timeMs) => `${timeMs / 1000}s`,
+};
+
+const msPerUnit: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const maxDays = 3650;
+
+/** A lifetime in milliseconds, as text such as `90m`, `12h` or `30d`: 1 minute … 10 years. */
+export const lifetime: TextType<number> = {
+  parse(value) {
+    const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
+    const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
+    if (timeMs >= 1 && timeMs <= maxDays * 86_400_000) return timeMs;
+    throw invalid(value, `a time such as 90m, 12h or 30d, at most ${maxDays}d`);
+  },
+  format: String,
+};

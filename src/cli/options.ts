@@ -1,0 +1,490 @@
+/**
+ * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
+ * manual page, completion and `doctor` are made from it. What a program can set too comes from `library/options.ts`.
+ */
+import { type StatusMode, statusModes } from "../core/errors.ts";
+import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
+import { baseUrl, choice, storeUrl } from "../library/option-types.ts";
+import {
+  clientOptions as client,
+  createManyOptions,
+  faultOptions,
+  limitOptions,
+  storeOptions,
+} from "../library/options.ts";
+import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
+import type { SavedSettings } from "./config/saved-settings.ts";
+import type { Io } from "./io.ts";
+import * as types from "./option-types.ts";
+
+/** A row of the table. */
+export interface Option<T> {
+  /** The flag with its placeholder, as in help. */
+  readonly flags: string;
+  readonly env?: string;
+  /** A short phrase. */
+  readonly help: string;
+  readonly type: types.TextType<T>;
+  /** Absent for an option without a value unless it is given. */
+  readonly default?: T | ((io: Io) => T);
+  /** The default in help, if it depends on something. */
+  readonly shownDefault?: string;
+  /** The saved setting that comes before the default. */
+  readonly saved?: keyof SavedSettings;
+  /** True if the flag may be repeated; the values are joined with {@link Option.separator}. */
+  readonly isRepeatable?: true;
+  /** Default: a space. */
+  readonly separator?: string;
+  /** True if the value is a path of a file, which the shell completes. */
+  readonly isFile?: true;
+  /** Lists values for completion, besides those of the type. */
+  readonly list?: (io: Io) => Promise<readonly string[]>;
+  /** The heading in help of commands with many options. */
+  readonly group?: string;
+}
+
+/** A part of the table. */
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** A row of an option without an environment variable. */
+const option = <Row extends object>(flags: string, help: string, row: Row) => ({
+  ...row,
+  flags,
+  help,
+});
+
+/** A row of a setting. Its environment variable is named after its flag. */
+const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
+  ...option(flags, help, row),
+  env: `PLANTSTORE_${toLongFlag(flags).slice("--".length).replaceAll("-", "_").toUpperCase()}`,
+});
+
+/** The long flag of `-q, --quiet` or `--port <port>`. */
+export function toLongFlag(flags: string): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+const address = { group: "Address:" } as const;
+const plants = { group: "Plants:" } as const;
+const limits = { group: "Limits:" } as const;
+const testing = { group: "For tests of clients:" } as const;
+const browser = { group: "In a browser:" } as const;
+const operations = { group: "Metrics and log:" } as const;
+const sending = { group: "Sending:" } as const;
+const file = { type: types.optionalText, default: undefined, isFile: true } as const;
+
+/** Options of `serve`. */
+export const serveOptions = {
+  host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
+  port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
+    ...address,
+    ...storeOptions.port,
+    default: 7526,
+  }),
+  socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
+    ...address,
+    ...file,
+  }),
+  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", { ...address, ...file }),
+  tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
+    ...address,
+    ...file,
+  }),
+  basePath: setting("--base-path <path>", "Prefix of the path /plants, such as /v1", {
+    ...address,
+    ...storeOptions.basePath,
+  }),
+  publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
+    ...address,
+    type: types.optional(baseUrl),
+    default: undefined,
+    shownDefault: "the address it listens on",
+  }),
+  json: option("--json", "Print the URL and a new token as JSON", {
+    ...address,
+    type: types.toggle,
+  }),
+  onConflict: setting(
+    "--on-conflict <policy>",
+    "What to do if an id belongs to a different plant: reject or replace",
+    { ...plants, ...storeOptions.onConflict },
+  ),
+  store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
+    ...plants,
+    type: storeUrl,
+    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
+    shownDefault: "<data dir>/plants.db",
+  }),
+  isEphemeral: option("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
+    ...plants,
+    type: types.toggle,
+  }),
+  seeds: setting("--seed <file>", "File of plants to load before the first request; repeatable", {
+    ...plants,
+    type: types.files,
+    default: [],
+    isRepeatable: true,
+    separator: types.fileSeparator,
+    isFile: true,
+  }),
+  maxBodyBytes: setting("--max-body <bytes>", "Maximum size of a request body, such as 64KiB", {
+    ...limits,
+    ...storeOptions.maxBodyBytes,
+  }),
+  maxInflight: setting("--max-inflight <n>", "Maximum number of creates that wait for the store", {
+    ...limits,
+    ...storeOptions.maxInflight,
+  }),
+  maxWaitingBytes: setting(
+    "--max-waiting <bytes>",
+    "Maximum memory for bodies and unsent responses",
+    { ...limits, ...limitOptions.maxWaitingBytes },
+  ),
+  maxConnections: setting(
+    "--max-connections <n>",
+    "Maximum number of connections; one more closes the longest idle one",
+    { ...limits, ...limitOptions.maxConnections },
+  ),
+  requestTimeoutMs: setting(
+    "--request-timeout <seconds>",
+    "Time to receive a request; a third of it for headers",
+    { ...limits, ...limitOptions.requestTimeoutMs },
+  ),
+  idleTimeoutMs: setting(
+    "--idle-timeout <seconds>",
+    "Time after which an idle connection is closed",
+    { ...limits, ...limitOptions.idleTimeoutMs },
+  ),
+  shutdownTimeoutMs: setting(
+    "--shutdown-timeout <seconds>",
+    "Time for requests in flight when the server stops",
+    { ...limits, ...limitOptions.shutdownTimeoutMs },
+  ),
+  docs: setting("--no-docs", "Disable the documentation page at / and /docs", {
+    ...browser,
+    type: types.negatedToggle,
+    default: true,
+  }),
+  corsOrigins: setting(
+    "--cors-origin <origin>",
+    "Origin whose pages may use the server, or *; repeatable",
+    { ...browser, type: types.origins, default: [], isRepeatable: true },
+  ),
+  metricsPlace: setting(
+    "--metrics <where>",
+    "Serve GET /metrics for Prometheus: main or HOST:PORT",
+    { ...operations, type: types.optional(types.metricsPlace), default: undefined },
+  ),
+  logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
+    ...operations,
+    type: choice<LogFormat>(logFormats),
+    default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
+    shownDefault: "text on a terminal, otherwise json",
+  }),
+  logLevel: setting(
+    "--log-level <level>",
+    "Least important lines of the log: error, warn, info or debug",
+    { ...operations, type: choice<LogLevel>(logLevels), default: "info" },
+  ),
+  statusMode: setting(
+    "--status-mode <mode>",
+    "Status of failed creates: contract (400), or http (401, 409, 422 and others)",
+    { ...testing, ...storeOptions.statusMode },
+  ),
+  latencyMs: setting("--latency <time>", "Delay of responses, such as 200ms or 200ms..2s", {
+    ...testing,
+    ...faultOptions.latencyMs,
+  }),
+  failRate: setting("--fail-rate <percentage>", "Share of creates that fail with 50301", {
+    ...testing,
+    ...faultOptions.failRate,
+  }),
+  dropRate: setting(
+    "--drop-rate <percentage>",
+    "Share of created plants whose connection is closed without a response",
+    { ...testing, ...faultOptions.dropRate },
+  ),
+  faultSeed: setting("--fault-seed <n>", "Number that selects the sequence of faults", {
+    ...testing,
+    type: types.optional(faultOptions.seed.type),
+    default: undefined,
+    shownDefault: "random",
+  }),
+} as const satisfies Options;
+
+async function listSavedUrls(io: Io): Promise<readonly string[]> {
+  const { listSavedOrigins } = await import("./config/credentials.ts");
+  return listSavedOrigins(findConfigDirectory(io));
+}
+
+/** The URL of a server, for the commands that send requests. */
+export const urlOption = {
+  url: setting("--url <url>", "URL of the plant store, with its base path", {
+    ...sending,
+    type: baseUrl,
+    default: "http://127.0.0.1:7526",
+    shownDefault: "the last login, or http://127.0.0.1:7526",
+    saved: "url",
+    list: listSavedUrls,
+  }),
+} as const satisfies Options;
+
+/** Options of the commands that send one request. */
+export const requestOptions = {
+  ...urlOption,
+  timeoutMs: setting("--timeout <seconds>", "Maximum time for each attempt", {
+    ...sending,
+    ...client.timeoutMs,
+  }),
+} as const satisfies Options;
+
+/** Options that show requests. */
+const traceOptions = {
+  verbose: option("-v, --verbose", "Print requests and responses on stderr, without the token", {
+    ...sending,
+    type: types.toggle,
+  }),
+  printCurl: option("--print-curl", "Print the equivalent curl command, and send nothing", {
+    ...sending,
+    type: types.toggle,
+  }),
+} as const satisfies Options;
+
+/** Options of `login`. */
+export const loginOptions = { ...requestOptions, ...traceOptions } as const satisfies Options;
+
+/** The members of a plant. */
+const plantOptions = {
+  id: option("--id <integer>", "Identification number, -2^63 to 2^63-1", {
+    group: "Plant:",
+    type: types.text,
+  }),
+  name: option("--name <text>", "Name", { group: "Plant:", type: types.text }),
+  tag: option("--tag <text>", "Type of the plant", { group: "Plant:", type: types.text }),
+} as const satisfies Options;
+
+/** The retries of a bulk create, which takes long enough to see a server restart. */
+const bulkRetries = 8;
+
+/** Options of `create`. */
+export const createOptions = {
+  ...plantOptions,
+  csv: option("--csv", "The input is CSV; the first row names the columns", {
+    group: "Input:",
+    type: types.toggle,
+  }),
+  tsv: option("--tsv", "The input is TSV; the first row names the columns", {
+    group: "Input:",
+    type: types.toggle,
+  }),
+  delimiter: option("--delimiter <char>", "Character between the cells of a table", {
+    group: "Input:",
+    type: types.delimiter,
+  }),
+  isStrict: option("--strict", "Reject records with unknown members", {
+    group: "Input:",
+    type: types.toggle,
+  }),
+  fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
+    group: "Input:",
+    type: types.line,
+  }),
+  failFast: option("--fail-fast", "Stop at the first rejected or failed record", {
+    group: "Input:",
+    type: types.toggle,
+  }),
+  many: option("--many", "Print a line for each record, even for a single one", {
+    group: "Output:",
+    type: types.toggle,
+  }),
+  json: option("--json", "Print a line for each record, even on a terminal", {
+    group: "Output:",
+    type: types.toggle,
+  }),
+  quiet: option("-q, --quiet", "Print only rejected and failed records", {
+    group: "Output:",
+    type: types.toggle,
+  }),
+  silent: option("--silent", "Print only errors of usage", {
+    group: "Output:",
+    type: types.toggle,
+  }),
+  rejects: option("--rejects <file>", "File for rejected and failed records, unchanged", {
+    group: "Output:",
+    type: types.outputFile,
+    isFile: true,
+  }),
+  dryRun: option("--dry-run", "Check the plants, and send nothing", {
+    ...sending,
+    type: types.toggle,
+  }),
+  tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
+    ...sending,
+    type: types.text,
+    isFile: true,
+  }),
+  ...requestOptions,
+  retries: setting("--retry <n>", "Number of retries while the server is unavailable", {
+    ...sending,
+    ...client.retries,
+    shownDefault: `${client.retries.default}, or ${bulkRetries} for several plants`,
+  }),
+  concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
+    ...sending,
+    ...createManyOptions.concurrency,
+  }),
+  ratePerSecond: setting("--rate <n>", "Maximum number of plants to send per second", {
+    ...sending,
+    type: types.rate,
+    default: Number.POSITIVE_INFINITY,
+  }),
+  ...traceOptions,
+} as const satisfies Options;
+
+/** `--retry` of a bulk create. */
+export const bulkRetryOption = {
+  retries: { ...createOptions.retries, default: bulkRetries },
+} as const satisfies Options;
+
+/** The store, for the commands that open it themselves. */
+export const storeOption = {
+  store: { ...serveOptions.store, help: "Store of plants: sqlite:PATH or postgres://" },
+} as const satisfies Options;
+
+/** JSON output. */
+export const jsonOption = {
+  json: option("--json", "Print JSON even on a terminal", { type: types.toggle }),
+} as const satisfies Options;
+
+/** `--csv` of the commands that print plants. */
+const csvOption = {
+  csv: option("--csv", "Print CSV with a header row, as create --csv reads it", {
+    type: types.toggle,
+  }),
+} as const satisfies Options;
+
+/** Options of `get`, which prints JSON in any case. */
+export const getOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
+
+/** Options of `export`, which prints JSON by default. */
+export const exportOptions = {
+  ...jsonOption,
+  ...csvOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `list`. */
+export const listOptions = {
+  ...jsonOption,
+  ...csvOption,
+  count: option("--count", "Print only the number of plants, without a limit", {
+    type: types.toggle,
+  }),
+  limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
+    type: types.listLimit,
+    default: 100,
+  }),
+  afterId: option("--after <id>", "Only plants with a larger id", { type: types.plantId }),
+  tag: option("--tag <text>", "Only plants with exactly this tag", { type: types.plantTag }),
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token issue`. */
+export const tokenIssueOptions = {
+  name: option("--name <text>", "Name of the token, such as ci", { type: types.tokenName }),
+  lifetimeMs: option("--expires <time>", "Time after which the token expires: 90m, 12h or 30d", {
+    type: types.lifetime,
+    shownDefault: "never",
+  }),
+  json: option("--json", "Print JSON with the token, its prefix and its times", {
+    type: types.toggle,
+  }),
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token list`. */
+export const tokenListOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
+
+/** Options of `ping`. */
+export const pingOptions = {
+  waitMs: option("--wait <time>", "Maximum time to wait for the server: 500ms, 30s or 2m", {
+    type: types.waitTime,
+    default: 0,
+    shownDefault: "one attempt",
+  }),
+  ...requestOptions,
+} as const satisfies Options;
+
+/** Options of `status`. */
+export const statusOptions = { ...jsonOption, ...loginOptions } as const satisfies Options;
+
+/** What `doctor` reports. */
+export const doctorReportOptions = {
+  ...jsonOption,
+  verbose: option("-v, --verbose", "Print all settings and their sources too", {
+    type: types.toggle,
+  }),
+} as const satisfies Options;
+
+/** Options of `doctor`. */
+export const doctorOptions = {
+  ...doctorReportOptions,
+  ...storeOption,
+  ...requestOptions,
+} as const satisfies Options;
+
+/** Options of `openapi`. */
+export const openApiOptions = {
+  isExamples: option("--examples", "Print example requests and responses, one JSON per line", {
+    type: types.toggle,
+  }),
+  isYaml: option("--yaml", "Print YAML instead of JSON", { type: types.toggle }),
+  ...urlOption,
+} as const satisfies Options;
+
+/** Options of `conform`. */
+export const conformOptions = {
+  isConfirmed: option("-y, --yes", "Write the plants without asking", { type: types.toggle }),
+  firstId: option("--first-id <id>", "First id of the plants to write: 15 digits", {
+    type: types.optional(types.conformId),
+    default: undefined,
+    shownDefault: "random",
+  }),
+  statusMode: option("--status-mode <mode>", "Status of failures: contract (400) or http", {
+    type: types.optional(choice<StatusMode>(statusModes)),
+    default: undefined,
+    shownDefault: "as the server describes itself",
+  }),
+  isVerbose: option("-v, --verbose", "Print the bytes of every rule, not only of failed ones", {
+    type: types.toggle,
+  }),
+  ...jsonOption,
+  tokenFile: createOptions.tokenFile,
+  ...urlOption,
+  timeoutMs: { ...requestOptions.timeoutMs, help: "Maximum time for each connection" },
+} as const satisfies Options;
+
+/** Flags of every command, with their help. */
+export const commonFlags = [
+  ["--color", "Use colour even without a terminal"],
+  ["--no-color", "Use no colour, even on a terminal"],
+  ["-h, --help", "Print this help"],
+] as const;
+
+/** The flag of `plantstore` itself. */
+export const versionFlag = ["-V, --version", "Print the version"] as const;
+
+/** Every option with an environment variable, once. */
+export const settings: Options = Object.fromEntries(
+  Object.entries<Option<unknown>>({ ...serveOptions, ...createOptions }).filter(
+    ([, { env }]) => env !== undefined,
+  ),
+);
+
+/** Environment variables that are not settings. */
+export const otherVariables = {
+  PLANTSTORE_TOKEN: "Token to send, or for serve to accept",
+  PLANTSTORE_TOKEN_FILE: "File that contains the token",
+  PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
+  PLANTSTORE_DATA_DIR: 'Directory of the default store; "doctor" shows it',
+} as const;

@@ -1,0 +1,98 @@
+/** Finds files and directories that other users of the machine can read or change. */
+import { realpath, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { toShellWord } from "../core/shell-word.ts";
+import { parseStoreUrl } from "../store/store-url.ts";
+import type { Io } from "./io.ts";
+import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
+
+/**
+ * Access to a file for other users than its owner:
+ *
+ * - `private`: none, as with a directory of plantstore, a store or saved tokens
+ * - `key`: none, but a key that belongs to root may be readable by a group
+ * - `place`: others may read a directory that the operator chose, but not change it
+ */
+type Privacy = "private" | "key" | "place";
+
+/** A file or directory to check. */
+interface GuardedPath {
+  readonly path: string;
+  readonly privacy: Privacy;
+}
+
+const rootId = 0;
+/** Set on directories such as /tmp, which are meant for all users. */
+const stickyBit = 0o1000;
+
+/**
+ * Describes the first problem with the mode or the owner of a file or directory.
+ *
+ * @returns one line that begins with the path; undefined if there is no problem, the path does not exist, or the platform
+ *   has no modes
+ */
+export async function findExposure(
+  { path, privacy }: GuardedPath,
+  { platform, userId }: Pick<Io, "platform" | "userId">,
+): Promise<string | undefined> {
+  const stats = platform === "win32" ? undefined : await stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  const { mode, uid } = stats;
+  if (uid !== rootId && uid !== userId) {
+    return `${path} belongs to another user (ID ${uid}), who can change it: run "chown" on it, or choose another path`;
+  }
+  const isReadable = (mode & getReadBits(privacy, uid)) !== 0;
+  const isWritable = (mode & 0o022) !== 0;
+  if (!isReadable && !isWritable) return undefined;
+  const verbs = [isReadable ? "read" : [], isWritable ? "changed" : []].flat().join(" and ");
+  const isForeign = uid === rootId && userId !== rootId;
+  if (stats.isDirectory() && (isForeign || (mode & stickyBit) !== 0)) {
+    return `${path} can be ${verbs} by other users: choose a directory of your own`;
+  }
+  const change = privacy === "place" ? "go-w" : stats.isDirectory() ? "700" : "600";
+  const shownMode = (mode & 0o7777).toString(8);
+  return `${path} can be ${verbs} by other users (mode ${shownMode}): run "chmod ${change} ${toShellWord(path)}"`;
+}
+
+function getReadBits(privacy: Privacy, uid: number): number {
+  if (privacy === "place") return 0;
+  return privacy === "key" && uid === rootId ? 0o007 : 0o055;
+}
+
+/**
+ * Lists the files of a store, with symbolic links resolved, and their directory. None for a store that is not a file.
+ *
+ * @param storeUrl a store URL that was checked
+ */
+export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
+  const location = parseStoreUrl(storeUrl);
+  if (location.engine !== "sqlite") return [];
+  const named = resolve(location.path);
+  const path = await realpath(named).catch(() => named);
+  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix);
+  return [
+    ...files.map((file) => ({ path: file, privacy: "private" as const })),
+    toGuardedDirectory(dirname(path), io),
+  ];
+}
+
+/** Describes the problems with everything that `serve` keeps or reads on this machine, each in a line. */
+export async function findServeExposures(
+  { storeUrl, keyFile }: { readonly storeUrl: string; readonly keyFile?: string | undefined },
+  io: Io,
+): Promise<readonly string[]> {
+  const configDirectory = findConfigDirectoryIfAny(io);
+  const paths: GuardedPath[] = [...(await listStorePaths(storeUrl, io))];
+  if (configDirectory !== undefined) paths.push({ path: configDirectory, privacy: "private" });
+  if (keyFile !== undefined) paths.push({ path: keyFile, privacy: "key" });
+  const exposures = await Promise.all(paths.map((path) => findExposure(path, io)));
+  return exposures.flatMap((exposure) => exposure ?? []);
+}
+
+function toGuardedDirectory(path: string, io: Io): GuardedPath {
+  try {
+    return { path, privacy: path === resolve(findDataDirectory(io)) ? "private" : "place" };
+  } catch {
+    return { path, privacy: "place" }; // No home directory, and so no data directory.
+  }
+}

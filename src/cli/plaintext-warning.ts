@@ -1,0 +1,22 @@
+/** Warns about tokens that are sent unencrypted. */
+import { isIPv4 } from "node:net";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** Checks whether the host of a URL is this machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3). */
+export function isLoopback(hostname: string): boolean {
+  if (isIPv4(hostname)) return hostname.startsWith("127.");
+  return hostname === "[::1]" || hostname === "localhost" || hostname.endsWith(".localhost");
+}
+
+/** The warning for a URL that tokens are sent to; undefined without a risk. */
+export function describePlaintext(baseUrl: string): string | undefined {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== "http:" || isLoopback(hostname)) return undefined;
+  return `sending the token to ${baseUrl} unencrypted; use https on untrusted networks`;
+}
+
+/** Prints the warning, if there is a risk. */
+export async function warnAboutPlaintext(baseUrl: string, terminal: Terminal): Promise<void> {
+  const warning = describePlaintext(baseUrl);
+  if (warning !== undefined) await terminal.warning(warning);
+}

@@ -1,0 +1,70 @@
+/** Shows requests to a user: as they are sent, without the token, or as commands of curl. */
+import { STATUS_CODES } from "node:http";
+import type { HttpRequest, Post } from "../client/http/message.ts";
+import { escapeUnprintable } from "../core/quote.ts";
+import { toShellWord } from "../core/shell-word.ts";
+import { type Io, writeText } from "./io.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** Longest part of a body that is shown, in UTF-16 code units. */
+const maxShownBody = 10_000;
+
+/** Prints each request and its response on stderr, head and body. */
+export function tracePost(post: Post, terminal: Terminal): Post {
+  return async (request) => {
+    const { url, headers, body } = request;
+    const { host, pathname, search } = new URL(url);
+    const [, token = ""] = /^Bearer (.+)$/.exec(headers["authorization"] ?? "") ?? [];
+    const print = async (prefix: string, lines: readonly string[]): Promise<void> => {
+      // A server may repeat the token in its response.
+      const shown = lines.map((line) => (token === "" ? line : line.replaceAll(token, "***")));
+      for (const line of shown) await terminal.note(`${prefix} ${line}`.trimEnd());
+    };
+    const length = String(Buffer.byteLength(body));
+    const sent = { host, ...headers, "content-length": length };
+    await print(">", [`POST ${pathname}${search} HTTP/1.1`, ...toHeaderLines(sent), "", cut(body)]);
+    const response = await post(request);
+    const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`;
+    const text = new TextDecoder().decode(response.body);
+    await print("<", [status, ...toHeaderLines(response.headers), "", cut(text)]);
+    return response;
+  };
+}
+
+function toHeaderLines(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): readonly string[] {
+  return Object.entries(headers).flatMap(([name, values = []]) => {
+    const title = name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
+    return [values].flat().map((value) => `${title}: ${value}`);
+  });
+}
+
+function cut(text: string): string {
+  return text.length <= maxShownBody ? text : `${text.slice(0, maxShownBody)}… (cut)`;
+}
+
+/** Headers that curl needs; without the token, which a command line would show to other users. */
+const neededHeaders = /^(?:content-type|x-plantstore-.*)$/;
+
+/**
+ * Prints the command of curl that sends the same request, with the token in the variable PLANTSTORE_TOKEN.
+ *
+ * @throws OutputError
+ */
+export async function printCurlCommand(
+  { url, headers, body }: Pick<HttpRequest, "url" | "headers" | "body">,
+  { stdout }: Pick<Io, "stdout">,
+): Promise<void> {
+  const needed = Object.entries(headers).filter(([name]) => neededHeaders.test(name));
+  const lines = [
+    // Without --globoff, brackets are a pattern.
+    `curl ${/[[\]{}]/.test(url) ? "--globoff " : ""}${toShellWord(url)} \\`,
+    '  --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\',
+    ...toHeaderLines(Object.fromEntries(needed)).map((line) => `  --header '${line}' \\`),
+    `  --data-binary ${toShellWord(body)}`,
+  ];
+  // In JSON, an escape is the same character.
+  const shown = stdout.isTTY ? lines.map(escapeUnprintable) : lines;
+  await writeText(stdout, shown.map((line) => `${line}\n`).join(""));
+}

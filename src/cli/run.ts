@@ -1,0 +1,67 @@
+/** Runs the command of a command line. The only place that reports errors. */
+import { CommandError } from "./command-error.ts";
+import { toFailure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { runProgram } from "./program.ts";
+import { Terminal } from "./terminal/terminal.ts";
+
+/**
+ * Runs the command.
+ *
+ * @returns the exit code; it never rejects
+ */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const terminal = new Terminal(io);
+  try {
+    const place = findInexactArgument(argv, io.readCommandLine);
+    if (place !== undefined) {
+      throw new CommandError("usage", `argument ${place} is not UTF-8: encode it as UTF-8`);
+    }
+    return await runProgram(argv, io, terminal);
+  } catch (error) {
+    const { exitCode, message, hints = [], stack } = toFailure(error);
+    if (message !== undefined) await terminal.error(message);
+    for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
+    return exitCode;
+  }
+}
+
+const replacementCharacter = "\uFFFD";
+const strictDecoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Finds the first argument whose bytes are not UTF-8. Node silently replaces such bytes with U+FFFD, which is also a legal
+ * character.
+ *
+ * @param readCommandLine as in {@link Io}; called only if an argument contains U+FFFD
+ * @returns its position, counted from 1; undefined without one, or if the system has no command line to read
+ */
+export function findInexactArgument(
+  argv: readonly string[],
+  readCommandLine: () => Uint8Array | undefined,
+): number | undefined {
+  if (!argv.some((argument) => argument.includes(replacementCharacter))) return undefined;
+  const commandLine = readCommandLine();
+  if (commandLine === undefined) return undefined;
+  // Node, its options and the script come first.
+  const ours = splitAtNul(commandLine).slice(-argv.length);
+  const index = ours.findIndex((bytes) => !isUtf8(bytes));
+  return index === -1 ? undefined : index + 1;
+}
+
+function splitAtNul(bytes: Uint8Array): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let start = 0, end; (end = bytes.indexOf(0, start)) !== -1; start = end + 1) {
+    parts.push(bytes.subarray(start, end));
+  }
+  return parts;
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strictDecoder.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

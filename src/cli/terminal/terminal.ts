@@ -1,0 +1,162 @@
+/** Prints to stdout and stderr: messages for the user, JSON for programs, and progress. */
+import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
+import { type Io, type OutputStream, writeText } from "../io.ts";
+
+/** Colours for text. */
+export interface Palette {
+  readonly success: (text: string) => string;
+  readonly error: (text: string) => string;
+  readonly warning: (text: string) => string;
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+}
+
+const uncolored: Palette = {
+  success: String,
+  error: String,
+  warning: String,
+  bold: String,
+  dim: String,
+};
+
+/** A spinner. */
+interface Spinner {
+  clear(): void;
+  stop(): void;
+}
+
+/** Time after which progress is shown: shorter work ends before the user could read what it is. */
+const progressAfterMs = 300;
+/** A text that changes can be read if it changes no faster. */
+const refreshMs = 200;
+
+/** The terminal of a command, or the files and pipes that its streams are. */
+export class Terminal {
+  /** `--color` is true, `--no-color` is false. */
+  colorChoice: boolean | undefined;
+  /** True if nothing is printed on stderr. */
+  isSilent = false;
+  readonly #io: Io;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  /** Prints an error; `number` is that of an Error body. */
+  async error(message: string, number?: number): Promise<void> {
+    const { error } = await this.loadPalette(this.#io.stderr);
+    await this.#print(`${error(number === undefined ? "error" : `error ${number}`)}: `, message);
+  }
+
+  /** Prints a warning. */
+  async warning(message: string): Promise<void> {
+    const { warning } = await this.loadPalette(this.#io.stderr);
+    await this.#print(`${warning("warning")}: `, message);
+  }
+
+  /** Confirms on stderr that something was done. */
+  async success(message: string): Promise<void> {
+    const { success } = await this.loadPalette(this.#io.stderr);
+    await this.#print(`${success("✓")} `, message);
+  }
+
+  /** Prints a line on stderr, without the tokens in it. */
+  async note(message: string): Promise<void> {
+    await this.#print("", message);
+  }
+
+  /** Prints JSON texts on stdout, one per line. A terminal gets characters that it would obey as escapes. @throws OutputError */
+  async printJson(texts: readonly string[]): Promise<void> {
+    const { stdout } = this.#io;
+    const lines = texts.map((json) => `${stdout.isTTY ? escapeUnprintable(json) : json}\n`);
+    await writeText(stdout, lines.join(""));
+  }
+
+  /** Decides for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. */
+  isColored(stream: OutputStream): boolean {
+    const { env } = this.#io;
+    if (this.colorChoice !== undefined) return this.colorChoice;
+    if (env["NO_COLOR"]) return false; // https://no-color.org
+    const force = env["FORCE_COLOR"]; // https://force-color.org
+    if (force) return force !== "0" && force !== "false";
+    return stream.isTTY === true && env["TERM"] !== "dumb";
+  }
+
+  /** Loads the colours for a stream; without colour, text stays as it is. */
+  async loadPalette(stream: OutputStream): Promise<Palette> {
+    if (!this.isColored(stream)) return uncolored;
+    const { Chalk } = await import("chalk");
+    const chalk = new Chalk({ level: 1 });
+    const { bold, dim, green: success } = chalk;
+    return { success, error: bold.red, warning: bold.yellow, bold, dim };
+  }
+
+  /**
+   * Shows a spinner during work that takes long, if stderr is a terminal. The spinner leaves no trace.
+   *
+   * @param toText returns the text next to the spinner, again for each refresh
+   * @param work receives a function that removes the spinner for a moment, for other output on the terminal
+   */
+  async showWhile<T>(toText: () => string, work: (clear: () => void) => Promise<T>): Promise<T> {
+    const spinner = this.#startSpinner(() => escapeUnprintable(redactTokens(toText())));
+    try {
+      return await work(() => spinner.clear());
+    } finally {
+      spinner.stop();
+    }
+  }
+
+  #startSpinner(toText: () => string): Spinner {
+    const { stderr, env } = this.#io;
+    // ora would count the lines of a terminal that reports no columns for ever.
+    if (env["CI"] || !stderr.isTTY || !stderr.columns || env["TERM"] === "dumb") {
+      return { clear() {}, stop() {} };
+    }
+    const color = this.isColored(stderr) ? "cyan" : false;
+    let isOver = false;
+    let shown: Spinner | undefined;
+    const timer = setTimeout(() => void show(), progressAfterMs);
+
+    async function show(): Promise<void> {
+      const { default: ora } = await import("ora");
+      if (isOver) return;
+      // With discardStdin or hideCursor, ora would handle Ctrl-C itself.
+      const options = { isEnabled: true, color, discardStdin: false, hideCursor: false } as const;
+      const spinner = ora({ ...options, text: toText(), stream: stderr }).start();
+      const refresh = setInterval(() => {
+        spinner.text = toText();
+      }, refreshMs);
+      shown = {
+        clear: () => void spinner.clear(),
+        stop() {
+          clearInterval(refresh);
+          spinner.stop();
+        },
+      };
+    }
+
+    return {
+      clear: () => shown?.clear(),
+      stop() {
+        isOver = true;
+        clearTimeout(timer);
+        shown?.stop();
+      },
+    };
+  }
+
+  #print(label: string, message: string): Promise<void> {
+    return this.#printLine(label + escapeUnprintable(redactTokens(message)));
+  }
+
+  async #printLine(line: string): Promise<void> {
+    if (this.isSilent) return;
+    // A terminal that does not report its width has 0 columns.
+    const { isTTY, columns = 0 } = this.#io.stderr;
+    const isWide = isTTY === true && columns > 0 && line.length > columns;
+    const wrapped = isWide ? (await import("./text-width.ts")).wrapText(line, columns) : line;
+    await writeText(this.#io.stderr, `${wrapped}\n`).catch(() => {
+      // Nothing is left to report a closed stderr to.
+    });
+  }
+}

@@ -1,0 +1,42 @@
+/** What the number of an Error means for the client. */
+import { errorTable } from "../core/errors.ts";
+
+/**
+ * - `tokenRefused`: the credential is missing or rejected
+ * - `idTaken`: the id belongs to a different plant
+ * - `invalidPlant`: the plant breaks a rule
+ * - `notAPlantStore`: the request does not fit the server, for example because of a wrong base path
+ * - `unavailable`: a retry may succeed
+ */
+export type ErrorCategory =
+  | "tokenRefused"
+  | "idTaken"
+  | "invalidPlant"
+  | "notAPlantStore"
+  | "unavailable";
+
+/** Returns the category of an Error. */
+export function categorizeError(error: number): ErrorCategory {
+  if (error === errorTable.malformedHttp.error) return "notAPlantStore";
+  // The number starts with the usual status of the failure.
+  const status = Math.trunc(error / 100);
+  if (status >= 500 && status <= 599) return "unavailable";
+  return categoryByStatus[status] ?? "invalidPlant";
+}
+
+/** Checks whether every other create would get the same Error. */
+export function concernsAllCreates(error: number): boolean {
+  const category = categorizeError(error);
+  return category === "tokenRefused" || category === "notAPlantStore";
+}
+
+const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
+  401: "tokenRefused",
+  404: "notAPlantStore",
+  405: "notAPlantStore",
+  408: "unavailable",
+  409: "idTaken",
+  414: "notAPlantStore",
+  417: "notAPlantStore",
+  431: "notAPlantStore",
+};

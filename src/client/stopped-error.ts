@@ -1,0 +1,21 @@
+/** The error of a bulk create that stopped early. */
+import type { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
+import type { CreateOutcome } from "./create-plant.ts";
+
+/** The failure that stopped a run, because every other create would fail as well. */
+export type StopCause =
+  | (CreateOutcome & { readonly ok: false })
+  | UnavailableError
+  | NotAPlantStoreError;
+
+/** Thrown after the outcomes of a run that stopped early. */
+export class StoppedError extends Error {
+  override readonly name = "StoppedError";
+  override readonly cause: StopCause;
+
+  constructor(cause: StopCause) {
+    const { message } = "ok" in cause ? cause.error : cause;
+    super(`every other create would fail as well: ${message}`);
+    this.cause = cause;
+  }
+}

@@ -1,0 +1,140 @@
+/** Compares what a server sent with what a rule expects. */
+import { errorTable, type StatusMode, toUsualStatus } from "../core/errors.ts";
+import { fill, type Placeholders } from "../core/examples.ts";
+import { parseErrorBody, parsePlant } from "../core/plant.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Response } from "./response.ts";
+import type { Exchange, ExpectedResponse } from "./rule.ts";
+
+/** Returns what is wrong with a conversation, or undefined. */
+export function checkConversation(
+  conversation: Conversation,
+  { receive, thenEnds }: Exchange,
+  values: Placeholders,
+  statusMode: StatusMode,
+): string | undefined {
+  const { responses, problem, failure, hasRest, isEnded, hasTimedOut, isUnreachable } =
+    conversation;
+  const expected = [receive].flat();
+  if (isUnreachable) return `no connection (${describeEnd(conversation)})`;
+  for (const [index, each] of expected.entries()) {
+    const response = responses[index];
+    const place = expected.length > 1 ? `response ${index + 1}: ` : "";
+    if (response === undefined) {
+      const wanted = `${place}expected ${describeExpected(each)}, but `;
+      return wanted + (problem ?? describeEnd(conversation));
+    }
+    const wrong = checkResponse(response, each, values, statusMode);
+    if (wrong !== undefined) return place + wrong;
+  }
+  const last = responses[expected.length];
+  if (last !== undefined) {
+    return `expected ${toCount(expected.length)} but received another one: ${describeResponse(last)}`;
+  }
+  if (problem !== undefined) return problem;
+  if (hasRest) return "the server sent bytes after the last response";
+  if (thenEnds && !isEnded) {
+    return hasTimedOut || failure === undefined
+      ? "the server did not end the connection"
+      : describeEnd(conversation);
+  }
+  return undefined;
+}
+
+function toCount(count: number): string {
+  return count === 1 ? "one response" : `${count} responses`;
+}
+
+function describeEnd({ failure, hasTimedOut, isEnded }: Conversation): string {
+  if (failure !== undefined) {
+    return `the connection failed: ${"code" in failure ? String(failure.code) : failure.message}`;
+  }
+  if (hasTimedOut) return "the server did not respond in time";
+  return isEnded ? "the server ended the connection" : "nothing arrived";
+}
+
+/** Returns what is wrong with a response, or undefined. */
+function checkResponse(
+  response: Response,
+  expected: ExpectedResponse,
+  values: Placeholders,
+  statusMode: StatusMode,
+): string | undefined {
+  const wrong =
+    checkContent(response, expected, values, statusMode) ?? checkDetails(response, expected);
+  if (wrong === undefined || expected.or === undefined) return wrong;
+  const other = checkResponse(response, expected.or, values, statusMode);
+  return other === undefined ? undefined : wrong;
+}
+
+function checkContent(
+  response: Response,
+  expected: ExpectedResponse,
+  values: Placeholders,
+  statusMode: StatusMode,
+): string | undefined {
+  const { status, plant, error, isBodiless = false } = expected;
+  const unlike = `expected ${describeExpected(expected)}, but received ${describeResponse(response)}`;
+  if (status === 100 || isBodiless || (status === 200 && plant === undefined)) {
+    return response.status === status ? undefined : unlike;
+  }
+  if (!isJson(response)) return `${unlike}: the content type must be application/json`;
+  if (plant !== undefined) {
+    const isEqual = response.status === 200 && isSamePlant(response.body, fill(plant, values));
+    return isEqual ? undefined : unlike;
+  }
+  const body = parseErrorBody(response.body);
+  if (body === undefined) return `${unlike}: the body must be an Error`;
+  if (error !== undefined && body.error !== errorTable[error].error) return unlike;
+  const failureStatus = statusMode === "http" ? toUsualStatus(body.error) : 400;
+  return response.status === (status === "failure" ? failureStatus : status) ? undefined : unlike;
+}
+
+function isJson({ headers }: Response): boolean {
+  const types = headers.get("content-type") ?? [];
+  return types.length === 1 && /^application\/json\s*(?:;|$)/i.test(types[0] ?? "");
+}
+
+/** Checks whether a body is exactly a Plant: the same values, and no other member. */
+function isSamePlant(body: Uint8Array, json: string): boolean {
+  const received = parsePlant(body);
+  if (received === undefined) return false;
+  const { name, tag } = JSON.parse(json) as { name: string; tag?: string };
+  const members = Object.keys(JSON.parse(new TextDecoder().decode(body)) as object);
+  const isExact = members.every((member) => member === "name" || member === "tag");
+  return isExact && received.name === name && received.tag === tag;
+}
+
+function checkDetails(
+  { headers, body }: Response,
+  { headers: patterns = {}, contains, containsNot }: ExpectedResponse,
+): string | undefined {
+  for (const [name, pattern] of Object.entries(patterns)) {
+    const value = headers.get(name.toLowerCase())?.join(", ");
+    if (pattern === undefined && value !== undefined) return `the header ${name} must be absent`;
+    if (pattern !== undefined && (value === undefined || !pattern.test(value))) {
+      return `the header ${name} must match ${pattern.source} but is ${value ?? "missing"}`;
+    }
+  }
+  const text = new TextDecoder().decode(body);
+  if (contains !== undefined && !contains.test(text)) {
+    return `the body must match ${contains.source}`;
+  }
+  if (containsNot?.test(text)) return `the body must not match ${containsNot.source}`;
+  return undefined;
+}
+
+function describeExpected({ status, plant, error, or }: ExpectedResponse): string {
+  const other = or === undefined ? "" : `, or ${describeExpected(or)}`;
+  if (status === 100) return `100 Continue${other}`;
+  if (plant !== undefined) return `200 with the plant${other}`;
+  if (error !== undefined) return `error ${errorTable[error].error}${other}`;
+  return (status === "failure" ? "a failure with an Error" : `status ${status}`) + other;
+}
+
+function describeResponse({ status, headers, body }: Response): string {
+  const parsed = parseErrorBody(body);
+  if (parsed !== undefined) return `status ${status} with error ${parsed.error}`;
+  const [type] = headers.get("content-type") ?? [];
+  return `status ${status}${type === undefined ? "" : ` with ${body.length} bytes of ${type}`}`;
+}

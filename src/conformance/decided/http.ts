@@ -1,0 +1,227 @@
+/** Rules about HTTP: headers, connections, the order of responses, and requests that can be read in two ways. */
+import { create } from "../../core/examples.ts";
+import {
+  createFern,
+  createHead,
+  decidedUnder,
+  error,
+  type ExpectedResponse,
+  fern,
+  fernBody,
+  halfClose,
+  pause,
+  plant,
+  proceed,
+  type Rule,
+} from "../rule.ts";
+
+const decided = decidedUnder("HTTP");
+const fixedHeaders = {
+  "Content-Length": /^\d+$/,
+  "Cache-Control": /^no-store$/,
+  "X-Content-Type-Options": /^nosniff$/,
+  "Transfer-Encoding": undefined,
+};
+const noVersion = { headers: { Server: undefined, "X-Powered-By": undefined } };
+const empty = { "Content-Type": undefined, "Content-Length": undefined } as const;
+const many = Array.from({ length: 32 }, (_, index) => index);
+
+/** The fern has 36 bytes, because each id of a run has 15 digits. */
+const fernRequest = `${createHead}Content-Length: 36\r\n\r\n${fernBody}`;
+const chunkedHead = `${createHead}Transfer-Encoding: chunked\r\n`;
+const chunks = '5\r\n{"id"\r\n1f\r\n:$ID,"name":"fern"}\r\n0\r\n\r\n';
+/** Gets a response only if a server reads past a malformed request. */
+const smuggled = fernRequest.replace("$ID", "$ID_1");
+
+/** Each response that must have the fixed headers. */
+const responses: readonly (readonly [
+  what: string,
+  request: ReturnType<typeof create>,
+  expected: ExpectedResponse,
+])[] = [
+  ["A 200", createFern(), fern],
+  ["A rejected plant", create("{}"), error("idMissing")],
+  ["A rejected credential", createFern({ Authorization: undefined }), error("noCredential")],
+  ["An unknown path", { ...createFern(), target: "$BASE/plant" }, error("noSuchPath")],
+  ["Another method", { ...create("", empty), method: "GET" }, error("noSuchMethod")],
+  ["Malformed HTTP", createFern({ Host: undefined }), error("malformedHttp")],
+];
+
+/** Bytes that can be read in two ways, or in none. */
+const malformed: readonly (readonly [what: string, bytes: string])[] = [
+  ["both a length and chunks", `${chunkedHead}Content-Length: 51\r\n\r\n${chunks}`],
+  ["two different lengths", fernRequest.replace("36", "36\r\nContent-Length: 37")],
+  ["two equal lengths", fernRequest.replace("36", "36\r\nContent-Length: 36")],
+  ["a list of lengths", fernRequest.replace("36", "36, 36")],
+  ["a length with a sign", fernRequest.replace("36", "+36")],
+  ["a negative length", fernRequest.replace("36", "-36")],
+  ["a hexadecimal length", fernRequest.replace("36", "0x24")],
+  ["an empty length", fernRequest.replace("36", "")],
+  ["a length of 23 digits", fernRequest.replace("36", "9".repeat(23))],
+  ["a space before a colon", fernRequest.replace("Length:", "Length :")],
+  ["a folded header line", fernRequest.replace("$HOST", "$HOST\r\n x")],
+  ["a bare LF after the request line", fernRequest.replace("1.1\r", "1.1")],
+  ["a bare LF after a header", fernRequest.replace("$HOST\r", "$HOST")],
+  ["a bare LF before the body", fernRequest.replace("\r\n\r\n", "\n\n")],
+  ["a bare CR in a header", fernRequest.replace("$HOST", "$HOST\rx")],
+  ["a NUL in a header", fernRequest.replace("$HOST", "$HOST\0")],
+  ["a header without a colon", fernRequest.replace("Content-Type:", "nonsense\r\nContent-Type:")],
+  ["a header without a name", fernRequest.replace("Content-Type:", ":x\r\nContent-Type:")],
+  ["two Host headers", fernRequest.replace("$HOST", "$HOST\r\nHost: $HOST")],
+  ["a malformed Host", fernRequest.replace("$HOST", "a b")],
+  ["a space in the target", fernRequest.replace("/plants", "/plants x")],
+  ["a method in small letters", fernRequest.replace("POST", "post")],
+  ["HTTP/1.2", fernRequest.replace("1.1", "1.2")],
+  ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ["a TLS record", "\u0016\u0003\u0001\u0002\u0000\r\n\r\n"],
+  ["chunked twice", `${chunkedHead}Transfer-Encoding: chunked\r\n\r\n${chunks}`],
+  ["a coding after chunked", `${chunkedHead.replace("chunked", "chunked, identity")}\r\n${chunks}`],
+  ["chunks in HTTP/1.0", `${chunkedHead.replace("1.1", "1.0")}\r\n${chunks}`],
+  ["a chunk size that is not hexadecimal", `${chunkedHead}\r\nzz\r\n`],
+  ["a chunk size with a prefix", `${chunkedHead}\r\n0x${chunks}`],
+  ["a negative chunk size", `${chunkedHead}\r\n-${chunks}`],
+  ["a chunk size of 17 digits", `${chunkedHead}\r\n${"f".repeat(17)}\r\n{"id"`],
+  ["a bare LF after a chunk size", `${chunkedHead}\r\n${chunks.replace("5\r", "5")}`],
+  ["a bare LF after a chunk", `${chunkedHead}\r\n${chunks.replace('"id"\r', '"id"')}`],
+  ["a chunk that is longer than its size", `${chunkedHead}\r\n${chunks.replace("5", "4")}`],
+  ["a trailer without a colon", `${chunkedHead}\r\n${chunks.slice(0, -2)}nonsense\r\n\r\n`],
+];
+
+/** Requests in an unusual form with one meaning. The next request on the connection is read too. */
+const unusual: readonly (readonly [what: string, bytes: string])[] = [
+  ["a chunked body", `${chunkedHead}\r\n${chunks}`],
+  ["a chunk extension", `${chunkedHead}\r\n${chunks.replace("5", "5;a=b")}`],
+  ["a trailer", `${chunkedHead}\r\n${chunks.slice(0, -2)}X-Sum: 1\r\n\r\n`],
+  ["a coding in capitals", `${chunkedHead.replace("chunked", "\t CHUNKED ")}\r\n${chunks}`],
+  ["an empty line before the request", `\r\n${fernRequest}`],
+  ["a length with a leading zero", fernRequest.replace("36", "036")],
+  ["a target in absolute form", fernRequest.replace("$BASE", "http://elsewhere.example$BASE")],
+  ["a query", fernRequest.replace("/plants", "/plants?x=1&x=2")],
+  [
+    "header names in capitals",
+    fernRequest.replace("Host:", "HOST:").replace("Content-Type", "CONTENT-TYPE"),
+  ],
+  ["no spaces after colons", fernRequest.replace("Host: ", "Host:").replace("Length: ", "Length:")],
+];
+
+/** Rules of the section. */
+export const httpRules: readonly Rule[] = [
+  ...responses.map(([what, send, expected]) =>
+    decided(`${what} has Content-Length, no-store and nosniff`, {
+      send,
+      receive: { ...expected, headers: fixedHeaders },
+    }),
+  ),
+  decided(
+    "No header names the version of the server",
+    { send: createFern(), receive: { ...fern, ...noVersion } },
+    { send: create("{}"), receive: error("idMissing", noVersion) },
+  ),
+  ...malformed.map(([what, bytes]) =>
+    decided(`A request with ${what} is rejected, and its connection ends`, {
+      send: [bytes, smuggled],
+      receive: error("malformedHttp"),
+      thenEnds: true,
+    }),
+  ),
+  ...unusual.map(([what, bytes]) =>
+    decided(`A request with ${what} is read to its end`, {
+      send: [bytes, create('{"id":$ID_1,"name":"moss"}')],
+      receive: [fern, plant('{"name":"moss"}')],
+    }),
+  ),
+  decided("HTTP/1.0 without a Host header is served", {
+    send: fernRequest.replace("HTTP/1.1\r\nHost: $HOST", "HTTP/1.0"),
+    receive: fern,
+    thenEnds: true,
+  }),
+  decided("A connection is kept after a 200", {
+    send: [createFern(), { responses: 1 }, create('{"id":$ID_1,"name":"moss"}')],
+    receive: [fern, plant('{"name":"moss"}')],
+  }),
+  decided("A connection is kept after a rejected plant", {
+    send: [create("{}"), { responses: 1 }, createFern()],
+    receive: [error("idMissing"), fern],
+  }),
+  decided("A connection is kept after a rejected credential", {
+    send: [createFern({ Authorization: "Bearer unknown" }), { responses: 1 }, createFern()],
+    receive: [error("unknownToken"), fern],
+  }),
+  decided("A connection ends after Connection: close", {
+    send: [createFern({ Connection: "close" }), smuggled],
+    receive: { ...fern, headers: { Connection: /\bclose\b/i } },
+    thenEnds: true,
+  }),
+  decided("Pipelined requests get one response each, in their order", {
+    send: many.map((index) => create(`{"id":$ID_${index},"name":"plant ${index}"}`)),
+    receive: many.map((index) => plant(`{"name":"plant ${index}"}`)),
+  }),
+  decided("Pipelined successes and failures get their responses in order", {
+    send: [
+      createFern(),
+      create("{}"),
+      createFern({ Authorization: undefined }),
+      { ...create("", empty), method: "GET" },
+      create('{"id":$ID,"name":"moss"}'),
+      create('{"id":$ID_1,"name":"oak"}'),
+    ],
+    receive: [
+      fern,
+      error("idMissing"),
+      error("noCredential"),
+      error("noSuchMethod"),
+      error("idTaken"),
+      plant('{"name":"oak"}'),
+    ],
+  }),
+  decided("No byte of a body is read as a request, even after a rejected credential", {
+    send: [
+      `${createHead.replace("$TOKEN", "unknown")}Content-Length: 42\r\n\r\n`,
+      pause,
+      "DELETE /plants HTTP/1.1\r\nHost: localhost\r\n\r",
+      pause,
+      createFern(),
+    ],
+    receive: [error("unknownToken"), fern],
+  }),
+  decided("Pieces that end in the middle of pipelined requests do not change their responses", {
+    send: [
+      fernRequest + fernRequest.slice(0, 40),
+      pause,
+      fernRequest.slice(40, -10),
+      pause,
+      `${fernRequest.slice(-10)}${smuggled}`,
+    ],
+    receive: [fern, fern, fern],
+  }),
+  decided("100 Continue is sent before the body of a request that expects it", {
+    send: [
+      `${createHead}Expect: 100-continue\r\nContent-Length: 36\r\n\r\n`,
+      { responses: 1 },
+      fernBody,
+    ],
+    receive: [proceed, fern],
+  }),
+  decided("A request that expects 100 Continue and is rejected for its head gets no 100", {
+    send: `${createHead.replace("$TOKEN", "unknown")}Expect: 100-continue\r\nContent-Length: 36\r\n\r\n`,
+    receive: error("unknownToken"),
+  }),
+  decided("An announced body over the limit gets no 100", {
+    send: `${createHead}Expect: 100-continue\r\nContent-Length: 100000000000\r\n\r\n`,
+    receive: error("bodyTooLarge"),
+  }),
+  decided("A client that closes its side after the request gets its response", {
+    send: [createFern(), halfClose],
+    receive: fern,
+    thenEnds: true,
+  }),
+  decided("A client that closes its side in the middle of a body gets an Error", {
+    send: [fernRequest.slice(0, -5), halfClose],
+    receive: error("malformedHttp"),
+    thenEnds: true,
+  }),
+  decided("HEAD on /plants has status 405 and no body, and the connection is kept", {
+    send: [{ ...create("", empty), method: "HEAD" }, createFern()],
+    receive: [{ status: 405, isBodiless: true, headers: { Allow: /\bPOST\b/ } }, fern],
+  }),
+];

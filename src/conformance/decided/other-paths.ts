@@ -1,0 +1,22 @@
+/** Rules about the operational paths, which need no token and stay at the root. */
+import { type ExpectedResponse, decidedUnder, type Rule } from "../rule.ts";
+
+const decided = decidedUnder("Other paths");
+const get = (path: string, method = "GET"): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: $HOST\r\n\r\n`;
+const ok = { status: 200, headers: { "Content-Type": /^application\/json\b/i } } as const;
+
+const paths: readonly (readonly [path: string, expected: ExpectedResponse])[] = [
+  ["/healthz", ok],
+  ["/readyz", ok],
+  ["/openapi.json", { ...ok, contains: /"openapi"\s*:\s*"3\.1\./ }],
+];
+
+/** Rules of the section. */
+export const otherPathRules: readonly Rule[] = paths.flatMap(([path, expected]) => [
+  decided(`GET ${path} has status 200 without a token`, { send: get(path), receive: expected }),
+  decided(`HEAD ${path} has the status of GET and no body`, {
+    send: [get(path, "HEAD"), get(path)],
+    receive: [{ ...ok, isBodiless: true }, expected],
+  }),
+]);

@@ -1,0 +1,252 @@
+/** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
+import { isIP } from "node:net";
+import { findTokenProblem } from "../auth/token-text.ts";
+import { InvalidUrl, parseBaseUrl } from "../core/base-url.ts";
+import { quoteInput } from "../core/quote.ts";
+import { StoreError } from "../core/store.ts";
+import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+
+/** The type of an option. */
+export interface OptionType<T> {
+  /** Parses the text of a flag or an environment variable. @throws InvalidValue */
+  parse(text: string): T;
+  /** Checks the value that a program passes. @throws InvalidValue */
+  check(value: unknown): T;
+  /** Formats a value for help and reports, without secrets. */
+  format(value: T): string;
+  /** All values, if they are few. */
+  readonly choices?: readonly string[];
+}
+
+/** An option: its type and its default. */
+export interface OptionSpec<T> {
+  readonly type: OptionType<T>;
+  readonly default: T;
+}
+
+/** An invalid value. The message continues a sentence that starts with the name of the option. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+  /** True if the value has the right type and is too small, too large or not whole. */
+  readonly isOutOfRange: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isOutOfRange?: boolean } = {}) {
+    super(message, options);
+    this.isOutOfRange = options.isOutOfRange === true;
+  }
+}
+
+/** An error for a value that breaks a rule; the rule follows "must be". */
+export function invalid(value: unknown, rule: string): InvalidValue {
+  return new InvalidValue(`must be ${rule} (got ${describeValue(value)})`);
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value === "string") return `"${quoteInput(value)}"`;
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "function" ? "a function" : String(value);
+}
+
+/** A range of integers, both ends included. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Checks that a value is an integer in a range. @throws InvalidValue */
+export function checkInteger(value: unknown, { min, max }: Range): number {
+  const rule = `a whole number from ${min} to ${max}`;
+  if (typeof value !== "number") throw invalid(value, rule);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
+}
+
+/** An integer in a range. */
+export function integer(range: Range): OptionType<number> {
+  const { min, max } = range;
+  return {
+    parse(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      throw invalid(text, `a whole number from ${min} to ${max}`);
+    },
+    check: (value) => checkInteger(value, range),
+    format: String,
+  };
+}
+
+const byteUnits = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+/** A number of bytes; as text, such as `1048576` or `64KiB`. */
+export function bytes(range: Range): OptionType<number> {
+  const { min, max } = range;
+  return {
+    parse(text) {
+      const [, digits = "", suffix = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
+      const units = Object.entries({ "": 1, ...byteUnits });
+      const unit = units.find(([name]) => name.toLowerCase() === suffix.toLowerCase());
+      const value = digits === "" || unit === undefined ? Number.NaN : Number(digits) * unit[1];
+      if (value >= min && value <= max) return value;
+      const examples = "a number of bytes such as 1048576, 64KiB or 1MiB";
+      throw invalid(text, `${examples}, at most ${formatBytes(max)}`);
+    },
+    check: (value) => checkInteger(value, range),
+    format: formatBytes,
+  };
+}
+
+function formatBytes(value: number): string {
+  const unit = Object.entries(byteUnits).findLast(([, size]) => value > 0 && value % size === 0);
+  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
+}
+
+/** A time in milliseconds; as text, in seconds. */
+export function milliseconds(range: Range): OptionType<number> {
+  return {
+    parse(text) {
+      const timeMs = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Math.round(Number(text) * 1000) : 0;
+      if (timeMs >= range.min && timeMs <= range.max) return timeMs;
+      throw invalid(text, `a number of seconds such as 10 or 0.5, at most ${range.max / 1000}`);
+    },
+    check: (value) => checkInteger(value, range),
+    format: (timeMs) => String(timeMs / 1000),
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000 };
+
+/** A delay in milliseconds, or a range of delays: shortest and longest. */
+export type Latency = number | readonly [minMs: number, maxMs: number];
+
+/** A {@link Latency}; as text, such as `200ms` or `200ms..2s`. */
+export function latency(range: Range): OptionType<Latency> {
+  const rule = `a time such as 200ms, or a range such as 200ms..2s, at most ${range.max / 1000}s`;
+  const parseTime = (text: string): number => {
+    const [, count = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s)$/.exec(text) ?? [];
+    return Math.round(Number(count || Number.NaN) * (unitMs[unit] ?? Number.NaN));
+  };
+  return {
+    parse(text) {
+      const [minMs = Number.NaN, maxMs = minMs, ...others] = text.split("..").map(parseTime);
+      const isValid = others.length === 0 && minMs >= range.min && maxMs <= range.max;
+      if (isValid && minMs <= maxMs) return minMs === maxMs ? minMs : [minMs, maxMs];
+      throw invalid(text, rule);
+    },
+    check(value) {
+      if (!Array.isArray(value)) return checkInteger(value, range);
+      const [minMs = 0, maxMs = 0] = value.map((each) => checkInteger(each, range));
+      if (value.length === 2 && minMs <= maxMs) return [minMs, maxMs];
+      throw new InvalidValue("must be milliseconds or a pair of them, such as [200, 2000]");
+    },
+    format: (value) => [value].flat().map(formatTime).join(".."),
+  };
+}
+
+function formatTime(timeMs: number): string {
+  return timeMs >= 1000 ? `${timeMs / 1000}s` : `${timeMs}ms`;
+}
+
+/** A share from 0 to 1; as text, a percentage such as `5%`. */
+export const share: OptionType<number> = {
+  parse(text) {
+    const [, digits = ""] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
+    const value = Number(digits || Number.NaN) / 100;
+    if (value <= 1) return value;
+    throw invalid(text, "a percentage such as 5% or 0.5%, from 0% to 100%");
+  },
+  check(value) {
+    const rule = "a number from 0 to 1, such as 0.05 for 5%";
+    if (typeof value !== "number") throw invalid(value, rule);
+    if (value >= 0 && value <= 1) return value;
+    throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
+  },
+  format: (value) => `${Number((value * 100).toFixed(6))}%`,
+};
+
+/** One of several words. */
+export function choice<Choice extends string>(choices: readonly Choice[]): OptionType<Choice> {
+  const check = (value: unknown): Choice => {
+    const found = choices.find((each) => each === value);
+    if (found === undefined) throw invalid(value, `one of ${choices.join(", ")}`);
+    return found;
+  };
+  return { parse: check, check, format: String, choices };
+}
+
+/**
+ * A string by its rule.
+ *
+ * @param parse returns the normalized string. @throws InvalidValue
+ * @param format by default the string itself, or `none` for an empty one
+ */
+function string(
+  parse: (text: string) => string,
+  format = (text: string): string => text || "none",
+): OptionType<string> {
+  return {
+    parse,
+    check(value) {
+      if (typeof value === "string") return parse(value);
+      throw invalid(value, "a string");
+    },
+    format,
+  };
+}
+
+const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
+/** RFC 3986 section 2.3, segment by segment. Clients would resolve `.` and `..`. */
+const validBasePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
+
+/** A host to listen on. An IPv6 address may be in brackets; one with a zone is invalid, because no URL can contain it. */
+export const host = string((text) => {
+  const name = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
+  const isAddress = isIP(name) !== 0 && !name.includes("%");
+  if (isAddress || hostName.test(text)) return name;
+  throw invalid(text, "a host name or an IP address, without a port or a zone");
+});
+
+/** A prefix of paths: `/v1`, or empty. */
+export const basePath = string((text) => {
+  const inner = text.replace(/^\//, "").replace(/\/$/, "");
+  const path = inner === "" ? "" : `/${inner}`;
+  if (validBasePath.test(path)) return path;
+  throw invalid(text, "a path such as /v1, of letters, digits and - . _ ~");
+});
+
+/** The URL of a plant store, without a slash at the end. */
+export const baseUrl = string((text) => explainUrl(() => parseBaseUrl(text)));
+
+/** Reports an invalid URL as an invalid value. */
+export function explainUrl<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof InvalidUrl)) throw error;
+    throw new InvalidValue(error.message, { cause: error });
+  }
+}
+
+/** The URL of a store. */
+export const storeUrl = string((text) => {
+  try {
+    parseStoreUrl(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
+  }
+}, describeStoreUrl);
+
+/** A bearer token, which no message contains. */
+export const token: OptionType<string> = {
+  parse(text) {
+    const problem = findTokenProblem(text);
+    if (problem !== undefined) throw new InvalidValue(problem);
+    return text;
+  },
+  check(value) {
+    if (typeof value !== "string") throw new InvalidValue("must be a string");
+    return token.parse(value);
+  },
+  format: () => "a token",
+};

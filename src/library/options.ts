@@ -1,0 +1,172 @@
+/** The options of a plant store and of its clients: names, types, ranges and defaults, for programs and the command line. */
+import { type StatusMode, statusModes } from "../core/errors.ts";
+import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
+import {
+  basePath,
+  bytes,
+  choice,
+  host,
+  integer,
+  invalid,
+  InvalidValue,
+  latency,
+  milliseconds,
+  type OptionSpec,
+  share,
+  storeUrl,
+} from "./option-types.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const mebibyte = 1024 ** 2;
+
+/** Range of the maximum size of a request body: no server accepts a larger plant. */
+export const maxBodyRange = { min: 1, max: 64 * mebibyte };
+
+/** Options of a plant store. */
+export const storeOptions = {
+  /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
+  store: { type: storeUrl, default: "memory:" },
+  /** Host name or IP address to listen on, and no other; by default 127.0.0.1. */
+  host: { type: host, default: "127.0.0.1" },
+  /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
+  port: { type: integer({ min: 0, max: 65_535 }), default: 0 },
+  /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
+  basePath: { type: basePath, default: "" },
+  /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
+  maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
+  /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
+  maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
+  /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
+  onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
+  /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
+  statusMode: { type: choice<StatusMode>(statusModes), default: "contract" },
+} as const satisfies Specs;
+
+/** Largest seed of a sequence of faults. */
+export const maxFaultSeed = 999_999_999;
+
+/** Faults of creates, for tests of clients. They never make a 200 untrue. */
+export const faultOptions = {
+  /** Delay of each response, in milliseconds, or a pair of the shortest and the longest: 0 … 3600000; by default 0. */
+  latencyMs: { type: latency({ min: 0, max: hourMs }), default: 0 },
+  /** Share of creates that get 50301 before the store is used: 0 … 1; by default 0. */
+  failRate: { type: share, default: 0 },
+  /** Share of created plants whose connection is closed instead of a response: 0 … 1; by default 0. */
+  dropRate: { type: share, default: 0 },
+  /** Selects the sequence of faults: 0 … 999999999; by default 0. */
+  seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
+} as const satisfies Specs;
+
+/** Limits of a server that only the command line can change. */
+export const limitOptions = {
+  /** Maximum number of bytes in request bodies and in responses that are not yet sent. */
+  maxWaitingBytes: { type: bytes({ min: 1, max: 65_536 * mebibyte }), default: 64 * mebibyte },
+  /** Maximum number of connections. */
+  maxConnections: { type: integer({ min: 1, max: 1_000_000 }), default: 10_000 },
+  /** Time for a complete request to arrive; its headers must arrive in a third of it. */
+  requestTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 60_000 },
+  /** Time after which an idle connection is closed. */
+  idleTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 75_000 },
+  /** Time for requests in flight when the server stops. */
+  shutdownTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
+} as const satisfies Specs;
+
+/** Options of a client, besides the URL and the token. */
+export const clientOptions = {
+  /** Time for each attempt, from the look-up of the name to the last byte of the response: 1 … 86400000 (a day); by default 10,000. */
+  timeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
+  /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
+  retries: { type: integer({ min: 0, max: 100 }), default: 2 },
+} as const satisfies Specs;
+
+/** Options of `createMany` of a client. */
+export const createManyOptions = {
+  /** Number of plants to send at once: 1 … 1024; by default 128. More needs more memory. */
+  concurrency: { type: integer({ min: 1, max: 1024 }), default: 128 },
+} as const satisfies Specs;
+
+/** A table of options. */
+type Specs = Readonly<Record<string, OptionSpec<unknown>>>;
+
+/** The values of a table of options. */
+export type OptionValues<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends OptionSpec<infer Value> ? Value : never;
+};
+
+/** Checks one option that a program passes. @throws TypeError, or RangeError for a number outside its range */
+export function checkOption<T>(name: string, check: (value: unknown) => T, value: unknown): T {
+  try {
+    return check(value);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    const ErrorType = error.isOutOfRange ? RangeError : TypeError;
+    throw new ErrorType(`${name} ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * Checks the options of a table that a program passes; an option that is undefined has its default.
+ *
+ * @param prefix of the names in messages
+ * @throws as {@link checkOption}
+ */
+export function checkOptions<Table extends Specs>(
+  table: Table,
+  options: { readonly [Name in keyof Table]?: unknown },
+  prefix = "",
+): OptionValues<Table> {
+  const entries = Object.entries(table).map(([name, spec]) => {
+    const value = options[name] === undefined ? spec.default : options[name];
+    return [name, checkOption(prefix + name, (each) => spec.type.check(each), value)];
+  });
+  return Object.fromEntries(entries) as OptionValues<Table>;
+}
+
+/** Checks the option `faults` of a program. @throws as {@link checkOption} and {@link assertKnownOptions} */
+export function checkFaults(faults: unknown): OptionValues<typeof faultOptions> {
+  const options = checkOption("faults", checkObject, faults);
+  assertKnownOptions(options, Object.keys(faultOptions));
+  return checkOptions(faultOptions, options, "faults.");
+}
+
+function checkObject(value: unknown): object {
+  if (typeof value === "object" && value !== null) return value;
+  throw invalid(value, "an object");
+}
+
+/**
+ * Rejects options that do not exist, and suggests the closest name.
+ *
+ * @param ignored further names that an object may have
+ * @throws TypeError
+ */
+export function assertKnownOptions(
+  options: object,
+  names: readonly string[],
+  ignored: readonly string[] = [],
+): void {
+  for (const name of Object.keys(options)) {
+    if (names.includes(name) || ignored.includes(name)) continue;
+    const [closest] = names
+      .map((each) => ({ each, distance: countEdits(name, each) }))
+      .toSorted((a, b) => a.distance - b.distance);
+    const isClose = closest !== undefined && closest.distance <= 2;
+    const advice = isClose ? `did you mean ${closest.each}?` : `known: ${names.join(", ")}`;
+    throw new TypeError(`unknown option ${JSON.stringify(name)}: ${advice}`);
+  }
+}
+
+/** Number of insertions, deletions and replacements that turn one word into the other (Levenshtein distance). */
+function countEdits(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [row, letter] of Array.from(from.toLowerCase()).entries()) {
+    const current = [row + 1];
+    for (const [column, other] of Array.from(to.toLowerCase()).entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

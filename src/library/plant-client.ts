@@ -1,0 +1,107 @@
+/** A client of plant stores for programs. */
+import type { CreateAnswer } from "../client/answer.ts";
+import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import type { CreateManyOptions, CreateManyResult } from "./create-many.ts";
+import { baseUrl, invalid, token } from "./option-types.ts";
+import {
+  assertKnownOptions,
+  checkOption,
+  checkOptions,
+  clientOptions,
+  createManyOptions,
+  type OptionValues,
+} from "./options.ts";
+import type { RunningPlantStore } from "./plant-store.ts";
+import { assertPlantTypes } from "./plant-types.ts";
+
+/** Options for {@link createClient}. */
+export interface PlantClientOptions extends Partial<OptionValues<typeof clientOptions>> {
+  /** URL of the plant store, with its base path if it has one: `http:` or `https:`, without a user, a query or a fragment. */
+  readonly url: string;
+  readonly token: string;
+}
+
+/** A client of one plant store. */
+export interface PlantClient {
+  /**
+   * Creates one plant.
+   *
+   * @param options `signal` stops it early; it then rejects with the signal's reason, and the plant may or may not exist
+   * @returns the Plant and the result, or the Error that the store sent
+   * @throws TypeError if the id is not a bigint, or the name or the tag is not a string
+   * @throws UnavailableError if the last attempt got no response
+   * @throws NotAPlantStoreError if the response is not that of a plant store
+   */
+  create(plant: NewPlant, options?: { readonly signal?: AbortSignal }): Promise<CreateAnswer>;
+  /**
+   * Creates any number of plants, several at once. It reads plants only as fast as they are created and their results are
+   * taken. Plants with the same id are sent one after the other.
+   *
+   * @returns one result for each plant, in the order of the plants. When the loop ends early, no further plant is sent
+   * @throws TypeError for an option or a plant with an invalid type, after the results of the plants before it
+   * @throws UnavailableError if the store stays unavailable; plants without a result may or may not exist
+   * @throws NotAPlantStoreError if a response is not that of a plant store
+   * @throws StoppedError if every other create would get the same Error, for example because the token is rejected
+   * @throws the reason of the signal, after the results of plants in flight
+   */
+  createMany(
+    plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
+    options?: CreateManyOptions,
+  ): AsyncGenerator<CreateManyResult, void, undefined>;
+}
+
+/** Members of a running store that are not options, so that a program can write `{ ...store, retries: 0 }`. */
+const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOptions>, true> = {
+  fetch: true,
+  get: true,
+  list: true,
+  all: true,
+  count: true,
+  seed: true,
+  reset: true,
+  store: true,
+  close: true,
+  [Symbol.asyncDispose]: true,
+};
+
+/**
+ * Creates a client of one plant store. It keeps no connection open between two calls, so that it needs no `close()`.
+ *
+ * @throws TypeError for an unknown or invalid option; RangeError for a number that is too small, too large or not whole
+ */
+export function createClient(options: PlantClientOptions): PlantClient {
+  const names = ["url", "token", ...Object.keys(clientOptions)];
+  assertKnownOptions(options, names, Object.keys(storeMembers));
+  const url = checkOption("url", (value) => baseUrl.check(value), options.url);
+  const bearer = checkOption("token", (value) => token.check(value), options.token);
+  const { timeoutMs, retries } = checkOptions(clientOptions, options);
+  return {
+    async create(plant, { signal } = {}) {
+      assertPlantTypes(plant);
+      // A program that only starts a server needs no HTTP client.
+      const { createPlant } = await import("../client/create-plant.ts");
+      const { toCreateRequest } = await import("../client/create-request.ts");
+      const { post } = await import("../client/http/post.ts");
+      const { attempts: _, ...answer } = await createPlant(toNewPlantJson(plant), {
+        request: toCreateRequest(url, bearer),
+        timeoutMs,
+        retries,
+        post,
+        ...(signal && { signal }),
+      });
+      return answer;
+    },
+    async *createMany(plants, many = {}) {
+      assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
+      const { concurrency } = checkOptions(createManyOptions, many);
+      const { signal } = many;
+      if (signal !== undefined) checkOption("signal", checkSignal, signal);
+      const { createMany } = await import("./create-many.ts");
+      yield* createMany(plants, { url, token: bearer, timeoutMs, retries, concurrency, signal });
+    },
+  };
+}
+
+function checkSignal(value: unknown): void {
+  if (!(value instanceof AbortSignal)) throw invalid(value, "an AbortSignal");
+}

@@ -1,0 +1,240 @@
+/** A plant store as a part of another program, such as a test. */
+import { createReadStream, existsSync } from "node:fs";
+import { createAuthenticator } from "../auth/authenticator.ts";
+import { mintToken } from "../auth/token.ts";
+import { RequestError } from "../core/errors.ts";
+import { type NewPlant, readNewPlant, toNewPlantJson } from "../core/plant.ts";
+import type { PlantQuery, PlantStore } from "../core/store.ts";
+import { Faults } from "../server/faults.ts";
+import { openPlantServer } from "../server/server.ts";
+import { openStore } from "../store/open-store.ts";
+import { readPlantPages } from "../store/plant-pages.ts";
+import { workerScript } from "../store/sqlite/worker-script.ts";
+import { checkInteger, invalid, token as tokenType } from "./option-types.ts";
+import {
+  assertKnownOptions,
+  checkFaults,
+  checkOption,
+  checkOptions,
+  type faultOptions,
+  limitOptions,
+  type OptionValues,
+  storeOptions,
+} from "./options.ts";
+import { assertPlantTypes } from "./plant-types.ts";
+import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
+
+/** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
+export type PlantSeed = string | Iterable<NewPlant> | AsyncIterable<NewPlant>;
+
+/** Options for {@link startPlantStore}. */
+export interface PlantStoreOptions extends Partial<OptionValues<typeof storeOptions>> {
+  /** `false` opens no port: requests come only through {@link RunningPlantStore.fetch}. */
+  readonly listen?: boolean;
+  /** Plants that are in the store before the first request. */
+  readonly seed?: PlantSeed;
+  /** Token to accept; by default a new one. It is not stored. Stored tokens are accepted too. */
+  readonly token?: string;
+  /** Faults of creates, for tests of clients; by default none. */
+  readonly faults?: Partial<OptionValues<typeof faultOptions>>;
+  /** Receives the server's own failures, which clients see as 50000 and above. Must not throw. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A plant store that runs in this process. */
+export interface RunningPlantStore {
+  /** URL above `/plants`: scheme, host, port and base path. */
+  readonly url: string;
+  /** A token that it accepts. */
+  readonly token: string;
+  /**
+   * Responds to a request like the server, without a socket. Takes the arguments of the global `fetch`; the host of the URL
+   * does not matter.
+   *
+   * @throws TypeError if the body was read before, or if its stream fails
+   * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
+   */
+  fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+  /** Resolves with the plant of an id. @throws TypeError if the id is not a bigint */
+  get(id: bigint): Promise<NewPlant | undefined>;
+  /** Resolves with plants in the order of their ids. @throws TypeError, RangeError for an invalid query */
+  list(query: PlantQuery): Promise<readonly NewPlant[]>;
+  /** Resolves with all plants in the order of their ids. */
+  all(): Promise<NewPlant[]>;
+  /** Resolves with the number of plants. */
+  count(): Promise<number>;
+  /**
+   * Stores plants without a request. They follow the rules of a create, `onConflict` included.
+   *
+   * @returns how many plants were created, unchanged and replaced
+   * @throws TypeError for a plant with an invalid type; Error for one that the store rejects. The message names the
+   *   record. The plants before it are stored, and plants after it may be stored
+   */
+  seed(plants: PlantSeed): Promise<SeedTally>;
+  /** Removes all plants, those of the seed included; tokens stay. @throws Error unless the store is `memory:` */
+  reset(): Promise<void>;
+  /** @deprecated Use `get` and `list` of the running store. */
+  readonly store: Pick<PlantStore, "get" | "list">;
+  /** Waits up to ten seconds for requests in flight, and closes the store. May be called twice. */
+  close(): Promise<void>;
+  /** The same as {@link RunningPlantStore.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Options that are not in the table, because the command line has none of them or another form. */
+const otherOptions = ["listen", "seed", "token", "faults", "onError"];
+
+/**
+ * Starts a plant store. It never installs signal handlers, exits the process or writes to the console.
+ *
+ * @throws Error if a bundler has moved this code away from the files of the package, or for an invalid seed
+ * @throws TypeError for an unknown or invalid option; RangeError for a number that is too small, too large or not whole
+ * @throws StoreError if the store cannot be opened
+ * @throws the error of node:net if the server cannot listen, and of node:fs if the file of the seed cannot be read
+ */
+export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
+  assertUnbundled();
+  assertKnownOptions(options, [...Object.keys(storeOptions), ...otherOptions]);
+  const { store: storeUrl, ...serverOptions } = checkOptions(storeOptions, options);
+  const { listen = true, token = mintToken(), onError = () => undefined } = options;
+  checkOption("listen", checkBoolean, listen);
+  checkOption("token", (value) => tokenType.check(value), token);
+  checkOption("onError", checkFunction, onError);
+  if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
+  const faults = options.faults && new Faults(checkFaults(options.faults));
+  const { shutdownTimeoutMs, ...limits } = checkOptions(limitOptions, {});
+  // First, so that no store is created if the port is in use.
+  const server = await openPlantServer({ ...limits, ...serverOptions, listen, faults, onError });
+  let store: PlantStore | undefined;
+  try {
+    const opened = await openStore(storeUrl);
+    store = opened;
+    const running = createRunningStore(store, serverOptions);
+    if (options.seed !== undefined) await running.seed(options.seed);
+    const authenticator = createAuthenticator({
+      listTokens: () => opened.listTokens(),
+      noteTokenUses: (digests, day) => opened.noteTokenUses(digests, day),
+      ownToken: token,
+    });
+    server.start({ store, authenticator });
+    const close = async (): Promise<void> => {
+      await server.close(shutdownTimeoutMs);
+      await authenticator.flushUses();
+      await opened.close();
+    };
+    const { url, fetch } = server;
+    return { url, token, fetch, ...running, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await server.close(0);
+    await store?.close();
+    throw error;
+  }
+}
+
+/** @deprecated The name of {@link startPlantStore} in version 1.0. */
+export function createPlantStore(options?: PlantStoreOptions): Promise<RunningPlantStore> {
+  return startPlantStore(options);
+}
+
+type StoreMethods = Pick<
+  RunningPlantStore,
+  "get" | "list" | "all" | "count" | "seed" | "reset" | "store"
+>;
+
+function createRunningStore(
+  store: PlantStore,
+  {
+    onConflict,
+    maxBodyBytes,
+  }: Pick<OptionValues<typeof storeOptions>, "onConflict" | "maxBodyBytes">,
+): StoreMethods {
+  const pages = () => readPlantPages(store, { limit: Number.POSITIVE_INFINITY });
+  const reader: RunningPlantStore["store"] = {
+    async get(id) {
+      // In JavaScript it can be a number that has already lost digits.
+      if (typeof (id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
+      return store.get(id);
+    },
+    async list(query) {
+      const { afterId, limit }: { readonly [Key in keyof PlantQuery]?: unknown } = query;
+      if (afterId !== undefined && typeof afterId !== "bigint") {
+        throw new TypeError("afterId must be a bigint, or be left out");
+      }
+      checkOption("limit", (value) => checkInteger(value, limitRange), limit);
+      return store.list(query);
+    },
+  };
+  return {
+    ...reader,
+    // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
+    store: reader,
+    async all() {
+      const plants: NewPlant[] = [];
+      for await (const page of pages()) plants.push(...page);
+      return plants;
+    },
+    async count() {
+      let count = 0;
+      for await (const page of pages()) count += page.length;
+      return count;
+    },
+    async seed(plants) {
+      checkOption("seed", checkSeedType, plants);
+      const records =
+        typeof plants === "string" ? readSeedFile(plants, maxBodyBytes) : toSeedRecords(plants);
+      const result = await storeSeed(store, records, { onConflict });
+      if (!(result instanceof RequestError)) return result;
+      const { error, message } = result;
+      throw new Error(message, { cause: { error, message } });
+    },
+    async reset() {
+      if (store.clear === undefined) {
+        throw new Error("reset() removes plants only from a memory: store; this one is durable");
+      }
+      await store.clear();
+    },
+  };
+}
+
+function readSeedFile(path: string, maxRecordBytes: number): AsyncIterable<SeedRecord> {
+  return readSeed({ name: path, chunks: createReadStream(path), maxRecordBytes });
+}
+
+async function* toSeedRecords(
+  plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
+): AsyncGenerator<SeedRecord, void, undefined> {
+  let count = 0;
+  for await (const plant of plants) {
+    const place = `seed: record ${++count}`;
+    assertPlantTypes(plant, `${place}: `);
+    // Checks the rules that types cannot express, such as the range of an id.
+    yield { plant: readNewPlant(Buffer.from(toNewPlantJson(plant))), place };
+  }
+}
+
+const limitRange = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+function checkBoolean(value: unknown): void {
+  if (typeof value !== "boolean") throw invalid(value, "true or false");
+}
+
+function checkFunction(value: unknown): void {
+  if (typeof value !== "function") throw invalid(value, "a function");
+}
+
+function checkSeedType(value: unknown): void {
+  const isIterable =
+    typeof value === "object" &&
+    value !== null &&
+    (Symbol.iterator in value || Symbol.asyncIterator in value);
+  if (typeof value !== "string" && !isIterable) {
+    throw invalid(value, "an iterable of plants, or the path of a file");
+  }
+}
+
+function assertUnbundled(): void {
+  if (existsSync(workerScript)) return;
+  throw new Error(
+    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore" or "ssr.external" of Vite',
+  );
+}

@@ -1,0 +1,126 @@
+/** Seeds: plants that a store has before its first request. */
+import { RequestError } from "../core/errors.ts";
+import type { NewPlant } from "../core/plant.ts";
+import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
+import { JsonReader } from "../records/json-reader.ts";
+import type { PlantRecord } from "../records/record.ts";
+import type { RecordReader } from "../records/record-reader.ts";
+import { TableReader } from "../records/table-reader.ts";
+
+/** One record of a seed. */
+export interface SeedRecord {
+  /** The plant, or the rule that the record breaks. */
+  readonly plant: NewPlant | RequestError;
+  /** Names the record in messages, such as `plants.csv: record 3 at line 4`. */
+  readonly place: string;
+}
+
+/** A file of plants. */
+export interface SeedFile {
+  /** Its name in messages. `.csv` and `.tsv` at its end select a table; any other file is JSON. */
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Maximum size of a record, in bytes. */
+  readonly maxRecordBytes: number;
+}
+
+/** Options for {@link storeSeed}. */
+export interface SeedOptions {
+  /** Policy for a record whose id belongs to a different plant. */
+  readonly onConflict: ConflictPolicy;
+  /** Receives the number of plants that are stored so far. */
+  readonly onProgress?: (count: number) => void;
+}
+
+/** Number of plants by result. */
+export type SeedTally = Readonly<Record<Exclude<CreateResult, "conflict">, number>>;
+
+/** Maximum number of plants in memory, and of characters in their names and tags unless a single plant has more. */
+const maxBatch = { plants: 4000, textLength: 2 ** 24 };
+
+/**
+ * Reads the records of a file: JSON values in any layout, a JSON array, or a table with a header row.
+ *
+ * @throws InputSyntaxError when no further record can be found
+ * @throws the error of `chunks`
+ */
+export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void, undefined> {
+  const { name, chunks, maxRecordBytes } = file;
+  const reader = createReader(name, maxRecordBytes);
+  let count = 0;
+  const toSeedRecord = ({ plant, line }: PlantRecord): SeedRecord => ({
+    plant,
+    place: `${name}: record ${++count} at line ${line}`,
+  });
+  for await (const bytes of chunks) {
+    for (const record of reader.push(bytes)) yield toSeedRecord(record);
+  }
+  for (const record of reader.end()) yield toSeedRecord(record);
+}
+
+function createReader(name: string, maxRecordBytes: number): RecordReader {
+  const [, extension] = /\.([ct]sv)$/i.exec(name) ?? [];
+  if (extension === undefined) return new JsonReader(maxRecordBytes);
+  return new TableReader(extension.toLowerCase() === "csv" ? "," : "\t", maxRecordBytes);
+}
+
+/** Checks all records. @returns a RequestError that names the first invalid one */
+export async function checkSeed(
+  records: AsyncIterable<SeedRecord>,
+): Promise<RequestError | undefined> {
+  for await (const { plant, place } of records) {
+    if (plant instanceof RequestError) return locate(plant, place);
+  }
+  return undefined;
+}
+
+/**
+ * Stores all records, in their order. The plants before an error stay stored. If an id belongs to a different plant, later
+ * plants of its batch (see {@link maxBatch}) stay stored too.
+ *
+ * @returns a RequestError that names the first record that is invalid, or whose id belongs to a different plant
+ * @throws StoreError
+ */
+export async function storeSeed(
+  store: Pick<PlantStore, "create">,
+  records: AsyncIterable<SeedRecord> | Iterable<SeedRecord>,
+  { onConflict, onProgress }: SeedOptions,
+): Promise<SeedTally | RequestError> {
+  const tally = { created: 0, unchanged: 0, replaced: 0 };
+  let batch: { readonly plant: NewPlant; readonly place: string }[] = [];
+  let textLength = 0;
+  let count = 0;
+  const storeBatch = async (): Promise<RequestError | undefined> => {
+    const stored = batch;
+    batch = [];
+    textLength = 0;
+    const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
+    for (const [index, { plant, place }] of stored.entries()) {
+      const result = results[index] ?? "conflict";
+      if (result === "conflict") return locate(idTaken(plant), place);
+      tally[result]++;
+    }
+    onProgress?.((count += stored.length));
+    return undefined;
+  };
+  for await (const { plant, place } of records) {
+    if (plant instanceof RequestError) return (await storeBatch()) ?? locate(plant, place);
+    batch.push({ plant, place });
+    textLength += plant.name.length + (plant.tag?.length ?? 0);
+    if (batch.length < maxBatch.plants && textLength < maxBatch.textLength) continue;
+    const error = await storeBatch();
+    if (error !== undefined) return error;
+  }
+  return (await storeBatch()) ?? tally;
+}
+
+function idTaken({ id }: NewPlant): RequestError {
+  return new RequestError(
+    "idTaken",
+    `id ${id} belongs to a different plant, which was not changed`,
+  );
+}
+
+function locate({ kind, message }: RequestError, place: string): RequestError {
+  return new RequestError(kind, `${place}: ${message}`);
+}

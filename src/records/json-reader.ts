@@ -1,0 +1,201 @@
+/** Reads JSON values in any layout: one per line, one after the other, and the elements of arrays. */
+import { RequestError } from "../core/errors.ts";
+import { decodeJsonText, maxNesting, readJson } from "../core/json.ts";
+import { inspectNewPlant } from "../core/plant.ts";
+import {
+  backslash,
+  colon,
+  comma,
+  isBlank,
+  leftBrace,
+  leftBracket,
+  lineFeed,
+  quotationMark,
+  rightBrace,
+  rightBracket,
+} from "./characters.ts";
+import { InputSyntaxError, type ParsedRecord } from "./record.ts";
+import { RecordReader, type Step } from "./record-reader.ts";
+import { findDelimiter, toTableFlag } from "./table-reader.ts";
+
+/** What may follow in an array; anything after a malformed element. */
+type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
+
+/**
+ * Finds the end of each value by its brackets and strings. The rest is left to the parser.
+ *
+ * Outside arrays, an object on one line ends with its line, or before the next object there.
+ */
+export class JsonReader extends RecordReader {
+  /** Number of open brackets of the value. */
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The last byte of the value that is neither blank nor in a string. */
+  #previous = 0;
+  #hasBegun = false;
+  #isFirst = true;
+  /** True after the last bracket of an object on one line. */
+  #isClosed = false;
+  /** True after the last bracket of an object on several lines. */
+  #hasSeveralLines = false;
+  /** True in an element that does not begin with a bracket. */
+  #isBare = false;
+  /** Undefined outside arrays. */
+  #expected: Expected | undefined;
+  #arrayLine = 0;
+
+  protected override isProbablyRecord(line: Uint8Array): boolean {
+    return line[0] === leftBrace;
+  }
+
+  protected override scan(byte: number): Step {
+    if (this.#isInString) return this.#scanString(byte);
+    if (this.#depth > 0) return this.#scanNested(byte);
+    return this.#expected === undefined
+      ? this.#scanTop(byte)
+      : this.#scanArray(byte, this.#expected);
+  }
+
+  protected override parse(bytes: Uint8Array): ParsedRecord {
+    const text = decodeJsonText(bytes);
+    const json = text instanceof RequestError ? text : readJson(text);
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (json instanceof RequestError) {
+      if (isFirst) rejectTable(bytes);
+      return { plant: json, unknownMembers: [], isMalformed: true };
+    }
+    // Brackets of malformed lines may match by chance.
+    if (this.#hasSeveralLines) this.isByLine = false;
+    const { plant, id, unknownMembers } = inspectNewPlant(json.value, json.problems);
+    return { plant, id, unknownMembers, isMalformed: false };
+  }
+
+  protected override restart(): void {
+    this.#depth = 0;
+    this.#isInString = false;
+    this.#isEscaped = false;
+    this.#isClosed = false;
+    this.#hasSeveralLines = false;
+    this.#isBare = false;
+    if (this.#expected !== undefined) this.#expected = "anything";
+  }
+
+  protected override finish(): void {
+    if (this.#expected === undefined || this.#expected === "anything") return;
+    throw new InputSyntaxError(
+      `ends inside the array that begins at line ${this.#arrayLine}: the rest of the input may be missing`,
+    );
+  }
+
+  #scanString(byte: number): Step {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) this.#isEscaped = true;
+    else if (byte === quotationMark) this.#isInString = false;
+    return byte === lineFeed ? "breaks" : "continues";
+  }
+
+  #scanNested(byte: number): Step {
+    if (isBlank(byte)) return "continues";
+    const previous = this.#previous;
+    this.#previous = byte;
+    switch (byte) {
+      case quotationMark:
+        this.#isInString = true;
+        return "continues";
+      case leftBrace:
+      case leftBracket: {
+        this.#depth++;
+        const isExpected = previous === colon || previous === comma || previous === leftBracket;
+        // A value that is too deep may never end: without a limit, each of its lines would be scanned to the end.
+        return isExpected && this.#depth <= maxNesting ? "continues" : "breaks";
+      }
+      case rightBrace:
+      case rightBracket:
+        this.#depth--;
+        return this.#depth === 0 ? this.#close() : "continues";
+      default:
+        return "continues";
+    }
+  }
+
+  #close(): Step {
+    this.#isBare = false;
+    if (this.#expected !== undefined) return "completes";
+    this.#isClosed = this.nextLine === this.line;
+    if (this.#isClosed) return "continues";
+    this.#hasSeveralLines = true;
+    return "completes";
+  }
+
+  #open(byte: number): Step {
+    this.#depth = 1;
+    this.#hasSeveralLines = false;
+    this.#previous = byte;
+    return "continues";
+  }
+
+  #scanTop(byte: number): Step {
+    const isOpening = byte === leftBrace || byte === leftBracket;
+    if (this.#isClosed) {
+      if (byte === lineFeed) this.isByLine = true;
+      else if (!isOpening) return isBlank(byte) ? "continues" : "breaks";
+      this.#isClosed = false;
+      return "endsBefore";
+    }
+    if (isBlank(byte)) {
+      if (byte !== lineFeed) return "continues";
+      // After an empty line, a record may have several lines.
+      if (this.#hasBegun) this.isByLine = false;
+      return "separates";
+    }
+    // Text that does not begin as JSON is probably on lines.
+    if (!this.#hasBegun) this.isByLine = !isOpening;
+    this.#hasBegun = true;
+    if (byte === leftBrace) return this.#open(byte);
+    if (byte !== leftBracket || this.isByLine) return "breaks";
+    this.isCollection = true;
+    this.#expected = "elementOrEnd";
+    this.#arrayLine = this.nextLine;
+    return "separates";
+  }
+
+  #scanArray(byte: number, expected: Expected): Step {
+    if (this.#isBare) {
+      this.#isBare = byte !== lineFeed && byte !== comma && byte !== rightBracket;
+      return this.#isBare ? this.#scanElement(byte) : "endsBefore";
+    }
+    if (isBlank(byte)) return "separates";
+    const isElement = byte !== comma && byte !== rightBracket;
+    const isUnexpected =
+      expected === "commaOrEnd"
+        ? isElement
+        : expected !== "anything" &&
+          (byte === comma || (byte === rightBracket && expected === "element"));
+    if (isUnexpected) {
+      const missing = expected === "commaOrEnd" ? 'a comma or "]"' : "an element";
+      throw new InputSyntaxError(
+        `is not a valid array at line ${this.nextLine}: ${missing} is missing`,
+      );
+    }
+    if (byte === rightBracket) this.#expected = undefined;
+    else this.#expected = isElement ? "commaOrEnd" : "element";
+    if (!isElement) return "separates";
+    this.#isBare = true;
+    return this.#scanElement(byte);
+  }
+
+  #scanElement(byte: number): Step {
+    if (byte === leftBrace || byte === leftBracket) return this.#open(byte);
+    if (byte === quotationMark) this.#isInString = true;
+    return "continues";
+  }
+}
+
+/** @throws InputSyntaxError for the header of a table, because none of its rows would be a plant */
+function rejectTable(bytes: Uint8Array): void {
+  const delimiter = findDelimiter(bytes);
+  if (delimiter === undefined) return;
+  throw new InputSyntaxError(`is not JSON: use ${toTableFlag(delimiter)} for a table`);
+}

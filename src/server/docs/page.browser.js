@@ -1,0 +1,187 @@
+/** The form of the page: creates a plant, and keeps the commands equal to the form. */
+
+/**
+ * Finds an element of the page.
+ *
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ */
+function find(id, type) {
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new TypeError(`no ${type.name} #${id}`);
+  return element;
+}
+
+const form = find("create", HTMLFormElement);
+const token = find("token", HTMLInputElement);
+const id = find("id", HTMLInputElement);
+const name = find("name", HTMLInputElement);
+const hasTag = find("has-tag", HTMLInputElement);
+const tag = find("tag", HTMLInputElement);
+const outcome = find("outcome", HTMLElement);
+
+/** Writes the plant as text, so that the id keeps every digit. The server validates it. */
+function toBody() {
+  const idText = id.value.trim();
+  const members = [
+    ...(idText === "" ? [] : [`"id":${idText}`]),
+    `"name":${JSON.stringify(name.value)}`,
+    ...(hasTag.checked ? [`"tag":${JSON.stringify(tag.value)}`] : []),
+  ];
+  return `{${members.join(",")}}`;
+}
+
+/**
+ * Quotes one word of a command for a POSIX shell.
+ *
+ * @param {string} text
+ */
+function toShellWord(text) {
+  return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function updateCommands() {
+  const flags = [
+    ...(id.value.trim() === "" ? [] : ["--id", id.value.trim()]),
+    "--name",
+    name.value,
+    ...(hasTag.checked ? ["--tag", tag.value] : []),
+  ];
+  find("flags", HTMLElement).textContent = flags.map(toShellWord).join(" ");
+  // Always in quotes, as a body begins with a brace.
+  find("data", HTMLElement).textContent = toShellWord(toBody());
+  find("tag-field", HTMLElement).hidden = !hasTag.checked;
+}
+
+/**
+ * @param {string} text
+ * @param {"" | "done" | "failed"} className
+ */
+function showOutcome(text, className) {
+  outcome.textContent = text;
+  outcome.className = className;
+  outcome.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * @param {string} request
+ * @param {string} response
+ */
+function showExchange(request, response) {
+  find("request", HTMLElement).textContent = request;
+  find("response", HTMLElement).textContent = response;
+  find("exchange", HTMLElement).hidden = false;
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const results = {
+  created: "Created.",
+  unchanged: "Unchanged: this plant is already stored.",
+  replaced: "Replaced the stored plant with this id.",
+};
+
+/**
+ * Describes an Error body; another body comes from a proxy.
+ *
+ * @param {number} status
+ * @param {string} body
+ */
+function describeFailure(status, body) {
+  try {
+    const { error, message } = /** @type {{ error: number, message: string }} */ (JSON.parse(body));
+    return `Not created: ${message} (error ${error})`;
+  } catch {
+    return `Not created: the response has the status ${status} and no Error.`;
+  }
+}
+
+async function create() {
+  const url = new URL(form.dataset["target"] ?? "", location.href);
+  const body = toBody();
+  const headers = new Headers({ "Content-Type": "application/json" });
+  try {
+    if (token.value !== "") headers.set("Authorization", `Bearer ${token.value}`);
+  } catch {
+    showOutcome("The token contains a character that no header can have. Copy it again.", "failed");
+    return;
+  }
+  const request = [
+    `POST ${url.pathname} HTTP/1.1`,
+    `Host: ${url.host}`,
+    ...(token.value === "" ? [] : ["Authorization: Bearer $PLANTSTORE_TOKEN"]),
+    "Content-Type: application/json",
+    "",
+    body,
+  ].join("\n");
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers,
+      body,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+    });
+    const text = await response.text();
+    const { ok, status, statusText } = response;
+    const fields = Array.from(response.headers, ([field, value]) => `${field}: ${value}`);
+    showExchange(request, [`${status} ${statusText}`, ...fields, "", text].join("\n"));
+    const result = response.headers.get("x-plantstore-result") ?? "created";
+    if (ok) showOutcome(results[result] ?? "Created.", "done");
+    else showOutcome(describeFailure(status, text), "failed");
+  } catch (error) {
+    showExchange(request, String(error));
+    showOutcome(
+      "No response. The plant may or may not be stored. You can send it again.",
+      "failed",
+    );
+  }
+}
+
+let isSending = false;
+
+async function submit() {
+  // The button stays enabled, because a disabled button loses the focus.
+  if (isSending) return;
+  isSending = true;
+  showOutcome("Sending…", "");
+  await create();
+  isSending = false;
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void submit();
+});
+
+form.addEventListener("input", updateCommands);
+updateCommands();
+
+/**
+ * @param {HTMLElement} command
+ * @param {HTMLElement} button
+ * @param {string} label text of the button
+ */
+async function copy(command, button, label) {
+  try {
+    await navigator.clipboard.writeText(command.textContent);
+    button.textContent = "Copied";
+  } catch {
+    // Browsers allow access to the clipboard only for https and localhost.
+    getSelection()?.selectAllChildren(command);
+    button.textContent = "Selected";
+  }
+  setTimeout(() => {
+    button.textContent = label;
+  }, 2000);
+}
+
+for (const command of ["plantstore", "curl"]) {
+  const button = find(`copy-${command}`, HTMLButtonElement);
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", () => void copy(find(command, HTMLElement), button, label));
+}

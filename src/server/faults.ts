@@ -1,0 +1,94 @@
+/** Faults on demand, for tests of clients: creates that are slow, fail or lose their response. A 200 stays true. */
+import { createHash } from "node:crypto";
+import { RequestError } from "../core/errors.ts";
+import type { HttpResponse } from "./response.ts";
+
+/** Which faults creates have, and how often. */
+export interface FaultOptions {
+  /** Delay of each response, in milliseconds, or the shortest and the longest delay. */
+  readonly latencyMs: number | readonly [minMs: number, maxMs: number];
+  /** Share of creates that fail before the store is used: 0 … 1. */
+  readonly failRate: number;
+  /** Share of stored plants whose connection is closed instead of a response: 0 … 1. */
+  readonly dropRate: number;
+  /** Selects the sequence of faults. */
+  readonly seed: number;
+}
+
+/** Kinds of faults, as metrics count them. */
+export type FaultKind = "delayed" | "failed" | "dropped";
+
+const injectedFailure = new RequestError("overloaded", "a fault on demand (failRate): try again");
+
+/** The faults of one server. The fault of the nth create depends on nothing but n and the seed. */
+export class Faults {
+  readonly #options: FaultOptions;
+  readonly #onFault: ((kind: FaultKind) => void) | undefined;
+  /** Ends each delay in progress. */
+  readonly #delays = new Set<() => void>();
+  #isStopped = false;
+  #count = 0;
+
+  /** @param onFault receives each fault when it happens; must not throw */
+  constructor(options: FaultOptions, onFault?: (kind: FaultKind) => void) {
+    this.#options = options;
+    this.#onFault = onFault;
+  }
+
+  /** The longest delay of a response. */
+  get maxDelayMs(): number {
+    return Math.max(...[this.#options.latencyMs].flat());
+  }
+
+  /**
+   * Performs a create, unless it fails on demand.
+   *
+   * @param create stores the plant
+   * @returns its result, a RequestError `overloaded`, or a response that must be dropped
+   */
+  async perform(
+    create: () => Promise<HttpResponse | RequestError>,
+  ): Promise<HttpResponse | RequestError> {
+    const { failRate, dropRate } = this.#options;
+    const [forLatency, forFailure, forDrop] = this.#drawShares();
+    const isFailed = forFailure < failRate;
+    if (isFailed) this.#onFault?.("failed");
+    const result = isFailed ? injectedFailure : await create();
+    await this.#delay(forLatency);
+    if (result instanceof RequestError || forDrop >= dropRate) return result;
+    this.#onFault?.("dropped");
+    return { ...result, isDropped: true };
+  }
+
+  /** Ends all delays, now and later. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const end of this.#delays) end();
+  }
+
+  async #delay(share: number): Promise<void> {
+    const { latencyMs } = this.#options;
+    const [minMs, maxMs] = typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs;
+    const delayMs = Math.round(minMs + share * (maxMs - minMs));
+    if (delayMs === 0 || this.#isStopped) return;
+    this.#onFault?.("delayed");
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#delays.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, delayMs);
+      this.#delays.add(end);
+    });
+  }
+
+  /** Draws three numbers from 0 (included) to 1 (excluded) for the next create. */
+  #drawShares(): readonly [number, number, number] {
+    const digest = createHash("sha256")
+      .update(`${this.#options.seed} ${this.#count++}`)
+      .digest();
+    const toShare = (offset: number): number => digest.readUInt32BE(offset) / 2 ** 32;
+    return [toShare(0), toShare(4), toShare(8)];
+  }
+}

@@ -1,0 +1,132 @@
+/** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
+import { escapeUnprintable } from "../core/quote.ts";
+import { StoreError, type StoreErrorReason } from "../core/store.ts";
+
+/** A kind of failure. */
+export interface Meaning {
+  readonly reason: StoreErrorReason;
+  /** Predicate of a sentence whose subject is "the store PLACE". */
+  readonly problem: string;
+  /** True if a retry of the same call may succeed within seconds. */
+  readonly isTransient?: boolean;
+}
+
+/** The kinds of failures that the error codes of engines stand for. */
+export const failures = {
+  // The store cannot work now.
+  unreachable: transient("can't be reached: check its host and port, and that it is running"),
+  starting: transient("is starting or stopping: try again"),
+  contended: transient("was kept busy by other writers of the same plants: try again"),
+  crowded: transient("has no connection left: stop other clients, or raise max_connections there"),
+  notPrimary: meaning("full", "is read-only: name the primary server, or make it writable"),
+  notWritable: transient("accepts no writes on any of its hosts: check that one is the primary"),
+  notConfirmed: transient("committed, but not on its standby: check its synchronous_standby_names"),
+  timedOut: transient(
+    "did not respond in time: check its load, its locks (pg_stat_activity) and its synchronous standby",
+  ),
+  locked: meaning("busy", "is locked by another process: try again, or stop that process"),
+  slow: meaning(
+    "busy",
+    "took too long: check its load, and in pg_stat_activity which session holds a lock",
+  ),
+  noMemory: meaning("busy", "is out of memory: free some there"),
+  inputOutput: meaning("busy", "cannot read or write its disk: check the disk and the system log"),
+  noRoom: meaning("full", "has no room: make room on its disk"),
+  readOnly: meaning("full", "is read-only: make the file and its directory writable"),
+  closed: meaning("closed", "is closed"),
+  unknown: meaning("failed", "failed"),
+
+  // The store cannot work until its operator changes something.
+  damaged: unusable("is damaged: restore a backup, or choose another path"),
+  notOpened: unusable(
+    "cannot be opened: check that its directory may be written, or choose another path",
+  ),
+  wrongPassword: unusable(
+    "does not accept the password: correct it in the URL or in PGPASSWORD, and restart",
+  ),
+  noPassword: unusable("asks for a password: set it in the URL or in PGPASSWORD"),
+  notAdmitted: unusable(
+    "does not admit this user from here: check the user, sslmode, and its pg_hba.conf",
+  ),
+  noDatabase: unusable("does not exist: create it with CREATE DATABASE, or choose another"),
+  notGranted: unusable(
+    "denies this user access: grant it CREATE on the schema, and access to its tables",
+  ),
+  noTables: unusable("has lost its tables: restore a backup, or choose another database"),
+  noParameter: unusable(
+    "rejects a parameter of the connection: leave it out of the URL. With pgbouncer, replace options=-c search_path=… by ALTER ROLE … SET search_path",
+  ),
+  noTls: unusable(
+    "does not offer TLS: turn it on there, or set sslmode=disable on a network that you trust",
+  ),
+  notTrusted: unusable(
+    "shows a certificate that can't be trusted: name its authority's file with sslrootcert, or set sslmode=require to accept any",
+  ),
+  notFlushed: unusable(
+    "runs with fsync=off and would lose plants at a power failure: set fsync=on",
+  ),
+} satisfies Record<string, Meaning>;
+
+function meaning(reason: StoreErrorReason, problem: string): Meaning {
+  return { reason, problem };
+}
+
+function transient(problem: string): Meaning {
+  return { reason: "busy", problem, isTransient: true };
+}
+
+/** Describes a failure that lasts until the operator changes something. */
+export function unusable(problem: string): Meaning {
+  return { reason: "unusable", problem };
+}
+
+/** Maps the errors of one engine. */
+export interface FailureMap {
+  readonly toMeaning: (error: unknown) => Meaning;
+  /** Maps an error to the store's; a StoreError stays the same. */
+  readonly toStoreError: (error: unknown, place: string) => StoreError;
+}
+
+/**
+ * Creates the map of an engine.
+ *
+ * @param meanings by code
+ * @param toCodes returns the codes of an error; the first one with a meaning decides
+ */
+export function createFailureMap<Code>(
+  meanings: ReadonlyMap<Code, Meaning>,
+  toCodes: (error: Error) => readonly Code[],
+): FailureMap {
+  function toMeaning(error: unknown): Meaning {
+    const codes = error instanceof Error ? toCodes(error) : [];
+    return codes.map((code) => meanings.get(code)).find(Boolean) ?? failures.unknown;
+  }
+
+  return {
+    toMeaning,
+    toStoreError: (error, place) =>
+      error instanceof StoreError ? error : createStoreError(toMeaning(error), place, error),
+  };
+}
+
+/**
+ * Creates the one-line error of a failure.
+ *
+ * @param place of the store, without its password
+ * @param cause whose message is quoted
+ */
+export function createStoreError(
+  { reason, problem }: Meaning,
+  place: string,
+  cause?: unknown,
+): StoreError {
+  const detail = cause === undefined ? "" : ` (${toDetail(cause)})`;
+  const message = escapeUnprintable(`the store ${place} ${problem}${detail}`);
+  return new StoreError(reason, message, { cause });
+}
+
+function toDetail(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  // A host with several addresses fails with an AggregateError without a message.
+  return cause.message || ("code" in cause ? String(cause.code) : cause.name);
+}

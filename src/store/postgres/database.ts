@@ -1,0 +1,279 @@
+/** The database of a store: the connections to it, and the transactions on them. */
+import type { ConnectionOptions } from "node:tls";
+import pg, { type ClientBase } from "pg";
+import readPasswordFile from "pgpass";
+import { createStoreError, failures } from "../failure.ts";
+import { createError, isRolledBack, isTimeout, isTransient, toCode } from "./failure.ts";
+import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
+
+/** Time limits, each in milliseconds. */
+export interface Limits {
+  /** For a connection to one host; `connect_timeout` in the URL overrides it. */
+  readonly connectMs: number;
+  /** For a statement and the locks that it waits for, measured by PostgreSQL. */
+  readonly statementMs: number;
+  /** For a response, measured here; longer than a statement, so that a missing response means a lost connection. */
+  readonly responseMs: number;
+  /** For the next statement of a transaction, before PostgreSQL rolls it back and releases its locks. */
+  readonly idleInTransactionMs: number;
+  /** For a call of the engine with all of its attempts. */
+  readonly callMs: number;
+  /** For a call after one that failed, and for a check. */
+  readonly shortCallMs: number;
+}
+
+/** Limits of a server. A create that waits for two failing commits fails within 10 s, the default timeout of clients. */
+export const defaultLimits: Limits = {
+  connectMs: 3000,
+  statementMs: 3000,
+  responseMs: 4000,
+  idleInTransactionMs: 5000,
+  callMs: 6000,
+  shortCallMs: 1500,
+};
+
+/** Limits of a reader: a search for a rare tag scans the whole store. */
+export const readerLimits: Limits = {
+  ...defaultLimits,
+  statementMs: 600_000,
+  responseMs: 603_000,
+  callMs: 610_000,
+};
+
+/** A database, on whichever of its hosts is the right one at the time. */
+export interface Database {
+  /** For messages; without the password. */
+  readonly place: string;
+  /** Runs `work` in a read-only transaction. */
+  readonly read: Transact;
+  /**
+   * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
+   * synchronous standby if there is one.
+   */
+  readonly write: Transact;
+  /** Ends the connections that are not in use. May be called twice. */
+  readonly close: () => Promise<void>;
+}
+
+type Work<T> = (client: ClientBase) => Promise<T>;
+type Transact = <T>(work: Work<T>) => Promise<T>;
+
+/** One connection for commits, which do not overlap, and a few for checks and reads. */
+const maxConnections = 4;
+/** Shorter than the time after which firewalls silently drop idle connections. */
+const idleTimeoutMs = 30_000;
+const keepAliveDelayMs = 10_000;
+
+/**
+ * Creates a database without connecting to it. A connection that fails is not used again, and the next transaction looks
+ * for the first suitable host again.
+ */
+export function createDatabase(
+  location: PostgresLocation,
+  tls: ConnectionOptions | false,
+  limits: Limits,
+  isWriter: boolean,
+): Database {
+  const place = toPlace(location);
+  const { hosts, connectTimeoutMs = limits.connectMs } = location;
+  const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
+  let current: Promise<pg.Pool> | undefined;
+  let closed: Promise<void> | undefined;
+
+  function createPool(host: Host): pg.Pool {
+    const { database, applicationName } = location;
+    // The driver adds PGUSER and PGPASSWORD. It reads a password file too, but warns that it will not always do so.
+    const { user, password } = new pg.Client({ user: location.user, password: location.password });
+    const pool = new pg.Pool({
+      ...host,
+      database,
+      user,
+      password: password ?? (() => findPassword({ ...host, database, user })),
+      options: location.options,
+      ssl: tls,
+      application_name: applicationName,
+      pipeline: true,
+      max: maxConnections,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: limits.responseMs,
+      idleTimeoutMillis: idleTimeoutMs,
+      // A server that does not respond to the end of a connection must not delay the end of the process.
+      allowExitOnIdle: true,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveDelayMs,
+    });
+    // The statement that fails on a lost connection reports the failure. Without a listener it would end the process.
+    pool.on("error", ignore);
+    pool.on("connect", (client) => void client.on("error", ignore));
+    return pool;
+  }
+
+  /** Returns the pool of the first suitable host. */
+  async function findPool(): Promise<pg.Pool> {
+    const errors: unknown[] = [];
+    for (const host of hosts) {
+      const pool = createPool(host);
+      try {
+        const { rows } = await pool.query<Record<string, boolean>>(offeredSessions);
+        if (rows[0]?.[session] === true) return pool;
+        throw createError("NOT_WRITABLE", `${host.host}:${host.port} is read-only`);
+      } catch (error) {
+        errors.push(error);
+        void pool.end();
+      }
+    }
+    // An error that a retry cannot fix is more useful than the failure of another host.
+    throw errors.find((error) => !isTransient(error)) ?? errors.at(-1);
+  }
+
+  function getPool(): Promise<pg.Pool> {
+    if (closed !== undefined) return Promise.reject(createStoreError(failures.closed, place));
+    current ??= findPool().catch((error: unknown) => {
+      current = undefined;
+      throw error;
+    });
+    return current;
+  }
+
+  /** Stops using a pool, and ends what a backend that did not respond still does: it may hold locks. */
+  async function leave(pool: pg.Pool, backend: number | undefined): Promise<void> {
+    if (backend !== undefined) await pool.query(terminateBackend, [backend]).catch(ignore);
+    await pool.end().catch(ignore);
+  }
+
+  async function transact<T>(begin: string, end: string, work: Work<T>): Promise<T> {
+    const found = getPool();
+    const pool = await found;
+    let client: pg.PoolClient | undefined;
+    let backend: number | undefined;
+    try {
+      client = await pool.connect();
+      // The first statement of the work is sent together with BEGIN.
+      const began = client
+        .query(`${begin}; ${readSettings}, ${changeSettings(limits)}`)
+        .then((results) => {
+          const settings = toSettings(results);
+          ({ backend } = settings);
+          if (isWriter) assertFlushing(settings.fsync, place);
+          assertEncoding(settings.encoding, place);
+        });
+      const [result] = await Promise.all([work(client), began]);
+      await endTransaction(client, end);
+      client.release();
+      return result;
+    } catch (error) {
+      if (client !== undefined && isRolledBack(error) && (await canRollBack(client))) {
+        client.release();
+        throw error;
+      }
+      client?.release(true);
+      if (current === found) current = undefined;
+      void leave(pool, isTimeout(error) ? backend : undefined);
+      if (hosts.length === 1 || toCode(error) !== "25006") throw error;
+      throw createError("NOT_WRITABLE", "the host became read-only");
+    }
+  }
+
+  return {
+    place,
+    read: (work) => transact("BEGIN READ ONLY", "COMMIT", work),
+    write: (work) => transact("BEGIN", `${logMessage}; COMMIT`, work),
+    close: () =>
+      (closed ??= (async () => {
+        const pool = await current?.catch(ignore);
+        await pool?.end().catch(ignore);
+      })()),
+  };
+}
+
+/** The values of `target_session_attrs` that a host satisfies. */
+const offeredSessions = `SELECT true AS "any", NOT pg_is_in_recovery() AS "primary",
+  NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS "read-write"`;
+
+const readSettings = `SELECT pg_backend_pid() AS backend,
+  current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync`;
+
+interface Settings {
+  readonly backend: number;
+  readonly encoding: string;
+  readonly fsync: string;
+}
+
+/** Several statements at once have one result each. */
+function toSettings(results: unknown): Settings {
+  const [, { rows }] = results as [unknown, { readonly rows: readonly [Settings] }];
+  return rows[0];
+}
+
+/**
+ * Changes settings for one transaction: behind a pooler, those of a session are lost or leak to other clients. The value
+ * `on` waits for the flush, here and on the synchronous standby; only `remote_apply` is as good.
+ */
+function changeSettings({ statementMs, idleInTransactionMs }: Limits): string {
+  return `set_config('statement_timeout', '${statementMs}', true),
+    set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', true),
+    set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+      WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
+}
+
+/**
+ * Gives every transaction something to flush. Without it, the commit of a transaction that only found plants would wait
+ * neither for the flush of a commit with `synchronous_commit=off` nor for the standby.
+ */
+const logMessage = "SELECT pg_logical_emit_message(true, 'plantstore', '')";
+
+/** Limited to this program's own sessions, in case the process id was reused. */
+const terminateBackend = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = $1 AND usename = current_user AND application_name = current_setting('application_name')`;
+
+/**
+ * Asserts that PostgreSQL flushes commits.
+ *
+ * @param fsync the setting
+ * @throws StoreError `unusable`
+ */
+export function assertFlushing(fsync: string | undefined, place: string): void {
+  if (fsync !== "off") return;
+  const problem = "runs with fsync=off and would lose plants at a power failure: set fsync=on";
+  throw createStoreError({ reason: "unusable", problem }, place);
+}
+
+function assertEncoding(encoding: string, place: string): void {
+  if (encoding === "UTF8") return;
+  const problem = `has the encoding ${encoding}, which lacks most characters: create one with ENCODING 'UTF8'`;
+  throw createStoreError({ reason: "unusable", problem }, place);
+}
+
+/** A warning means that PostgreSQL committed without the confirmation of the standby. */
+async function endTransaction(client: ClientBase, text: string): Promise<void> {
+  const warnings: string[] = [];
+  const listen = ({ message }: { message: string | undefined }) =>
+    void warnings.push(message ?? "");
+  client.on("notice", listen);
+  try {
+    await client.query(text);
+  } finally {
+    client.off("notice", listen);
+  }
+  if (warnings.length > 0) throw createError("NOT_CONFIRMED", warnings.join("; "));
+}
+
+/** Returns the password in the user's password file, or an empty string, which the driver rejects. */
+function findPassword(
+  connection: Host & { readonly database: string; readonly user: string | undefined },
+): Promise<string> {
+  return new Promise((resolve) => {
+    readPasswordFile(connection, (password) => resolve(password ?? ""));
+  });
+}
+
+function canRollBack(client: ClientBase): Promise<boolean> {
+  return client.query("ROLLBACK").then(
+    () => true,
+    () => false,
+  );
+}
+
+function ignore(): undefined {
+  return undefined;
+}

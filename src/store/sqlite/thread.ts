@@ -1,0 +1,124 @@
+/** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
+import { Worker } from "node:worker_threads";
+import { createStoreError, failures, type Meaning } from "../failure.ts";
+import type { Connection, ConnectionTarget } from "./connection.ts";
+import { type Call, fromFailure, type Reply } from "./messages.ts";
+import { workerScript } from "./worker-script.ts";
+
+/** A connection on another thread. The thread starts with the first call, and again after it has died. */
+export interface ConnectionThread {
+  isRunning(): boolean;
+  /** Resolves once the connection is open; rejects with a StoreError when it cannot be opened. */
+  open(): Promise<void>;
+  /** Calls a method of the connection. Calls are made in their order; they reject with a StoreError. */
+  call<Method extends keyof Connection>(
+    method: Method,
+    ...args: Parameters<Connection[Method]>
+  ): Promise<ReturnType<Connection[Method]>>;
+  /** Closes the connection and resolves when the thread has ended. May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a connection whose thread is not started yet. The thread keeps the process alive only while a call is pending.
+ *
+ * @param path of the store, for messages
+ * @param locate is called before each start of the thread; it throws a StoreError if the file is gone
+ * @param onOpen is called after each start, once the connection is open
+ */
+export function createConnectionThread(
+  path: string,
+  locate: () => ConnectionTarget,
+  onOpen: () => void,
+): ConnectionThread {
+  let running: RunningThread | undefined;
+  let closed: Promise<void> | undefined;
+
+  function run(): RunningThread {
+    if (closed !== undefined) throw createStoreError(failures.closed, path);
+    running ??= startThread(locate(), onOpen, () => (running = undefined));
+    return running;
+  }
+
+  return {
+    isRunning: () => running !== undefined,
+    async open() {
+      await run().opened;
+    },
+    async call<Method extends keyof Connection>(method: Method, ...args: readonly unknown[]) {
+      return (await run().ask({ method, args })) as ReturnType<Connection[Method]>;
+    },
+    close: () => (closed ??= running?.close() ?? Promise.resolve()),
+  };
+}
+
+const died: Meaning = {
+  reason: "failed",
+  problem: "crashed during an operation that may or may not have been stored: try again",
+};
+
+/** One life of a thread. */
+interface RunningThread {
+  readonly opened: Promise<unknown>;
+  ask(call: Call): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function startThread(
+  target: ConnectionTarget,
+  onOpen: () => void,
+  onEnd: () => void,
+): RunningThread {
+  const worker = new Worker(workerScript, {
+    workerData: target,
+    // Replaces the flags of the process, some of which a thread rejects. Node warns that its SQLite is experimental.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  const pending: PendingCall[] = [];
+  let failure: unknown;
+
+  function expectReply(): Promise<unknown> {
+    worker.ref();
+    return new Promise((resolve, reject) => pending.push({ resolve, reject }));
+  }
+
+  const opened = expectReply();
+  opened.then(onOpen, (error: unknown) => (failure = error));
+  worker.on("message", (reply: Reply) => {
+    const call = pending.shift();
+    if (pending.length === 0) worker.unref();
+    if ("failure" in reply) call?.reject(fromFailure(reply.failure));
+    else call?.resolve(reply.value);
+  });
+  worker.on("error", (error) => (failure = createStoreError(died, target.path, error)));
+  const ended = new Promise<void>((resolve) => {
+    worker.on("exit", () => {
+      onEnd();
+      failure ??= createStoreError(died, target.path);
+      for (const { reject } of pending) reject(failure);
+      resolve();
+    });
+  });
+
+  function ask(call: Call): Promise<unknown> {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    worker.postMessage(call);
+    return expectReply();
+  }
+
+  return {
+    opened,
+    ask,
+    async close() {
+      // A connection that cannot be closed ends with its thread.
+      await ask({ method: "close", args: [] }).catch(() => undefined);
+      worker.ref();
+      await ended;
+    },
+  };
+}

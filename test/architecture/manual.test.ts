@@ -1,0 +1,112 @@
+/** The manual has the tables of the code, and names and links only what exists. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { describeDefault } from "../../src/cli/command.ts";
+import { exitCodes } from "../../src/cli/exit-codes.ts";
+import { errorAdvice } from "../../src/core/error-advice.ts";
+import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
+import {
+  createOptions,
+  type Options,
+  otherVariables,
+  serveOptions,
+  settings,
+  toLongFlag,
+} from "../../src/cli/options.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);
+const documents = ["README.md", ...topics];
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+/** The rows of the table below a heading, cell by cell, without the code marks. */
+function readTable(path: string, heading: string): string[][] {
+  const [, section = ""] = read(path).split(`\n## ${heading}\n`);
+  const [table = ""] = /(?:^\|.*\n)+/m.exec(section) ?? [];
+  return table
+    .trimEnd()
+    .split("\n")
+    .slice(2)
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll("`", "")),
+    );
+}
+
+/** The rows that document options with an environment variable. */
+function toRows(options: Options): unknown[][] {
+  return Object.values(options)
+    .filter(({ env }) => env !== undefined)
+    .map((option) => [
+      toLongFlag(option.flags),
+      option.env,
+      describeDefault(option),
+      option.help.replaceAll("`", ""),
+    ]);
+}
+
+describe("the topic configuration", () => {
+  const topic = "src/manual/configuration.md";
+
+  it.each<[heading: string, options: Options]>([
+    ["Options of `serve`", serveOptions],
+    ["Options of commands that talk to a server", createOptions],
+  ])("lists the %s with flag, variable, default and help", (heading, options) => {
+    expect(readTable(topic, heading)).toEqual(toRows(options));
+  });
+
+  it("lists the exit codes", () => {
+    const rows = Object.values(exitCodes).map(({ code, meaning }) => [`${code}`, meaning]);
+    expect(readTable(topic, "Exit codes")).toEqual(rows);
+  });
+});
+
+it("the topic errors lists every error with its number, condition and remedy", () => {
+  const rows = (Object.keys(errorTable) as ErrorKind[]).map((kind) => {
+    const { error, when } = errorTable[kind];
+    return [`${error}`, when, errorAdvice[kind].remedy];
+  });
+  expect(readTable("src/manual/errors.md", "All errors")).toEqual(rows);
+});
+
+it.each([...documents, ".containerfile"])("%s names only variables that exist", (path) => {
+  const known = [
+    ...Object.values(settings).map(({ env }) => env),
+    ...Object.keys(otherVariables),
+    "PLANTSTORE_COLOR",
+  ];
+  const named = read(path).match(/PLANTSTORE_[A-Z_]+/g) ?? [];
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+/** The anchor of a heading, as GitHub makes it. */
+function toAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, "")
+    .replaceAll(" ", "-");
+}
+
+it.each(documents)("%s shows no create of a CSV file without --csv", (path) => {
+  const creates = read(path).match(/plantstore create [^|&\n`]*\.csv/g) ?? [];
+  expect(creates.filter((command) => !command.includes("--csv"))).toEqual([]);
+});
+
+it.each(documents)("%s links only to files and headings that exist", (path) => {
+  const links = [...read(path).matchAll(/\]\((?!https?:)([^)]*)\)/g)].map(([, link = ""]) => link);
+  const isBroken = (link: string): boolean => {
+    const [file = "", anchor] = link.split("#");
+    const target = file === "" ? path : join(path, "..", file);
+    if (!existsSync(join(root, target))) return true;
+    const headings = [...read(target).matchAll(/^#{1,3} (.*)$/gm)].map(([, text = ""]) => text);
+    return anchor !== undefined && !headings.map(toAnchor).includes(anchor);
+  };
+  expect(links.filter(isBroken)).toEqual([]);
+});

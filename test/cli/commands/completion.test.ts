@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
+import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
+import { saveToken } from "../../../src/cli/config/credentials.ts";
+import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
+
+import { hasFish } from "../../helpers/fish.ts";
+import { runCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+const run = promisify(execFile);
+const binary = fileURLToPath(new URL("../../../bin/plantstore.js", import.meta.url));
+
+async function complete(words: readonly string[], env: Record<string, string> = {}) {
+  const { exitCode, stdout, stderr } = await runCli(["__complete", "--", ...words], { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.replace(/\t.*/, "")]));
+}
+
+describe("what may come next", () => {
+  const { commands = [] } = plantstoreCommand;
+  const visible = commands.filter(({ isHidden }) => isHidden !== true);
+
+  it("is each command in help, and no hidden one", async () => {
+    expect(await complete([""])).toEqual(visible.map(({ name }) => name));
+  });
+
+  it.each(visible)("after $name and a dash is each of its options", async ({ name, options }) => {
+    const own = Object.values(options ?? {}).map(({ flags }) => toLongFlag(flags));
+    const common = commonFlags.map(([flags]) => toLongFlag(flags));
+    expect(await complete([name, "-"])).toEqual([...own, ...common]);
+  });
+
+  it.each([
+    ["the start of a command", ["cr"], ["create"]],
+    ["the start of an option", ["serve", "--on"], ["--on-conflict"]],
+    ["the value of an option", ["serve", "--on-conflict", ""], ["reject", "replace"]],
+    [
+      "the value of another option",
+      ["serve", "--log-level", ""],
+      ["error", "warn", "info", "debug"],
+    ],
+    ["the format of a log", ["serve", "--log-format", "j"], ["json"]],
+    ["a command after help", ["help", "cr"], ["create"]],
+    ["a command of a command after help", ["help", "token", "is"], ["issue"]],
+    ["the start of a value", ["serve", "--on-conflict", "rej"], ["reject"]],
+    ["a value after =", ["serve", "--on-conflict=rep"], ["--on-conflict=replace"]],
+    ["an argument", ["completion", ""], ["bash", "zsh", "fish"]],
+    ["the start of an error number", ["explain", "409"], ["40900"]],
+    ["an argument after an option and its value", ["completion", "--color", "b"], ["bash"]],
+    ["one argument too many", ["completion", "bash", ""], []],
+    ["a value that only the person knows", ["create", "--name", ""], []],
+    ["a value that looks like a command", ["create", "--name", "serve", "--i"], ["--id"]],
+    ["files", ["create", ""], [filesMarker]],
+    ["further files", ["create", "a.json", "b"], [filesMarker]],
+    ["the file of a token", ["create", "--token-file", ""], [filesMarker]],
+    ["the file of a certificate after =", ["serve", "--tls-cert=c"], [filesMarker]],
+    ["an id", ["get", ""], []],
+    ["the name of a token", ["token", "revoke", ""], []],
+    ["a second word after explain", ["explain", "40900", ""], []],
+    ["a topic after help", ["help", "configu"], ["configuration"]],
+    ["a word after --", ["create", "--", "--"], [filesMarker]],
+    ["an unknown command", ["creat", "--no-c"], ["--no-color"]],
+  ])("%s", async (_, words, expected) => {
+    expect(await complete(words)).toEqual(expected);
+  });
+
+  it("for --url is each address that a token was saved for", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, "http://127.0.0.1:7526", "secret");
+    await saveToken(directory, "https://plants.example.org", "secret");
+    const env = { PLANTSTORE_CONFIG_DIR: directory };
+    expect(await complete(["create", "--url", "http"], env)).toEqual([
+      "http://127.0.0.1:7526",
+      "https://plants.example.org",
+    ]);
+  });
+});
+
+describe("plantstore completion", () => {
+  it.each(Object.entries(completionScripts))("prints the script for %s", async (shell, script) => {
+    expect(await runCli(["completion", shell])).toEqual({
+      exitCode: 0,
+      stdout: script,
+      stderr: "",
+    });
+  });
+
+  it("names the shells when it does not know one", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["completion", "tcsh"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain('no completion for "tcsh": choose one of bash, zsh, fish');
+  });
+});
+
+describe("in a real bash, the Tab key", () => {
+  async function pressTab(line: string, env: Record<string, string> = {}): Promise<string[]> {
+    const home = await createTemporaryDirectory();
+    await mkdir(join(home, "bin"));
+    await symlink(binary, join(home, "bin/plantstore"));
+    const script = `source <(plantstore completion bash)
+      COMP_LINE=$1 COMP_POINT=\${#1}
+      _plantstore
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run("bash", ["--norc", "-ec", script, "bash", line], {
+      env: { HOME: home, PATH: `${join(home, "bin")}:${process.env["PATH"]}`, ...env },
+    });
+    return stdout.split("\n").filter((word) => word !== "");
+  }
+
+  it.each([
+    ["plantstore cr", ["create"]],
+    ["plantstore  serve --on-conflict ", ["reject", "replace"]],
+    ["plantstore serve --on-conflict=re", ["reject", "replace"]],
+    ["plantstore create ", []],
+  ])("after %j offers %j", async (line, expected) => {
+    expect(await pressTab(line)).toEqual(expected);
+  });
+
+  it("completes an address from its last colon on, as bash breaks words there", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, "http://127.0.0.1:7526", "secret");
+    const env = { PLANTSTORE_CONFIG_DIR: directory };
+    expect(await pressTab("plantstore create --url http:", env)).toEqual(["//127.0.0.1:7526"]);
+  });
+});
+
+describe.runIf(hasFish())("in a real fish, the Tab key", () => {
+  async function pressTab(line: string): Promise<string[]> {
+    const home = await createTemporaryDirectory();
+    const generated = join(home, "share/fish/generated_completions");
+    await mkdir(join(home, "bin"));
+    await mkdir(generated, { recursive: true });
+    await symlink(binary, join(home, "bin/plantstore"));
+    await writeFile(join(home, "plants.json"), "");
+    // As fish makes it from the manual page: every option, for every command.
+    await writeFile(join(generated, "plantstore.fish"), "complete -c plantstore -l from-man-page");
+    const script = "plantstore completion fish | source; complete --do-complete $argv[1]";
+    const { stdout } = await run("fish", ["--no-config", "--command", script, line], {
+      cwd: home,
+      env: {
+        HOME: home,
+        XDG_DATA_HOME: join(home, "share"),
+        PATH: `${join(home, "bin")}:${process.env["PATH"]}`,
+      },
+    });
+    const words = stdout.split("\n").map((word) => word.replace(/\t.*/, ""));
+    return words.filter((word) => word !== "");
+  }
+
+  it("after `create --` offers the options of create, and no other", async () => {
+    const { commands = [] } = plantstoreCommand;
+    const create = commands.find(({ name }) => name === "create");
+    const flags = Object.values(create?.options ?? {}).map((option) => option.flags);
+    const all = [...flags, ...commonFlags.map(([text]) => text)].map(toLongFlag);
+    expect(new Set(await pressTab("plantstore create --"))).toEqual(new Set(all));
+  });
+
+  it.each([
+    ["plantstore cr", ["create"]],
+    ["plantstore serve --on-conflict ", ["reject", "replace"]],
+    ["plantstore create pl", ["plants.json"]],
+    ["plantstore create --token-file=pl", ["--token-file=plants.json"]],
+    ["plantstore get ", []],
+    ["plantstore token revoke ", []],
+    ["plantstore explain 40900 ", []],
+  ])("after %j offers %j", async (line, expected) => {
+    expect(await pressTab(line)).toEqual(expected);
+  });
+});

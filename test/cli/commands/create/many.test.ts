@@ -1,0 +1,951 @@
+/** `plantstore create` with many plants, against a real server. */
+import { readFile, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  errorAnswer,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "../../../client/scripted-server.ts";
+import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
+import { type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
+
+let server: TestServer;
+let directory: string;
+beforeEach(async () => {
+  server = await startServer();
+  directory = await createTemporaryDirectory();
+});
+afterEach(() => server.close());
+
+function withServer(options: CliOptions = {}): CliOptions {
+  return { ...options, env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken } };
+}
+
+function create(stdin: string | Uint8Array, ...args: readonly string[]) {
+  return runCli(["create", "-", ...args], withServer({ stdin }));
+}
+
+async function writeInput(name: string, text: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+/** What stdout says, line by line. */
+function toLines(stdout: string): unknown[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line));
+}
+
+const a = '{"id":1,"name":"a"}';
+const b = '{"id":2,"name":"b","tag":"pot"}';
+const createdA = { record: 1, line: 1, id: 1, status: "created", plant: { name: "a" } };
+
+/** Matches exactly one summary line. */
+function summary(...counts: readonly number[]): RegExp {
+  const words = ["created", "unchanged", "replaced", "rejected", "failed"];
+  const text = words.map((word, index) => `${word} ${counts[index]}`).join(", ");
+  return new RegExp(`^${text} in [\\d.]+ s \\([\\d,]+/s\\)\\n`);
+}
+
+describe("many plants", () => {
+  it("get a line each, in their order, that says what became of them", async () => {
+    const broken = '{"id":3';
+    const other = '{"id":1,"name":"other"}';
+    const { exitCode, stdout, stderr } = await create([a, b, broken, a, other, ""].join("\n"));
+    expect(toLines(stdout)).toEqual([
+      createdA,
+      { record: 2, line: 2, id: 2, status: "created", plant: { name: "b", tag: "pot" } },
+      {
+        record: 3,
+        line: 3,
+        status: "rejected",
+        error: { error: 40001, message: expect.any(String) },
+      },
+      { record: 4, line: 4, id: 1, status: "unchanged", plant: { name: "a" } },
+      {
+        record: 5,
+        line: 5,
+        id: 1,
+        status: "rejected",
+        error: { error: 40900, message: expect.any(String) },
+        requestId: expect.stringMatching(/^[0-9a-f]{12}-[0-9a-z]+$/),
+      },
+    ]);
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(summary(2, 1, 0, 2, 0));
+  });
+
+  it("have all digits of their ids, and a number each also if two are on one line", async () => {
+    const { stdout } = await create('{"id":1,"name":"a"} {"id":9007199254740993,"name":"b"}');
+    const [first, second = ""] = stdout.split("\n");
+    expect(first).toBe('{"record":1,"line":1,"id":1,"status":"created","plant":{"name":"a"}}');
+    expect(second).toBe(
+      '{"record":2,"line":1,"id":9007199254740993,"status":"created","plant":{"name":"b"}}',
+    );
+  });
+
+  it("that are rejected have their id if it is valid", async () => {
+    const { stdout } = await create(
+      '{"id":1}\n{"id":1,"id":1,"name":"a"}\n{"id":"1","name":"a"}\n',
+    );
+    expect(toLines(stdout).map((line) => (line as { readonly id?: number }).id)).toEqual([
+      1,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("of a server that replaces are replaced in the order of the input", async () => {
+    await server.close();
+    server = await startServer({ onConflict: "replace" });
+    const names = Array.from({ length: 50 }, (_, index) => `name ${index}`);
+    const { exitCode, stdout } = await create(
+      names.map((name) => `{"id":1,"name":"${name}"}\n`).join(""),
+    );
+    expect(exitCode).toBe(0);
+    expect(toLines(stdout)).toHaveLength(50);
+    expect(await server.store.get(1n)).toEqual({ id: 1n, name: "name 49" });
+  });
+
+  it.each<[what: string, input: string, args: readonly string[]]>([
+    ["an array", `[${a},\n${b}]`, []],
+    ["one after the other", `${a}${b}`, []],
+    ["lines with a byte order mark and CRLF", `\uFEFF${a}\r\n${b}\r\n`, []],
+    ["a table", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
+    ["a table with semicolons", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
+    ["a table with tabs", "tag\tname\tid\n\ta\t1\npot\tb\t2", ["--tsv"]],
+    [
+      "a table with a byte order mark and CRLF",
+      '\uFEFF"id",Name ,TAG\r\n1,a\r\n2,b,pot\r\n',
+      ["--csv"],
+    ],
+  ])("are read from %s", async (_what, input, args) => {
+    expect(await create(input, ...args)).toMatchObject({ exitCode: 0 });
+    expect(await server.store.list({ limit: 10 })).toEqual([
+      { id: 1n, name: "a" },
+      { id: 2n, name: "b", tag: "pot" },
+    ]);
+  });
+
+  it("of several files name their file", async () => {
+    const first = await writeInput("first.json", `[${a}]`);
+    const second = await writeInput("second.json", `\n${b}`);
+    const { exitCode, stdout } = await runCli(["create", first, second], withServer());
+    expect(exitCode).toBe(0);
+    expect(toLines(stdout)).toMatchObject([
+      { record: 1, file: first, line: 1, status: "created" },
+      { record: 2, file: second, line: 2, status: "created" },
+    ]);
+  });
+
+  it("of several files: one that is not there is told before anything is sent", async () => {
+    const path = await writeInput("plants.json", a);
+    const missing = join(directory, "missing.json");
+    const result = await runCli(["create", path, missing], withServer());
+    expect(result).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
+  it("are told as soon as they are known, while the input goes on", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "--many"], withServer({ stdin }));
+    stdin.write(`${a}\n${b.slice(0, 9)}`);
+    await run.saw('"line":1');
+    stdin.end(b.slice(9));
+    expect(toLines((await run.finished).stdout)).toHaveLength(2);
+  });
+
+  it("of a table are told as soon as their row is complete", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "--csv", "-"], withServer({ stdin }));
+    stdin.write("id,name\n1,a\n");
+    await run.saw('"line":2');
+    stdin.end();
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+
+  it("with --quiet: only rejected and failed records are printed, and the summary", async () => {
+    const { exitCode, stdout, stderr } = await create(`${a}\n{}\n${b}\n`, "--quiet");
+    expect(exitCode).toBe(8);
+    expect(toLines(stdout)).toMatchObject([{ record: 2, line: 2, status: "rejected" }]);
+    expect(stderr).toMatch(summary(2, 0, 0, 1, 0));
+  });
+
+  it("with --quiet print nothing if all are created", async () => {
+    const result = await create(`${a}\n${b}\n`, "--quiet");
+    expect(result).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+
+  it("with --silent print nothing, and the exit code is the same", async () => {
+    const nothing = { stdout: "", stderr: "" };
+    expect(await create(`${a}\n{}\n${b}\n`, "--silent")).toEqual({ exitCode: 8, ...nothing });
+    expect(await create('{"id":1}', "--silent")).toEqual({ exitCode: 3, ...nothing });
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "wrong" };
+    const options = { env, stdin: `${a}\n${b}\n` };
+    expect(await runCli(["create", "--silent"], options)).toEqual({ exitCode: 4, ...nothing });
+  });
+
+  it("with --silent print errors of usage", async () => {
+    const { exitCode, stdout, stderr } = await create(`[${a},`, "--silent");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/,
+    );
+  });
+
+  it("are sent no faster than --rate", async () => {
+    const startedAtMs = performance.now();
+    const lines = Array.from({ length: 30 }, (_, id) => `{"id":${id},"name":"a"}\n`);
+    expect(await create(lines.join(""), "--rate", "100")).toMatchObject({ exitCode: 0 });
+    expect(performance.now() - startedAtMs).toBeGreaterThan(150);
+  });
+});
+
+describe("--rate with the next plant due in a quarter of an hour", () => {
+  const slowly = ["--rate", "0.001"];
+
+  it("delays neither a single plant nor the end", async () => {
+    expect(await create(a, ...slowly)).toMatchObject({ exitCode: 0, stdout: '{"name":"a"}\n' });
+    const { exitCode, stdout } = await create(`[${a}]`, ...slowly);
+    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({ exitCode: 0, lines: [{}] });
+  });
+
+  it("does not delay Ctrl-C: nothing more is sent, and the run can be resumed there", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "-", ...slowly], withServer({ stdin }));
+    stdin.write(`${a}\n${b}\n{"id":3,"name":"c"}\n`);
+    await run.saw('"line":1');
+    run.signal("SIGINT");
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({
+      exitCode: 130,
+      lines: [{ line: 1 }],
+    });
+    expect(stderr).toContain("resume with --from-line 2,");
+  });
+});
+
+describe("a single plant", () => {
+  it.each([`${a}\n`, `\n  {"id":1,\n"name":"a"}`])("%j prints just the Plant", async (input) => {
+    expect(await create(input)).toMatchObject({ exitCode: 0, stdout: '{"name":"a"}\n' });
+  });
+
+  it.each<[what: string, input: string, args: readonly string[]]>([
+    ["with --many", a, ["--many"]],
+    ["with --from-line", a, ["--from-line", "1"]],
+    ["in an array", `[${a}]`, []],
+  ])("gets a line %s", async (_what, input, args) => {
+    const { exitCode, stdout } = await create(input, ...args);
+    expect(exitCode).toBe(0);
+    expect(toLines(stdout)).toEqual([createdA]);
+  });
+
+  it("with --quiet prints nothing", async () => {
+    expect(await create(a, "--quiet")).toMatchObject({ exitCode: 0, stdout: "" });
+  });
+
+  it.each([["[]"], ["", "--many"], ["id,name\n", "--csv"]])(
+    "missing from %j is a warning where many are expected",
+    async (input, ...args) => {
+      const result = { exitCode: 0, stdout: "" };
+      expect(await create(input, ...args)).toEqual({
+        ...result,
+        stderr: "warning: the input has no records\n",
+      });
+      expect(await create(input, ...args, "--quiet")).toEqual({ ...result, stderr: "" });
+    },
+  );
+
+  it("missing from a table without a header is an error", async () => {
+    expect(await create("", "--csv")).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "error: standard input is empty: a table begins with a row that names its columns\n",
+    });
+  });
+});
+
+describe("a table", () => {
+  it("leaves out what is empty, and takes what is in quotes as it is", async () => {
+    const rows = ['1,"a ""b"", c",', '2,"",""', '3,"x\r\ny\n", z ', "", '4,a"'];
+    const { exitCode, stdout } = await create(`id,name,tag\n${rows.join("\r\n")}`, "--csv");
+    expect(exitCode).toBe(8);
+    expect(await server.store.list({ limit: 10 })).toEqual([
+      { id: 1n, name: 'a "b", c' },
+      { id: 2n, name: "", tag: "" },
+      { id: 3n, name: "x\r\ny\n", tag: " z " },
+    ]);
+    expect(toLines(stdout).at(-1)).toMatchObject({ record: 4, line: 8, error: { error: 40001 } });
+  });
+
+  it.each<[row: string, error: number, message: RegExp]>([
+    ["1,a,b,c", 40001, /4 cells, but the header has 3/],
+    ['1,"a" b,c', 40001, /quoted cell continues after its closing quote/],
+    ['1,a "b",c', 40001, /a cell with quotes needs quotes around it/],
+    [",a,b", 42201, /^column id is missing/],
+    ['"",a,b', 42202, /^column id must be .*\(got empty\)$/],
+    ["1.5,a,b", 42202, /^column id must be .*\(got 1\.5\)$/],
+    ["1", 42204, /^column name is missing/],
+    ["\ud800,a", 40002, /the row at line 2 is not valid UTF-8/],
+  ])("with the row %j: it is rejected, and the others go on", async (row, error, message) => {
+    // In one byte each, so that what is no UTF-8 stays that.
+    const input = Buffer.from(`id,name,tag\n${row}\n2,b\n`, "latin1");
+    const bytes = error === 40002 ? input.fill(0xff, 12, 13) : input;
+    const { stdout } = await create(bytes, "--csv");
+    expect(toLines(stdout)).toMatchObject([
+      { line: 2, status: "rejected", error: { error, message: expect.stringMatching(message) } },
+      { line: 3, status: "created", plant: { name: "b" } },
+    ]);
+  });
+
+  it.each<[header: string, message: RegExp]>([
+    ["id,nme", /standard input must begin with a row that names its columns: id, name/],
+    ["id;name;tag", /standard input has a header row that is separated by ";": use --delimiter/],
+    ["id,name,ID", /standard input has two columns id/],
+    ['id,"name" x', /standard input has a header row that is not valid: a quoted cell continues/],
+    ["foo,bar", /must begin with a row that names its columns/],
+  ])("with the header %j is rejected as a whole", async (header, message) => {
+    const { exitCode, stdout, stderr } = await create(`${header}\n1,a\n`, "--csv");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe("--rejects", () => {
+  it("takes what was not created, byte for byte, so that it can be mended and sent again", async () => {
+    const path = join(directory, "rejects");
+    const broken = ['{"id":"1",  "name":"é\\u00e9"}', "{", '{"id":1,"name":"other"}'];
+    await create([a, ...broken, b].join("\r\n"), "--rejects", path);
+    expect(await readFile(path, "utf8")).toBe(broken.map((line) => `${line}\r\n`).join(""));
+  });
+
+  it("takes a single plant as well", async () => {
+    const path = join(directory, "rejects");
+    expect(await create('{"id":1}', "--rejects", path)).toMatchObject({ exitCode: 3 });
+    expect(await readFile(path, "utf8")).toBe('{"id":1}\n');
+  });
+
+  it("of a table begins with its header", async () => {
+    const path = join(directory, "rejects");
+    await create("\uFEFFid,name\r\n1,a\r\nx,b\r\n2,c,d\r\n", "--csv", "--rejects", path);
+    expect(await readFile(path, "utf8")).toBe("id,name\r\nx,b\r\n2,c,d\r\n");
+    const { stdout } = await runCli(["create", "--csv", path], withServer());
+    expect(toLines(stdout)).toMatchObject([{ line: 2 }, { line: 3 }]);
+  });
+
+  it("of several tables has the header of each, and can be sent again", async () => {
+    const path = join(directory, "rejects");
+    const first = await writeInput("first.csv", "id,name\n1,a\nx,b\n");
+    const second = await writeInput("second.csv", '\uFEFFname,"ID"\r\nc,y\r\nd,2\r\n');
+    const { exitCode, stderr } = await runCli(
+      ["create", "--csv", "--rejects", path, first, second],
+      withServer(),
+    );
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(summary(2, 0, 0, 2, 0));
+    expect(await readFile(path, "utf8")).toBe('id,name\nx,b\nname,"ID"\r\nc,y\r\n');
+    const again = await runCli(["create", "--csv", path], withServer());
+    expect(toLines(again.stdout)).toMatchObject([
+      { line: 2, error: { error: 42202, message: expect.stringContaining("(got x)") } },
+      { line: 4, error: { error: 42202, message: expect.stringContaining("(got y)") } },
+    ]);
+  });
+
+  it("has records in any layout, which are the same when they are sent again", async () => {
+    const path = join(directory, "rejects");
+    const records = [
+      "  { }",
+      '{"id":1}',
+      '{\n  "id": "2",\n  "name": "b"\n}',
+      '{\n  "id": "3,\n  "more": [\n    {"id":7,"name":"x"}\n  ]\n}',
+      '{"id":4,"name":"d"',
+      '{\n  "id": 5,\n  "name": e\n}',
+    ];
+    const first = await create(`${records.join("\n")}\n${a}\n`, "--rejects", path);
+    const again = await runCli(["create", path], withServer());
+    const errorsOf = (stdout: string): unknown[] =>
+      toLines(stdout).map((line) => {
+        const { status, error } = line as { status: string; error?: { error: number } };
+        return [status, error?.error];
+      });
+    const rejected = [42201, 42204, 42202, 40001, 40001, 40001].map((error) => ["rejected", error]);
+    expect(errorsOf(first.stdout)).toEqual([...rejected, ["created", undefined]]);
+    expect(errorsOf(again.stdout)).toEqual(rejected);
+    expect(await server.store.list({ limit: 9 })).toHaveLength(1);
+  });
+
+  it("has each record once after an outage and a resume", async () => {
+    const path = join(directory, "rejects");
+    const input = await writeInput("plants", '{}\n{"id":2,"name":"b"}\n[]\n{"id":4}\n');
+    const env = { PLANTSTORE_URL: await findClosedUrl(), PLANTSTORE_TOKEN: testToken };
+    const first = await runCli(["create", input, "--rejects", path, "--retry", "2"], { env });
+    expect(first.exitCode).toBe(6);
+    expect(first.stderr).toContain(`resume with --from-line 2 (extends ${path})`);
+    expect(await readFile(path, "utf8")).toBe("{}\n");
+    await runCli(["create", input, "--rejects", path, "--from-line", "2"], withServer());
+    expect(await readFile(path, "utf8")).toBe('{}\n[]\n{"id":4}\n');
+  });
+
+  it("goes on in its file with --from-line, and else begins anew", async () => {
+    const path = await writeInput("rejects", "what was there\n");
+    const input = `${a}\n{}\n[]\n`;
+    await create(input, "--rejects", path, "--from-line", "3");
+    expect(await readFile(path, "utf8")).toBe("what was there\n[]\n");
+    await create(input, "--rejects", path);
+    expect(await readFile(path, "utf8")).toBe("{}\n[]\n");
+  });
+
+  it.each<[what: string, options: readonly string[], exit: number]>([
+    ["a plant without a token", [], 4],
+    ["a plant that is only shown", ["--print-curl"], 0],
+  ])("is not replaced by %s", async (_what, options, exit) => {
+    const path = await writeInput("rejects", "{}\n");
+    const env = { PLANTSTORE_URL: server.url };
+    const args = ["create", "-", "--rejects", path, ...options];
+    expect(await runCli(args, { stdin: a, env })).toMatchObject({ exitCode: exit });
+    expect(await readFile(path, "utf8")).toBe("{}\n");
+  });
+
+  it("goes on behind a last line that was left without an end", async () => {
+    const path = await writeInput("rejects", "mended by hand");
+    await create(`${a}\n{}\n`, "--rejects", path, "--from-line", "2");
+    expect(await readFile(path, "utf8")).toBe("mended by hand\n{}\n");
+  });
+
+  it("goes on in its file at the beginning of another input as well, as the end of a run advises", async () => {
+    const rejects = join(directory, "rejects");
+    const first = await writeInput("first", "{}\n");
+    const stdin = new PassThrough();
+    const run = startCli(["create", first, "-", "--rejects", rejects], withServer({ stdin }));
+    stdin.write(`${a}\n`);
+    await run.saw('"created"');
+    run.signal("SIGINT");
+    expect((await run.finished).stderr).toContain(
+      `resume with --from-line 2 and the inputs from standard input on (extends ${rejects}), or repeat the same command (replaces ${rejects})`,
+    );
+    await create('{"id":2}\n', "--from-line", "1", "--rejects", rejects);
+    expect(await readFile(rejects, "utf8")).toBe('{}\n{"id":2}\n');
+  });
+
+  it.each<[what: string, others: string, exit: number]>([
+    ["alone", "", 3],
+    ["among others", `\n${a}\n{}`, 8],
+  ])("lacks a record that is too long to be kept, %s, and says so", async (_what, others, exit) => {
+    const path = join(directory, "rejects");
+    const tooLong = Buffer.alloc(64 * 1024 * 1024 + 1, "x");
+    const input = Buffer.concat([tooLong, Buffer.from(others)]);
+    const { exitCode, stdout, stderr } = await create(input, "--rejects", path);
+    expect(exitCode).toBe(exit);
+    expect(stdout).toContain('"error":41300');
+    expect(stderr).toContain(
+      `warning: ${path} lacks the record at line 1 of standard input: it is too large\n`,
+    );
+    expect(await readFile(path, "utf8")).toBe(others === "" ? "" : "{}\n");
+  });
+
+  it("is no input", async () => {
+    const path = await writeInput("plants", `${a}\n{}\n`);
+    const result = await runCli(["create", path, "--rejects", path], withServer());
+    expect(result).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(await readFile(path, "utf8")).toBe(`${a}\n{}\n`);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "that is full ends it, and what came of the records before is told",
+    async () => {
+      const { exitCode, stdout, stderr } = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
+      expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
+      expect(stderr).toMatch(
+        /error: \/dev\/full cannot be written: ENOSPC.*; resume with --from-line 2, or repeat/,
+      );
+    },
+  );
+
+  it("that can't be written ends it before anything is sent", async () => {
+    const { exitCode, stderr } = await create(`${a}\n${b}\n`, "--rejects", directory);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: .* cannot be written: it is a directory/);
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+});
+
+describe("it ends early", () => {
+  const line = (id: number): string => `{"id":${id},"name":"a"}\n`;
+
+  it("with --fail-fast: sends nothing after the rejected record, which the hint names", async () => {
+    const stdin = new PassThrough();
+    const args = ["create", "--fail-fast", "--concurrency", "1"];
+    const run = startCli(args, withServer({ stdin }));
+    stdin.write(`${line(1)}{}\n${line(3)}`);
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect(exitCode).toBe(8);
+    expect(toLines(stdout)).toMatchObject([{ line: 1 }, { line: 2, status: "rejected" }]);
+    expect(stderr).toMatch(summary(1, 0, 0, 1, 0));
+    expect(stderr).toContain(
+      "stopped at the first rejected or failed record (--fail-fast): resume with --from-line 2, or repeat the same command\n",
+    );
+    expect(await server.store.get(3n)).toBeUndefined();
+    expect(stdin.destroyed).toBe(true);
+  });
+
+  it("with --fail-fast and --rejects: resumes after the record, which the file has", async () => {
+    const path = join(directory, "rejects");
+    const input = `${line(1)}{}\n${line(3)}`;
+    const { stderr } = await create(input, "--fail-fast", "--concurrency", "1", "--rejects", path);
+    expect(stderr).toContain(
+      `resume with --from-line 3 (extends ${path}), or repeat the same command (replaces ${path})\n`,
+    );
+    expect(await readFile(path, "utf8")).toBe("{}\n");
+  });
+
+  it.each([
+    ["lines", [], `${line(1)}{}`],
+    ["a table", ["--csv"], "id,name\n,a"],
+  ])(
+    "in %s without a last line break: the last record has its line",
+    async (_what, args, input) => {
+      const { stderr } = await create(input, "--fail-fast", ...args);
+      expect(stderr).toContain("resume with --from-line 2, or repeat");
+    },
+  );
+
+  it("an array that is not valid: exit 2, and the hint says to correct it first", async () => {
+    const { exitCode, stdout, stderr } = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
+    expect(exitCode).toBe(2);
+    expect(toLines(stdout)).toMatchObject([{ line: 1 }, { line: 2 }]);
+    expect(stderr).toBe(
+      'error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then resume with --from-line 4, or repeat the same command\n',
+    );
+  });
+
+  it("an array that is cut off: exit 2, and the line of the array", async () => {
+    const { exitCode, stdout, stderr } = await create(`\n[${a},\n{"id":2,"na`);
+    expect(exitCode).toBe(2);
+    expect(toLines(stdout)).toMatchObject([{ status: "created" }, { line: 3, status: "rejected" }]);
+    expect(stderr).toContain(
+      "error: standard input ends inside the array that begins at line 2: the rest of the input may be missing; correct the input",
+    );
+  });
+
+  it("an input that breaks after a single record: the record is sent", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+    stdin.write(`${a}\n`);
+    await run.saw("waiting for more input");
+    stdin.destroy(new Error("the pipe broke"));
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
+    expect(stderr).toContain("the pipe broke; resume with --from-line 2");
+  });
+
+  it("a valid record before a malformed one is sent, and so is the one after it", async () => {
+    const pretty = '{\n  "id": 2,\n  "name": "b"\n}\n';
+    const { exitCode, stdout } = await create(`${pretty}{\n  "id": "3\n}\n${a}\n`);
+    expect(exitCode).toBe(8);
+    expect(toLines(stdout)).toMatchObject([
+      { line: 1, status: "created" },
+      { line: 5, status: "rejected", error: { error: 40001 } },
+      { line: 8, status: "created" },
+    ]);
+  });
+
+  it("--from-line skips records before that line", async () => {
+    const { stdout } = await create(`${line(1)}${line(2)}${line(3)}`, "--from-line", "2");
+    expect(toLines(stdout)).toMatchObject([
+      { record: 1, line: 2 },
+      { record: 2, line: 3 },
+    ]);
+    expect(await server.store.get(1n)).toBeUndefined();
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s: what was sent is answered and told, exit %i", async (signal, code) => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "--many"], withServer({ stdin }));
+    stdin.write(line(1));
+    await run.saw('"line":1');
+    stdin.write(`${line(2)}${line(3)}`);
+    await run.saw('"line":3');
+    run.signal(signal);
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect(exitCode).toBe(code);
+    expect(toLines(stdout)).toHaveLength(3);
+    expect(stderr).toBe(
+      `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`,
+    );
+    expect(stdin.destroyed).toBe(true);
+  });
+
+  describe("and after a record that failed", () => {
+    /** Ends with Ctrl-C once the store, up for all others, was away for the second of three records. */
+    async function endAfterFailure(...args: readonly string[]) {
+      const scripted = await openScriptedServer((response) => {
+        const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
+        (isAway ? errorAnswer(50_301) : json(200, '{"name":"a"}'))(response);
+      });
+      const stdin = new PassThrough();
+      const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
+      const run = startCli(["create", "--many", "--retry", "1", ...args], { stdin, env });
+      stdin.write(line(1) + line(2) + line(3));
+      await run.saw('"line":3');
+      run.signal("SIGINT");
+      const { exitCode, stdout, stderr } = await run.finished;
+      expect(toLines(stdout)).toMatchObject([{}, { line: 2, status: "failed" }, {}]);
+      return { exitCode, stderr };
+    }
+
+    it("resumes with that one, so that nothing is lost", async () => {
+      expect(await endAfterFailure()).toEqual({
+        exitCode: 130,
+        stderr: expect.stringMatching(
+          /failed 1 in [^\n]*\nerror: stopped by SIGINT: resume with --from-line 2, or repeat the same command\n$/,
+        ) as string,
+      });
+    });
+
+    it("resumes after all if --rejects has that one, and names the file", async () => {
+      const path = join(directory, "rejects");
+      expect(await endAfterFailure("--rejects", path)).toEqual({
+        exitCode: 130,
+        stderr: expect.stringContaining(
+          `\nerror: stopped by SIGINT: resume with --from-line 4 (extends ${path}), or repeat the same command (replaces ${path})\n`,
+        ) as string,
+      });
+      expect(await readFile(path, "utf8")).toBe(line(2));
+    });
+  });
+
+  it("on a terminal it says what it still waits for after Ctrl-C", async () => {
+    const sockets: Socket[] = [];
+    const url = await openRawServer((socket) => void sockets.push(socket));
+    const options = { stdin: line(1) + line(2), terminals: { stderr: true } };
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", "-"], { ...options, env });
+    await run.saw("records");
+    run.signal("SIGINT");
+    await run.saw("waiting for plants in flight; Ctrl-C again stops at once");
+    for (const socket of sockets) socket.destroy();
+    expect((await run.finished).exitCode).toBe(130);
+  });
+
+  it("Ctrl-C while the store is away: no record is reported, and the first one is sent again", async () => {
+    const { url } = await openScriptedServer(errorAnswer(50_301));
+    const lines = Array.from({ length: 100 }, (_, id) => line(id)).join("");
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", "-"], { stdin: lines, env, terminals: { stderr: true } });
+    await run.saw("retrying");
+    run.signal("SIGINT");
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
+    expect(stderr).toMatch(
+      /failed 0, unfinished 100 in \d[^]*\(0\/s\)\n[^\n]*resume with --from-line 1,/,
+    );
+  });
+
+  it("a refused token: exit 4, and it says where it came from and where to go on", async () => {
+    const lines = Array.from({ length: 1000 }, (_, id) => line(id));
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "wrong" };
+    const result = await runCli(["create", "-"], { env, stdin: lines.join("") });
+    expect(result).toMatchObject({ exitCode: 4, stdout: "" });
+    expect(result.stderr).toMatch(
+      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; resume with --from-line 1, or repeat the same command\)\n$/,
+    );
+  });
+
+  it("a server that stays away: exit 6, and it says where to go on", async () => {
+    const env = { PLANTSTORE_URL: await findClosedUrl(), PLANTSTORE_TOKEN: "secret" };
+    const stdin = `${line(1)}${line(2)}`;
+    const result = await runCli(["create", "-", "--retry", "1"], { env, stdin });
+    expect(result).toMatchObject({ exitCode: 6, stdout: "" });
+    expect(result.stderr).toMatch(
+      /after 2 attempts.*; resume with --from-line 1, or repeat the same command\n$/,
+    );
+  });
+
+  it("an output that nobody reads any more: quietly, exit 141", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "--many"], withServer({ stdin }));
+    stdin.write(line(1));
+    await run.saw('"line":1');
+    run.closeStdout();
+    stdin.write(line(2));
+    const { exitCode, stderr } = await run.finished;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 141, stderr: "" });
+    expect(stdin.destroyed).toBe(true);
+  });
+
+  it("an input that breaks: what was read before is told, exit 2", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "--many"], withServer({ stdin }));
+    stdin.write(line(1));
+    await run.saw('"line":1');
+    stdin.destroy(new Error("the pipe broke"));
+    expect(await run.finished).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error: standard input can't be read: the pipe broke; resume with --from-line 2, or repeat the same command\n",
+    });
+  });
+});
+
+describe("a person at a terminal", () => {
+  const terminals = { stderr: true };
+
+  it("is told while the store is away, and sees no time left once all is read", async () => {
+    const path = await writeInput("plants.json", `${a}\n${b}\n`);
+    const { url } = await openScriptedServer(errorAnswer(50_301));
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", path], { terminals, env });
+    await run.saw(`${url} is unavailable (error 50301), retrying: 0 %, 0 records, 0/s`);
+    expect(run.stderr()).not.toContain("left");
+    run.signal("SIGINT");
+    expect((await run.finished).exitCode).toBe(130);
+  });
+
+  it("is shown how far it is, and at the end what became of them", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create"], withServer({ stdin, terminals }));
+    stdin.write(`${a}\n${b}\n{}\n`);
+    await run.saw("3 records, 1 rejected, ");
+    stdin.end();
+    expect((await run.finished).stderr).toMatch(
+      /created 2, unchanged 0, replaced 0, rejected 1, failed 0 in [\d.]+ s \([\d,]+\/s\)\n$/,
+    );
+  });
+
+  it("sees the share of the records that have a result", async () => {
+    const waiting: (() => void)[] = [];
+    const scripted = await openScriptedServer((response) => {
+      const reply = (): void => json(200, '{"name":"a"}')(response);
+      if (scripted.requests.at(-1)?.body.includes('"id":2,') === true) waiting.push(reply);
+      else reply();
+    });
+    const path = await writeInput("plants.json", `${a}\n${b.replace(',"tag":"pot"', "")}\n`);
+    const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
+    const run = startCli(["create", path], { terminals, env });
+    await run.saw("47 %, 1 records");
+    for (const reply of waiting) reply();
+    expect((await run.finished).exitCode).toBe(0);
+  });
+
+  it("is shown nothing in CI", async () => {
+    const { exitCode, stderr } = await runCli(["create"], {
+      stdin: `${a}\n${b}\n`,
+      terminals,
+      env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken, CI: "true" },
+    });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  });
+
+  it("is shown only the summary with --quiet", async () => {
+    const options = withServer({ stdin: `${a}\n${b}\n`, terminals });
+    const { exitCode, stderr } = await runCli(["create", "--quiet"], options);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(new RegExp(`${summary(2, 0, 0, 0, 0).source}$`));
+  });
+
+  it("is shown only rejected and failed records when stdout is a terminal", async () => {
+    const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
+    const { stdout, stderr } = await runCli(["create"], options);
+    expect(toLines(stdout)).toMatchObject([{ record: 2, status: "rejected" }]);
+    expect(stderr).toMatch(summary(2, 0, 0, 1, 0));
+  });
+
+  it("is shown every record there with --json", async () => {
+    const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
+    const { stdout } = await runCli(["create", "--json"], options);
+    expect(toLines(stdout)).toHaveLength(3);
+  });
+});
+
+describe("a first plant", () => {
+  it("is not sent before the second one or the end decides between one and many", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+    stdin.write(`${a}\n`);
+    await run.saw("waiting for more input; with --many, each plant is sent at once");
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+    stdin.end(`${b}\n`);
+    expect(toLines((await run.finished).stdout)).toHaveLength(2);
+  });
+});
+
+describe("unknown members", () => {
+  const tga = (id: number): string => `{"id":${id},"name":"a","tga":"pot"}\n`;
+
+  it("are reported once for each name, with the closest known name and a count", async () => {
+    const more = '{"id":9,"Name":"b","name":"c","colour":"green"}\n';
+    const { exitCode, stderr } = await create(tga(1) + tga(2) + more + tga(3));
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: `warning: record 1 (line 1): unknown member "tga": did you mean "tag"?
+warning: record 3 (line 3): unknown member "Name": did you mean "name"?
+warning: record 3 (line 3): unknown member "colour": a plant has id, name and tag
+warning: unknown member "tga" in 3 records
+`,
+    });
+  });
+
+  it.each([
+    ["x", "a plant has id, name and tag"],
+    ["i", "a plant has id, name and tag"],
+    ["ta", 'did you mean "tag"?'],
+    ["ID", 'did you mean "id"?'],
+  ])("%s: %s", async (member, advice) => {
+    const { stderr } = await create(`{"id":1,"name":"a","${member}":1}`);
+    expect(stderr).toBe(`warning: record 1 (line 1): unknown member "${member}": ${advice}\n`);
+  });
+
+  it("of a single plant are reported as well", async () => {
+    expect(await create(tga(1))).toEqual({
+      exitCode: 0,
+      stdout: '{"name":"a"}\n',
+      stderr: 'warning: record 1 (line 1): unknown member "tga": did you mean "tag"?\n',
+    });
+  });
+
+  it("are not reported with --quiet, and `cursor` never is", async () => {
+    expect(await create(tga(1) + tga(2), "--quiet")).toMatchObject({ stderr: "" });
+    const cursor = '{"id":5,"name":"a","cursor":"x"}\n';
+    expect(await create(cursor + tga(6), "--strict")).toMatchObject({
+      stdout: expect.stringMatching(/^\{"record":1,"line":1,"id":5,"status":"created"/) as string,
+    });
+  });
+
+  it("are rejected with --strict before anything is sent", async () => {
+    const { exitCode, stdout, stderr } = await create(tga(1) + a, "--strict");
+    expect(exitCode).toBe(8);
+    expect(toLines(stdout)).toMatchObject([
+      {
+        record: 1,
+        id: 1,
+        status: "rejected",
+        error: { message: 'unknown member "tga": did you mean "tag"? (--strict)' },
+      },
+      { record: 2, status: "created" },
+    ]);
+    expect(stderr).toMatch(summary(1, 0, 0, 1, 0));
+    // Not an Error, because no rule of the service is broken.
+    expect(await create(tga(3), "--strict")).toEqual({
+      exitCode: 3,
+      stdout: "",
+      stderr: 'error: unknown member "tga": did you mean "tag"? (--strict) (in standard input)\n',
+    });
+    expect(await server.store.list({ limit: 9 })).toHaveLength(1);
+  });
+
+  it("of a table are columns with cells", async () => {
+    const { stderr } = await create("id,name,tga\n1,a,\n2,b,pot\n", "--csv");
+    expect(stderr).toBe('warning: record 2 (line 3): unknown member "tga": did you mean "tag"?\n');
+  });
+
+  it("cannot fill the terminal or the memory with their names", async () => {
+    const lines = Array.from({ length: 100 }, (_, id) => `{"id":${id},"name":"a","x${id}":1}\n`);
+    const { stderr } = await create(lines.join(""));
+    expect(stderr.split("\n")).toHaveLength(12);
+    expect(stderr).toContain("warning: other unknown members: 90\n");
+  });
+});
+
+describe("--dry-run", () => {
+  const nowhere: CliOptions = { env: { PLANTSTORE_URL: "http://127.0.0.1:1" } };
+  const check = (stdin: string, ...args: readonly string[]) =>
+    runCli(["create", "--dry-run", ...args], { ...nowhere, stdin });
+
+  it("checks all records with the rules of the service, without a server and a token", async () => {
+    const { exitCode, stdout, stderr } = await check(`${a}\n{"id":2}\n${a}\n`);
+    expect(exitCode).toBe(8);
+    expect(toLines(stdout)).toEqual([
+      { record: 1, line: 1, id: 1, status: "valid", plant: { name: "a" } },
+      {
+        record: 2,
+        line: 2,
+        id: 2,
+        status: "rejected",
+        error: { error: 42204, message: "name is missing: it must be a string" },
+      },
+      { record: 3, line: 3, id: 1, status: "valid", plant: { name: "a" } },
+    ]);
+    expect(stderr).toMatch(/^valid 2, rejected 1, failed 0 in [^\n]*\n$/);
+  });
+
+  it("checks a single plant, also of flags", async () => {
+    expect(await check(a)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
+    expect(await check('{"id":1}')).toMatchObject({ exitCode: 3 });
+    const flags = await runCli(["create", "--dry-run", "--id", "1", "--name", "a"], nowhere);
+    expect(flags).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
+  });
+
+  it("stops with --fail-fast, and writes rejects", async () => {
+    const path = join(directory, "rejects");
+    const { stdout } = await check(`${a}\n{}\n${b}\n`, "--fail-fast", "--rejects", path);
+    expect(toLines(stdout)).toMatchObject([{ status: "valid" }, { status: "rejected" }]);
+    expect(await readFile(path, "utf8")).toBe("{}\n");
+  });
+});
+
+describe("a table and JSON that are taken for each other", () => {
+  it.each([
+    ["id,name\n1,a\n", "--csv"],
+    ["\uFEFFtag\tname\tid\r\n\ta\t1\r\n", "--tsv"],
+    ['"ID"; Name\n1;a\n', '--delimiter ";"'],
+    ["id,name", "--csv"],
+  ])("a file that begins with the header %j needs %s", async (text, flag) => {
+    const path = await writeInput("plants", text);
+    const { exitCode, stderr } = await runCli(["create", path], withServer());
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `error: ${path} is not JSON: use ${flag} for a table\n`,
+    });
+  });
+
+  it("a file that ends in .csv may hold JSON", async () => {
+    const path = await writeInput("plants.csv", `${a}\n${b}\n`);
+    expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("%j is no table", async (text) => {
+    const { exitCode, stderr } = await create(text, "--csv");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: "error: standard input looks like JSON: --csv and --tsv are for tables\n",
+    });
+  });
+});
+
+describe("what contradicts itself is refused", () => {
+  it.each([
+    [["--csv", "--tsv", "-"], /--tsv excludes --csv and --delimiter/],
+    [["--delimiter", ";;", "-"], /--delimiter must be one ASCII character/],
+    [["--delimiter", '"', "-"], /--delimiter must be one ASCII character/],
+    [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
+    [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
+    [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
+    [
+      ["--rejects", "-", "-"],
+      /--rejects must be a file, because stdout has the results \(got "-"\)/,
+    ],
+    [
+      ["--concurrency", "0", "-"],
+      /--concurrency must be a whole number from 1 to 1024 \(got "0"\)/,
+    ],
+    [["--rate", "0", "-"], /--rate must be a number such as 100 or 0\.5/],
+    [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
+  ])("%j", async (args, message) => {
+    const { exitCode, stderr } = await runCli(["create", ...args], withServer());
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});

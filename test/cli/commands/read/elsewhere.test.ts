@@ -1,0 +1,61 @@
+/** Explains why a local store lacks a plant: `create` sends plants to a server with another store. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { saveSettings } from "../../../../src/cli/config/saved-settings.ts";
+import { findClosedUrl } from "../../../client/scripted-server.ts";
+import { startServer } from "../../../helpers/plant-server.ts";
+import { runCli } from "../../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
+
+const inMemory = /\sthe server at http:\S+ keeps its plants in memory, .*--store memory: $/;
+const onAnotherMachine =
+  /the last login was to https:\/\/plants\.example\.org\/v1, whose plants are not in this store: .* $/;
+/** A terminal gets long messages in several lines. */
+const unwrap = (text: string): string => text.replaceAll(/\s+/g, " ");
+const unknownId = 'error: no plant has the id 1: "plantstore list" shows all plants\n';
+
+it.each([
+  ["get of an unknown id", ["get", "1"], {}],
+  ["an empty list on a terminal", ["list"], { terminals: { stderr: true } }],
+])("%s explains a server with a memory: store", async (_what, args, options) => {
+  const store = await createSqliteStore([]);
+  await using server = await startServer();
+  const env = { PLANTSTORE_URL: server.url };
+  const { stderr } = await runCli([...args, "--store", store], { ...options, env });
+  expect(unwrap(stderr)).toMatch(inMemory);
+});
+
+it("a missing store explains a server with a memory: store", async () => {
+  await using server = await startServer();
+  const { exitCode, stderr } = await runCli(["list"], { env: { PLANTSTORE_URL: server.url } });
+  expect(exitCode).toBe(2);
+  expect(unwrap(stderr)).toMatch(inMemory);
+});
+
+it.each([
+  ["get of an unknown id", ["get", "1"], {}],
+  ["an empty list on a terminal", ["list"], { terminals: { stderr: true } }],
+])("%s explains a last login to another machine", async (_what, args, options) => {
+  const home = await createTemporaryDirectory();
+  await saveSettings(join(home, ".config/plantstore"), { url: "https://plants.example.org/v1" });
+  const store = await createSqliteStore([]);
+  const { stderr } = await runCli([...args, "--store", store], { ...options, home });
+  expect(unwrap(stderr)).toMatch(onAnotherMachine);
+});
+
+it("names PLANTSTORE_URL if it decides about the server", async () => {
+  const store = await createSqliteStore([]);
+  const env = { PLANTSTORE_URL: "https://plants.example.org" };
+  const { stderr } = await runCli(["get", "1", "--store", store], { env });
+  expect(stderr).toContain("PLANTSTORE_URL is https://plants.example.org, whose plants");
+});
+
+it("adds nothing if no server responds, and nothing for an empty list in a pipe", async () => {
+  const store = await createSqliteStore([]);
+  const closed = { env: { PLANTSTORE_URL: await findClosedUrl() } };
+  expect((await runCli(["get", "1", "--store", store], closed)).stderr).toBe(unknownId);
+  await using server = await startServer();
+  const memory = { env: { PLANTSTORE_URL: server.url } };
+  expect((await runCli(["list", "--store", store], memory)).stderr).toBe("");
+});

@@ -1,0 +1,66 @@
+/** Where a log goes: in order, together, and past a reader who takes nothing. */
+import { Writable } from "node:stream";
+import { expect, it } from "vitest";
+import { openLogOutput } from "../../../../src/cli/commands/serve/log-output.ts";
+
+/** A stream that takes nothing until it is let go. */
+function createStuck() {
+  const taken: string[] = [];
+  let isFree = false;
+  let resume = (): void => undefined;
+  const stream = new Writable({
+    write(bytes: Buffer, _encoding, done) {
+      taken.push(bytes.toString());
+      if (isFree) done();
+      else resume = done;
+    },
+  });
+  const release = (): void => {
+    isFree = true;
+    resume();
+  };
+  return { stream, taken, release };
+}
+
+it("lines that come together are written together, in their order", async () => {
+  const { stream, taken, release } = createStuck();
+  release();
+  const output = openLogOutput(stream, () => undefined);
+  for (const line of ["a\n", "b\n", "c\n"]) output.write(line);
+  await output.close();
+  expect(taken.filter((text) => text !== "")).toEqual(["a\nb\nc\n"]);
+});
+
+it("lines for which nobody makes room are lost and counted, and memory is bounded", async () => {
+  const { stream, taken, release } = createStuck();
+  let told = 0;
+  const output = openLogOutput(stream, (count) => {
+    told = count;
+    output.write(`${count} lost\n`);
+  });
+  const line = `${"a".repeat(1023)}\n`;
+  for (let count = 0; count < 100_000; count++) output.write(line);
+  expect(stream.writableLength).toBeLessThan(5_000_000);
+  release();
+  await expect.poll(() => stream.writableLength).toBe(0);
+  output.write("after\n");
+  await output.close();
+  const text = taken.join("");
+  expect(text.endsWith(`${told} lost\nafter\n`)).toBe(true);
+  expect(text.split(line).length - 1 + told).toBe(100_000);
+});
+
+it("is closed in bounded time though nobody reads it", async () => {
+  const { stream } = createStuck();
+  const output = openLogOutput(stream, () => undefined);
+  output.write("a\n");
+  await expect(output.close()).resolves.toBe(false);
+});
+
+it("a stream that failed stops nothing", async () => {
+  const { stream } = createStuck();
+  stream.on("error", () => undefined).destroy(new Error("EPIPE"));
+  const output = openLogOutput(stream, () => undefined);
+  output.write("a\n");
+  await expect(output.close()).resolves.toBe(true);
+});

@@ -1,0 +1,126 @@
+/** The flags of `plantstore serve` for tests of clients: the status mode and faults. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { mintToken } from "../../../../src/auth/token.ts";
+import { runCli, startCli } from "../../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
+
+const env = { PLANTSTORE_TOKEN: mintToken() };
+
+/** Starts `serve` with a store in memory. */
+async function serve(...args: readonly string[]) {
+  const home = await createTemporaryDirectory();
+  const argv = ["serve", "--port", "0", "--store", "memory:", "--log-format", "text", ...args];
+  const run = startCli(argv, { home, env });
+  onTestFinished(async () => {
+    run.signal("SIGTERM");
+    await run.finished;
+  });
+  await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
+  return { home, url: run.stdout().trim(), stderr: run.stderr };
+}
+
+describe("--status-mode http", () => {
+  it("is reported, and in the description and on the page of that server", async () => {
+    const { url, stderr } = await serve("--status-mode", "http");
+    expect(stderr()).toContain(
+      "The status of a failed create is the one that its error number begins with",
+    );
+    const response = await fetch(`${url}/plants`, { method: "POST" });
+    expect(response.status).toBe(401);
+    const description = await (await fetch(`${url}/openapi.json`)).text();
+    expect(Object.keys(readResponses(description))).toContain("409");
+    expect(description).toContain("--status-mode http");
+    const page = await (await fetch(`${url}/docs`)).text();
+    expect(page).toContain("Response 4xx or 5xx: Error");
+    expect(page).toContain("--status-mode http");
+  });
+
+  it("is not the default", async () => {
+    const { url, stderr } = await serve();
+    expect(stderr()).not.toContain("status");
+    expect((await fetch(`${url}/plants`, { method: "POST" })).status).toBe(400);
+    const description = await (await fetch(`${url}/openapi.json`)).text();
+    expect(Object.keys(readResponses(description))).toEqual(["200", "400"]);
+    const page = await (await fetch(`${url}/docs`)).text();
+    expect(page).toContain("Response 400: Error");
+    expect(page).not.toContain("status-mode");
+  });
+
+  it.each<[rule: string, args: readonly string[], code: number]>([
+    ["a rejected token", ["--id", "1", "--name", "a", "--token-file", "-"], 4],
+    ["an id that belongs to a different plant", ["--id", "1", "--name", "b"], 5],
+  ])("create understands %s", async (_rule, args, code) => {
+    const { home, url } = await serve("--status-mode", "http");
+    const first = ["create", "--url", url, "--id", "1", "--name", "a"];
+    expect(await runCli(first, { home, env })).toMatchObject({ exitCode: 0 });
+    const argv = ["create", "--url", url, ...args];
+    expect(await runCli(argv, { home, env, stdin: "wrong" })).toMatchObject({ exitCode: code });
+  });
+});
+
+function readResponses(description: string): object {
+  const { paths } = JSON.parse(description) as {
+    readonly paths: { readonly "/plants": { readonly post: { readonly responses: object } } };
+  };
+  return paths["/plants"].post.responses;
+}
+
+describe("faults", () => {
+  it("are reported with their seed, and what dropped connections mean", async () => {
+    const flags = ["--latency", "1ms..2s", "--fail-rate", "5%", "--drop-rate", "0.5%"];
+    const { stderr } = await serve(...flags, "--fault-seed", "42");
+    expect(stderr()).toContain(
+      "warning: faults are on for tests of clients: --latency 1ms..2s --fail-rate 5% --drop-rate 0.5% --fault-seed 42\n",
+    );
+    expect(stderr()).toContain("the contract's one response for each request does not hold");
+  });
+
+  it("have a random seed, which is reported", async () => {
+    const { stderr } = await serve("--fail-rate", "5%");
+    expect(stderr()).toMatch(/--fail-rate 5% --fault-seed \d+\n/);
+    expect(stderr()).not.toContain("does not hold");
+  });
+
+  it("are off by default, also with a seed", async () => {
+    const { stderr } = await serve("--fault-seed", "1", "--latency", "0ms", "--drop-rate", "0%");
+    expect(stderr()).not.toContain("fault");
+  });
+
+  it("are counted by kind in the metrics", async () => {
+    const { url } = await serve("--metrics", "main", "--fail-rate", "100%", "--latency", "1ms");
+    await fetch(`${url}/plants`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${env.PLANTSTORE_TOKEN}`,
+        "content-type": "application/json",
+      },
+      body: '{"id":1,"name":"fern"}',
+    });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('plantstore_faults_total{kind="failed"} 1\n');
+    expect(metrics).toContain('plantstore_faults_total{kind="delayed"} 1\n');
+  });
+});
+
+const time = "a time such as 200ms, or a range such as 200ms..2s, at most 3600s";
+const percentage = "a percentage such as 5% or 0.5%, from 0% to 100%";
+
+it.each([
+  ["--status-mode", "rest", "one of contract, http"],
+  ["--latency", "200", time],
+  ["--latency", "2s..200ms", time],
+  ["--latency", "1ms..2ms..3ms", time],
+  ["--latency", "3601s", time],
+  ["--latency", "-1ms", time],
+  ["--fail-rate", "0.05", percentage],
+  ["--fail-rate", "100.1%", percentage],
+  ["--drop-rate", "5 %", percentage],
+  ["--drop-rate", "-1%", percentage],
+  ["--fault-seed", "1000000000", "a whole number from 0 to 999999999"],
+  ["--fault-seed", "1.5", "a whole number from 0 to 999999999"],
+])("rejects %s %s", async (flag, value, rule) => {
+  const { exitCode, stderr } = await runCli(["serve", `${flag}=${value}`]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^error: /);
+  expect(stderr).toContain(`${flag} must be ${rule} (got "${value}")`);
+});

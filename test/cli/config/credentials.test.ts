@@ -1,0 +1,144 @@
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  saveToken,
+  toCredentialFile,
+} from "../../../src/cli/config/credentials.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+const here = "http://127.0.0.1:7526";
+const there = "https://[2001:db8::1]:8443";
+
+async function writeCredential(directory: string, text: string, mode = 0o600): Promise<string> {
+  const file = toCredentialFile(directory, here);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  await chmod(file, mode);
+  return file;
+}
+
+async function modeOf(path: string): Promise<string> {
+  return ((await stat(path)).mode & 0o777).toString(8);
+}
+
+describe("a saved token", () => {
+  it("is read back for its origin", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, here, "first");
+    expect(readSavedToken(directory, here)).toBe("first");
+  });
+
+  it("is not given to any other origin", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, here, "first");
+    expect(readSavedToken(directory, "http://127.0.0.1:7527")).toBeUndefined();
+    expect(readSavedToken(directory, "https://127.0.0.1:7526")).toBeUndefined();
+  });
+
+  it("is in a file of its origin alone, which others can't read", async () => {
+    const directory = join(await createTemporaryDirectory(), "new", "config");
+    await saveToken(directory, here, "first");
+    const file = toCredentialFile(directory, here);
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ origin: here, token: "first" });
+    expect(await modeOf(file)).toBe("600");
+    expect(await modeOf(dirname(file))).toBe("700");
+    expect(await modeOf(directory)).toBe("700");
+  });
+
+  it("takes the place of an earlier one and touches no other", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, here, "first");
+    await saveToken(directory, there, "other");
+    await saveToken(directory, here, "second");
+    expect(readSavedToken(directory, here)).toBe("second");
+    expect(readSavedToken(directory, there)).toBe("other");
+    expect(await readdir(join(directory, "credentials"))).toHaveLength(2);
+  });
+
+  it("for one origin is not lost when many are saved at once", async () => {
+    const directory = await createTemporaryDirectory();
+    const origins = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:${8000 + index}`);
+    await Promise.all(origins.map((origin) => saveToken(directory, origin, `of ${origin}`)));
+    const tokens = origins.map((origin) => readSavedToken(directory, origin));
+    expect(tokens).toEqual(origins.map((origin) => `of ${origin}`));
+  });
+
+  it("is absent where nothing was ever saved", async () => {
+    expect(readSavedToken(await createTemporaryDirectory(), here)).toBeUndefined();
+  });
+});
+
+describe("the origins", () => {
+  it("are those of the saved tokens", async () => {
+    const directory = await createTemporaryDirectory();
+    expect(await listSavedOrigins(directory)).toEqual([]);
+    await saveToken(directory, there, "a");
+    await saveToken(directory, here, "b");
+    expect(await listSavedOrigins(directory)).toEqual([here, there]);
+  });
+
+  it("are not the names of files that are something else", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, here, "a");
+    await writeFile(join(directory, "credentials", "README"), "");
+    await writeFile(join(directory, "credentials", "%E0.json"), "");
+    expect(await listSavedOrigins(directory)).toEqual([here]);
+  });
+});
+
+describe("a credential file", () => {
+  it.each([0o644, 0o640, 0o604, 0o660])(
+    "of mode %o is refused, with the way to mend it",
+    async (mode) => {
+      const directory = await createTemporaryDirectory();
+      const text = JSON.stringify({ origin: here, token: "first" });
+      const file = await writeCredential(directory, text, mode);
+      expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
+    },
+  );
+
+  it.each([
+    ["is cut off", '{"origin":"http://127.0.0.1:7526","tok'],
+    ["is empty", ""],
+    ["holds no token", '{"origin":"http://127.0.0.1:7526"}'],
+    ["holds a token that is no string", '{"origin":"http://127.0.0.1:7526","token":1}'],
+    ["is no object", "[]"],
+  ])("that %s is named, and neither used nor overwritten", async (_what, text) => {
+    const directory = await createTemporaryDirectory();
+    const file = await writeCredential(directory, text);
+    expect(() => readSavedToken(directory, here)).toThrow(`${file} is broken`);
+    await expect(saveToken(directory, here, "new")).rejects.toThrow(`${file} is broken`);
+    expect(await readFile(file, "utf8")).toBe(text);
+  });
+
+  it("that was copied from another origin is not used", async () => {
+    const directory = await createTemporaryDirectory();
+    await writeCredential(directory, JSON.stringify({ origin: there, token: "first" }));
+    expect(readSavedToken(directory, here)).toBeUndefined();
+  });
+
+  it("that is a directory is named", async () => {
+    const directory = await createTemporaryDirectory();
+    const file = toCredentialFile(directory, here);
+    await mkdir(file, { recursive: true, mode: 0o700 });
+    expect(() => readSavedToken(directory, here)).toThrow(`${file} can't be read`);
+  });
+});
+
+it("a directory that can't be made is named, with the way around it", async () => {
+  const directory = await createTemporaryDirectory();
+  // A link to nowhere stands in the way, of root too.
+  await symlink(join(directory, "nowhere"), join(directory, "credentials"));
+  await expect(saveToken(directory, here, "first")).rejects.toThrow(
+    /^the token can't be saved in .*\/credentials \(E[A-Z]+: [^,]+\): .* PLANTSTORE_CONFIG_DIR$/,
+  );
+});
+
+it("a directory where nobody may make one is refused as well, and soon", async () => {
+  await expect(saveToken("/proc/plantstore", here, "first")).rejects.toThrow(
+    /^the token can't be saved in \/proc\/plantstore\/credentials \(E/,
+  );
+});

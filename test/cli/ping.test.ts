@@ -1,0 +1,117 @@
+/** `plantstore ping`: whether a plant store is ready, now or within a time. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "../client/scripted-server.ts";
+import { openServer, startServer } from "../helpers/plant-server.ts";
+import { runCli, startCli } from "../helpers/run-cli.ts";
+
+const ready = json(200, '{"status":"ready"}');
+const starting = json(503, '{"error":50301,"message":"the server is starting: try again"}');
+
+describe("a single attempt", () => {
+  it("exits with 0 if the server is ready, and needs no token", async () => {
+    await using server = await startServer();
+    expect(await runCli(["ping", "--url", server.url])).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: `${server.url} is ready\n`,
+    });
+  });
+
+  it("requests /readyz at the root, whatever the base path is", async () => {
+    const server = await openScriptedServer(ready);
+    expect(await runCli(["ping", "--url", `${server.url}/v1`])).toMatchObject({ exitCode: 0 });
+    expect(server.requests).toMatchObject([{ method: "GET", path: "/readyz" }]);
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  it("exits with 6 and the error if the server is starting", async () => {
+    await using server = await openServer();
+    expect(await runCli(["ping", "--url", server.url])).toEqual({
+      exitCode: 6,
+      stdout: "",
+      stderr: `error: ${server.url} is not ready: error 50301: the server is starting: try again; --wait 30s waits until it is\n`,
+    });
+  });
+
+  it("exits with 6 if no server listens", async () => {
+    const { exitCode, stderr } = await runCli(["ping", "--url", await findClosedUrl()]);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain("connection refused");
+  });
+
+  it("exits with 6 if a proxy reports a transient failure", async () => {
+    const { url } = await openScriptedServer(json(502, "{}"));
+    expect(await runCli(["ping", "--url", url])).toMatchObject({ exitCode: 6 });
+  });
+
+  it.each([
+    ["with 404", json(404, "{}"), "responded with status 404"],
+    ["with 200 for every path", json(200, "<html>"), "responded with status 200"],
+  ])("exits with 7 if another server responds %s", async (_what, answer, reason) => {
+    const { url } = await openScriptedServer(answer);
+    const { exitCode, stderr } = await runCli(["ping", "--url", url]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 7,
+      stderr: `error: ${url} is not ready: ${url}/readyz ${reason}\n`,
+    });
+  });
+
+  it("ends after --timeout if the server does not respond", async () => {
+    const url = await openRawServer(() => undefined);
+    const { exitCode, stderr } = await runCli(["ping", "--url", url, "--timeout", "0.05"]);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain("waited 0.05 s");
+  });
+});
+
+describe("--wait", () => {
+  it("retries until the server is ready", async () => {
+    const { url, requests } = await openScriptedServer(starting, json(404, "{}"), ready);
+    const run = await runCli(["ping", "--wait", "30s", "--url", url]);
+    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: `${url} is ready\n` });
+    expect(requests).toHaveLength(3);
+  });
+
+  it("retries until a server listens", async () => {
+    const url = await findClosedUrl();
+    const run = startCli(["ping", "--wait", "30s", "--url", url]);
+    const server = createServer((_request, response) => response.end('{"status":"ready"}'));
+    server.listen(Number(new URL(url).port), "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+
+  it("exits with 6 and the last reason when the time is over", async () => {
+    const { url } = await openScriptedServer(starting);
+    expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toEqual({
+      exitCode: 6,
+      stdout: "",
+      stderr: `error: ${url} is not ready after 0.3 s: error 50301: the server is starting: try again\n`,
+    });
+  });
+
+  it("ends an attempt without a response when the time is over", async () => {
+    const url = await openRawServer(() => undefined);
+    expect(await runCli(["ping", "--wait", "50ms", "--url", url])).toMatchObject({ exitCode: 6 });
+  });
+
+  it("ends on a signal, with its exit code", async () => {
+    const run = startCli(["ping", "--wait", "1m", "--url", await findClosedUrl()]);
+    await expect.poll(() => run.signal("SIGTERM")).toBe(true);
+    expect(await run.finished).toMatchObject({ exitCode: 143 });
+  });
+
+  it.each(["soon", "1h", "-1s", "1441m", ""])("rejects %j", async (text) => {
+    const { exitCode, stderr } = await runCli(["ping", "--wait", text]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--wait must be a time such as 500ms, 30s or 2m, at most 1440m");
+  });
+});

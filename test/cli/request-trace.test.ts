@@ -1,0 +1,210 @@
+/** `--verbose` shows requests and responses without the token; `--print-curl` prints them as commands of curl. */
+import { execFile, execFileSync } from "node:child_process";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import type { RequestRecord } from "../../src/server/ops/log.ts";
+import { errorAnswer, json, openScriptedServer } from "../client/scripted-server.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const runFile = promisify(execFile);
+const fern = ["--id", "1", "--name", "fern"];
+const env = { PLANTSTORE_TOKEN: "secret-of-mine" };
+
+describe("--verbose", () => {
+  it("prints the request and the response, head and body, on stderr", async () => {
+    const { url } = await openScriptedServer(json(200, '{"name":"fern"}'));
+    const args = ["create", ...fern, "--url", `${url}/v1`, "-v"];
+    const { exitCode, stdout, stderr } = await runCli(args, { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n' });
+    const lines = stderr.split("\n");
+    expect(lines[0]).toBe("> POST /v1/plants HTTP/1.1");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `> Host: ${new URL(url).host}`,
+        "> Authorization: Bearer ***",
+        "> Content-Type: application/json",
+        "> Content-Length: 22",
+        ">",
+        '> {"id":1,"name":"fern"}',
+        "< HTTP/1.1 200 OK",
+        "< Content-Type: application/json",
+        '< {"name":"fern"}',
+      ]),
+    );
+  });
+
+  it.each([
+    ["create", ["create", ...fern, "--retry", "0"], {}],
+    ["create with many plants", ["create", "--many"], { stdin: '{"id":1,"name":"fern"}' }],
+    ["status", ["status"], {}],
+  ])("of %s never shows the token, even if the server repeats it", async (_what, argv, options) => {
+    const message = `no such token: ${env.PLANTSTORE_TOKEN}`;
+    const answer = json(400, JSON.stringify({ error: 40102, message: "unknown" }), {
+      echo: message,
+    });
+    const { url } = await openScriptedServer(answer);
+    const { exitCode, stderr } = await runCli([...argv, "--verbose", "--url", url], {
+      ...options,
+      env,
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain("> Authorization: Bearer ***\n");
+    expect(stderr).toContain("< Echo: no such token: ***\n");
+  });
+
+  it("shows what login sends", async () => {
+    const { url } = await openScriptedServer(errorAnswer(42201));
+    const home = await createTemporaryDirectory();
+    const token = mintToken();
+    const { exitCode, stderr } = await runCli(["login", "-v", "--url", url], {
+      stdin: token,
+      home,
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^> POST \/plants HTTP\/1\.1\n[^]*^> Authorization: Bearer \*\*\*\n/m);
+    expect(stderr).toContain('\n< {"error":42201,"message":"message of 42201"}\n');
+  });
+
+  it("is -v, and the version is -V", async () => {
+    expect((await runCli(["-V"])).stdout).toMatch(/^plantstore \d/);
+    const { exitCode, stderr } = await runCli(["-v"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: unknown option '-v'/);
+  });
+});
+
+describe("--print-curl", () => {
+  let hasCurl = true;
+  beforeAll(() => {
+    try {
+      execFileSync("curl", ["--version"]);
+    } catch {
+      hasCurl = false;
+      process.stderr.write("NOT TESTED: the commands of --print-curl, because curl is missing\n");
+    }
+  });
+
+  /** Runs a command line with sh. */
+  async function runShell(command: string, token: string): Promise<string> {
+    const silent = command.replace(/^curl /, "curl --silent ");
+    const shellEnv = { ...process.env, PLANTSTORE_TOKEN: token };
+    const { stdout } = await runFile("sh", ["-c", silent], { env: shellEnv, timeout: 20_000 });
+    return stdout;
+  }
+
+  async function printCurl(server: TestServer, args: readonly string[]): Promise<string> {
+    const options = { env: { PLANTSTORE_URL: server.url } };
+    const { exitCode, stdout, stderr } = await runCli([...args, "--print-curl"], options);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    return stdout;
+  }
+
+  it("prints a command for sh, needs no token and sends nothing", async () => {
+    await using server = await startServer();
+    expect(await printCurl(server, ["create", ...fern])).toBe(
+      [
+        `curl ${server.url}/plants \\`,
+        '  --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\',
+        "  --header 'Content-Type: application/json' \\",
+        `  --data-binary '{"id":1,"name":"fern"}'`,
+        "",
+      ].join("\n"),
+    );
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
+  it.each([
+    "fern",
+    `it's "a" \\ $HOME \`id\` ! @x %41 & | ; * ? ~ #`,
+    "'",
+    "観葉植物 🌱",
+    "a\0b\n\r\t\u001b[31m \u202e \u2028 \uFEFF",
+  ])("the command creates exactly the plant %j", async (name) => {
+    await using server = await startServer();
+    const command = await printCurl(server, ["create", "--id", "-5", "--name", name, "--tag", ""]);
+    if (hasCurl) expect(await runShell(command, testToken)).toContain('"name":');
+    const expected = hasCurl ? { id: -5n, name, tag: "" } : undefined;
+    expect(await server.store.get(-5n)).toEqual(expected);
+  });
+
+  it("has escapes on a terminal, and is the same plant", async () => {
+    await using server = await startServer();
+    const argv = ["create", "--id", "1", "--name", "a\u202eb", "--print-curl", "--url", server.url];
+    const { stdout } = await runCli(argv, { terminals: allTerminals });
+    expect(stdout).toMatch(/^[ -~\n]*$/);
+    expect(stdout).toContain(String.raw`a\u202eb`);
+    if (hasCurl) expect(await runShell(stdout, testToken)).toContain("a\u202eb");
+  });
+
+  it("quotes a URL with brackets", async () => {
+    const argv = ["create", ...fern, "--print-curl", "--url", "http://[::1]:9/a'b"];
+    const { stdout } = await runCli(argv);
+    expect(stdout).toMatch(/^curl --globoff 'http:\/\/\[::1\]:9\/a'\\''b\/plants' \\\n/);
+  });
+
+  it.each(["status", "login"])("of %s tests the token", async (command) => {
+    await using server = await startServer();
+    const text = await printCurl(server, [command]);
+    if (hasCurl) expect(await runShell(text, testToken)).toContain('"error":42201');
+    if (hasCurl) expect(await runShell(text, "wrong")).toContain('"error":40102');
+    expect(text).toContain("--data-binary '{}'\n");
+  });
+
+  it("is for a single plant", async () => {
+    const { exitCode, stderr } = await runCli(["create", "--many", "--print-curl"], {
+      stdin: "{}",
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: --print-curl is for a single plant/);
+  });
+});
+
+describe("the test of a token", () => {
+  it.each([
+    ["status", "wrong-token", 4],
+    ["status", testToken, 0],
+    ["doctor", "wrong-token", 4],
+    ["doctor", testToken, 0],
+  ])("by %s with %s is a probe for the server's log", async (command, token, code) => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => void records.push(record) });
+    const options = { env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token } };
+    const { exitCode } = await runCli([command], options);
+    expect(exitCode).toBe(code);
+    const operations = records.map(({ operation }) => operation);
+    expect(operations).toEqual(command === "status" ? ["probe"] : ["probe", "readiness"]);
+  });
+
+  it("by a create of an id that belongs to a different plant is not a probe", async () => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => void records.push(record) });
+    await server.store.create({ id: 1n, name: "another" }, "reject");
+    const headers = {
+      authorization: `Bearer ${testToken}`,
+      "content-type": "application/json",
+      "x-plantstore-probe": "token",
+    };
+    const init = { method: "POST", headers, body: '{"id":1,"name":"fern"}' };
+    await fetch(`${server.url}/plants`, init);
+    expect(records).toMatchObject([{ operation: "create", error: 40900 }]);
+  });
+
+  it("by a create that succeeds is not a probe", async () => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => void records.push(record) });
+    const response = await fetch(`${server.url}/plants`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${testToken}`,
+        "content-type": "application/json",
+        "x-plantstore-probe": "token",
+      },
+      body: '{"id":1,"name":"fern"}',
+    });
+    expect(response.status).toBe(200);
+    expect(records.map(({ operation }) => operation)).toEqual(["create"]);
+  });
+});

@@ -1,0 +1,58 @@
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import { createProcessIo, type Environment, type OutputStream } from "../../../src/cli/io.ts";
+import { Terminal } from "../../../src/cli/terminal/terminal.ts";
+
+function createTerminal(stderr: OutputStream, env: Environment): Terminal {
+  return new Terminal({ ...createProcessIo(), stderr, env });
+}
+
+const pipe = new PassThrough();
+const terminal = Object.assign(new PassThrough(), { isTTY: true });
+
+it.each([
+  ["a terminal", terminal, undefined, {}, true],
+  ["a pipe", pipe, undefined, {}, false],
+  ["a dumb terminal", terminal, undefined, { TERM: "dumb" }, false],
+  ["FORCE_COLOR, over the pipe", pipe, undefined, { FORCE_COLOR: "1" }, true],
+  ["FORCE_COLOR=0, over the terminal", terminal, undefined, { FORCE_COLOR: "0" }, false],
+  ["FORCE_COLOR=false, over the terminal", terminal, undefined, { FORCE_COLOR: "false" }, false],
+  ["an empty FORCE_COLOR, which is none", pipe, undefined, { FORCE_COLOR: "" }, false],
+  ["NO_COLOR, over the terminal", terminal, undefined, { NO_COLOR: "1" }, false],
+  ["NO_COLOR, over FORCE_COLOR", pipe, undefined, { NO_COLOR: "1", FORCE_COLOR: "1" }, false],
+  ["an empty NO_COLOR, which is none", terminal, undefined, { NO_COLOR: "" }, true],
+  ["--color, over NO_COLOR", pipe, true, { NO_COLOR: "1" }, true],
+  ["--no-color, over FORCE_COLOR", terminal, false, { FORCE_COLOR: "1" }, false],
+])("colour is decided by %s", (_rule, stream, choice, env: Environment, colored) => {
+  const created = createTerminal(stream, env);
+  created.colorChoice = choice;
+  expect(created.isColored(stream)).toBe(colored);
+});
+
+it("without colour, text stays as it is", async () => {
+  const { error, warning } = await createTerminal(pipe, {}).loadPalette(pipe);
+  expect([error("a"), warning("b")]).toEqual(["a", "b"]);
+});
+
+it.each([
+  [
+    "wraps a message at words on a terminal",
+    30,
+    ["error: port 7526 is already in", "use on 127.0.0.1"],
+  ],
+  [
+    "does not wrap a message on a terminal that reports no width",
+    0,
+    ["error: port 7526 is already in use on 127.0.0.1"],
+  ],
+  [
+    "prints a message as one line to a pipe",
+    undefined,
+    ["error: port 7526 is already in use on 127.0.0.1"],
+  ],
+])("%s", async (_what, columns, lines) => {
+  const stream = new PassThrough();
+  const screen = columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns });
+  await createTerminal(screen, { NO_COLOR: "1" }).error("port 7526 is already in use on 127.0.0.1");
+  expect(String(stream.read())).toBe(lines.map((line) => `${line}\n`).join(""));
+});

@@ -1,0 +1,129 @@
+/** A server with one fault breaks exactly the rules about it: plantstore behind a proxy that changes some bytes. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { expect, it } from "vitest";
+import { rules } from "../../src/conformance/rules.ts";
+import { runRules } from "../../src/conformance/run.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+
+interface Fault {
+  /** Changes what clients send, as Latin-1. */
+  readonly request?: (text: string) => string;
+  /** Changes what the server sends. */
+  readonly response?: (text: string) => string;
+}
+
+const fixedHeaders = [
+  "A 200",
+  "A rejected plant",
+  "A rejected credential",
+  "An unknown path",
+  "Another method",
+  "Malformed HTTP",
+].map((what) => `${what} has Content-Length, no-store and nosniff`);
+
+const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]])[] = [
+  ["changes nothing", {}, []],
+  [
+    "has no nosniff header",
+    { response: (text) => text.replaceAll("X-Content-Type-Options: nosniff\r\n", "") },
+    fixedHeaders,
+  ],
+  [
+    "names its version",
+    { response: (text) => text.replaceAll("\r\nCache-Control: ", "\r\nServer: plants/1.0$&") },
+    ["No header names the version of the server"],
+  ],
+  [
+    "uses the first of two Authorization headers",
+    { request: (text) => text.replace(/(Authorization: .*\r\n)Authorization: .*\r\n/, "$1") },
+    ["Two Authorization headers are rejected, even if both have the same valid token"],
+  ],
+  [
+    "has a case-sensitive scheme",
+    { request: (text) => text.replace(/(?:bearer|BEARER|bEARER) /, "Digest ") },
+    ["bearer", "BEARER", "bEARER"].map(
+      (each) => `The scheme is case-insensitive: ${each} is accepted`,
+    ),
+  ],
+  [
+    "ignores the charset",
+    { request: (text) => text.replace(/charset=(iso-8859-1|latin1)/i, "charset=utf-8") },
+    ["Error 41501: charset is not UTF-8", "A charset after another parameter is rejected"],
+  ],
+  [
+    "rejects a byte order mark",
+    { request: (text) => text.replace("\u00ef\u00bb\u00bf{", "\u00ef\u00bb_{") },
+    ["A leading byte order mark is accepted", "A second byte order mark is rejected"],
+  ],
+  [
+    "rounds ids to 53 bits",
+    { request: (text) => text.replace(/9000\d{15}/g, (id) => String(BigInt(Number(id)))) },
+    ["Two ids of 64 bits that differ by one belong to two plants"],
+  ],
+  [
+    "reads an id in a string",
+    { request: (text) => text.replace(/"id":"(\d+)"/, '"id":  $1') },
+    ["An id that is a string gets 400 and an Error", "Error 42202: id is not an integer"],
+  ],
+  [
+    "always reports that a plant was created",
+    { response: (text) => text.replaceAll("Result: unchanged", "Result: created") },
+    ["X-Plantstore-Result says whether a plant was created or is unchanged"],
+  ],
+  [
+    "has no challenge",
+    { response: (text) => text.replaceAll("\r\nWWW-Authenticate: ", "\r\nX-Challenge: ") },
+    [
+      "A missing credential has a challenge without an error",
+      "A rejected token has a challenge with the error invalid_token",
+    ],
+  ],
+  [
+    "does not send 100 Continue",
+    { response: (text) => text.replaceAll("HTTP/1.1 100 Continue\r\n\r\n", "") },
+    ["100 Continue is sent before the body of a request that expects it"],
+  ],
+  [
+    "does not announce the end of a connection",
+    { response: (text) => text.replaceAll("Connection: close", "Connection: gone") },
+    ["A connection ends after Connection: close"],
+  ],
+];
+
+/** Starts a proxy in front of a port. */
+async function startProxy(port: number, { request, response }: Fault) {
+  const change = (bytes: Buffer, how: (text: string) => string = String): Buffer =>
+    Buffer.from(how(bytes.toString("latin1")), "latin1");
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    client.on("data", (bytes: Buffer) => server.write(change(bytes, request)));
+    server.on("data", (bytes: Buffer) => client.write(change(bytes, response)));
+    client.on("end", () => server.end()).on("close", () => server.destroy());
+    server.on("end", () => client.end()).on("close", () => client.destroy());
+    client.on("error", () => server.destroy());
+    server.on("error", () => client.destroy());
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const { port: ownPort } = proxy.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${ownPort}`,
+    [Symbol.dispose]: () => void proxy.close(),
+  };
+}
+
+it.each(faults)("a server that %s", async (_fault, fault, broken) => {
+  await using server = await startServer();
+  using proxy = await startProxy(server.port, fault);
+  const results = await runRules(rules, {
+    url: proxy.url,
+    token: testToken,
+    timeoutMs: 3000,
+    signal: new AbortController().signal,
+    statusMode: "contract",
+    firstId: 100_000_000_000_000n,
+  });
+  const failed = results.filter(({ problem }) => problem !== undefined);
+  expect(failed.map(({ rule }) => rule.name)).toEqual(broken);
+});

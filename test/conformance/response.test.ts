@@ -1,0 +1,28 @@
+/** The parser of responses: what it accepts, and how long hostile bytes take. */
+import { expect, it } from "vitest";
+import { readResponses } from "../../src/conformance/response.ts";
+
+function read(head: string) {
+  const bytes = Buffer.from(`HTTP/1.1 204 No Content\r\n${head}\r\n\r\n`, "latin1");
+  return readResponses(bytes, () => false, false, 2);
+}
+
+it.each([
+  ["spaces before a line feed", `a:${" ".repeat(3000)}\n`],
+  ["spaces within a value that ends with a carriage return", `a: x${" ".repeat(3000)}x \r`],
+])("rejects a header line with %s in less than a second", (_, line) => {
+  const startedAtMs = performance.now();
+  expect(read(line).problem).toBe("a response has a malformed header line");
+  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+});
+
+it("reads a header line with many spaces in less than a second", () => {
+  const value = `x${" ".repeat(60_000)}x`;
+  const startedAtMs = performance.now();
+  expect(read(`A: \t${value} \t`).responses[0]?.headers.get("a")).toEqual([value]);
+  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+});
+
+it.each(["\0", "\u0001", "\n", "\v", "\u007f"])("rejects the character %j in a value", (each) => {
+  expect(read(`a: x${each}x`).problem).toBe("a response has a malformed header line");
+});

@@ -1,0 +1,222 @@
+/** Each rule fails for servers that break it: they repeat the responses of plantstore with one change. */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Response } from "../../src/conformance/response.ts";
+import type { ExpectedResponse, Rule } from "../../src/conformance/rule.ts";
+import { rules } from "../../src/conformance/rules.ts";
+import { type RuleResult, type RunOptions, runRules } from "../../src/conformance/run.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+
+const common = {
+  token: testToken,
+  signal: new AbortController().signal,
+  statusMode: "contract",
+  firstId: 100_000_000_000_000n,
+} as const satisfies Partial<RunOptions>;
+
+/** What a wrong server sends on each connection, one after the other. */
+interface Script {
+  readonly responses: readonly Response[];
+  readonly isEnding: boolean;
+}
+
+/** Responses of plantstore, by rule. */
+const recorded = new Map<Rule, readonly Script[]>();
+beforeAll(async () => {
+  await using server = await startServer();
+  const results = await runRules(rules, { ...common, url: server.url, timeoutMs: 20_000 });
+  for (const { rule, conversations } of results) {
+    const scripts = conversations.map(({ responses }, index) => {
+      return { responses, isEnding: rule.exchanges[index]?.thenEnds === true };
+    });
+    recorded.set(rule, scripts);
+  }
+});
+afterAll(() => recorded.clear());
+
+function toBytes({ status, headers, body }: Response): Buffer {
+  const lines = [...headers].flatMap(([name, values]) =>
+    values.map((value) => `${name}: ${value}\r\n`),
+  );
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Any\r\n${lines.join("")}\r\n`), body]);
+}
+
+/** Runs a rule against a server that follows scripts. */
+async function runAgainst(rule: Rule, scripts: readonly Script[]): Promise<RuleResult> {
+  const sockets = new Set<Socket>();
+  let count = 0;
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    const script = scripts[count++];
+    const isKept = rule.exchanges[count - 1]?.thenEnds === true && script?.isEnding === false;
+    socket.on("error", () => undefined);
+    if (!isKept) socket.once("end", () => void socket.end());
+    socket.resume().once("data", () => {
+      for (const response of script?.responses ?? []) socket.write(toBytes(response));
+      if (script?.isEnding) socket.end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const [result] = await runRules([rule], { ...common, url, timeoutMs: 1000 });
+    return result as RuleResult;
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+}
+
+function withBody(response: Response, status: number, content: object): Response {
+  const body = Buffer.from(JSON.stringify(content));
+  const headers = new Map(response.headers)
+    .set("content-length", [String(body.length)])
+    .set("content-type", ["application/json"]);
+  return { status, headers, body };
+}
+
+/** A failure for a success, and a success for a failure. */
+function toOpposite(response: Response, expected: ExpectedResponse): Response {
+  if (expected.isBodiless) return { ...response, status: 500 };
+  return response.status === 200
+    ? withBody(response, 400, { error: 49_999, message: "wrong" })
+    : withBody(response, 200, { name: "wrong" });
+}
+
+/** Changes the last response of the last connection, which is the one that a rule is about. */
+function changeLast(
+  rule: Rule,
+  change: (response: Response, expected: ExpectedResponse) => readonly Response[],
+): readonly Script[] {
+  const scripts = recorded.get(rule) ?? [];
+  const script = scripts.at(-1);
+  const response = script?.responses.at(-1);
+  const expected = [rule.exchanges.at(-1)?.receive ?? []].flat().at(-1);
+  if (script === undefined || response === undefined || expected === undefined) return [];
+  const responses = [...script.responses.slice(0, -1), ...change(response, expected)];
+  return [...scripts.slice(0, -1), { ...script, responses }];
+}
+
+/** Responses whose body or headers break what a rule checks besides status and content. */
+function listDetails(rule: Rule): readonly (readonly [what: string, scripts: readonly Script[]])[] {
+  const scripts = recorded.get(rule) ?? [];
+  return rule.exchanges.flatMap(({ receive }, exchange) =>
+    [receive].flat().flatMap((expected, index) => {
+      const { headers = {}, contains, containsNot } = expected;
+      const replace = (change: (response: Response) => Response): readonly Script[] =>
+        scripts.map((script, at) => ({
+          ...script,
+          responses: script.responses.map((response, position) =>
+            at === exchange && position === index ? change(response) : response,
+          ),
+        }));
+      const names = Object.entries(headers)
+        // A body without its length has another end, which is a rule of its own.
+        .filter(([name]) => name !== "Content-Length" && name !== "Transfer-Encoding")
+        .map(([name, pattern]) => {
+          const changed = replace((response) => {
+            const others = new Map(response.headers);
+            if (pattern === undefined) others.set(name.toLowerCase(), ["wrong"]);
+            else others.delete(name.toLowerCase());
+            return { ...response, headers: others };
+          });
+          return [`${name} in response ${index + 1}`, changed] as const;
+        });
+      if (contains === undefined && containsNot === undefined) return names;
+      const changed = replace((response) => {
+        const { error } = JSON.parse(Buffer.from(response.body).toString()) as { error?: number };
+        const message = `AAAAAAA hunter2\n${"x".repeat(2000)}`;
+        return withBody(response, response.status, { error, message, extra: 1 });
+      });
+      return [...names, [`the body of response ${index + 1}`, changed] as const];
+    }),
+  );
+}
+
+const cases = rules.map((rule) => [`${rule.group}: ${rule.name}`, rule] as const);
+const ordinary = cases.filter(([, { isRace }]) => !isRace);
+
+describe("a server that repeats the responses of plantstore passes", () => {
+  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
+    const { problem } = await runAgainst(rule, recorded.get(rule) ?? []);
+    expect(problem).toBeUndefined();
+  });
+});
+
+describe("fails for a server that accepts instead of rejects, or rejects instead of accepts:", () => {
+  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
+    const { problem } = await runAgainst(
+      rule,
+      changeLast(rule, (response, expected) => [toOpposite(response, expected)]),
+    );
+    expect(problem).toContain("expected ");
+  });
+});
+
+describe("fails for a server that does not respond to the last request:", () => {
+  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
+    const scripts = changeLast(rule, () => []);
+    const ended = scripts.map((script) => ({ ...script, isEnding: true }));
+    const { problem } = await runAgainst(rule, ended);
+    expect(problem).toContain("but the server ended the connection");
+  });
+});
+
+describe("fails for a server that sends one response too many:", () => {
+  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
+    const { problem } = await runAgainst(
+      rule,
+      changeLast(rule, (response) => [response, response]),
+    );
+    expect(problem).toMatch(/but received another one|bytes after the last response/);
+  });
+});
+
+describe("fails for a server that keeps the connection:", () => {
+  const ending = ordinary.filter(([, { exchanges }]) => exchanges.at(-1)?.thenEnds);
+  it.concurrent.each(ending)("%s", async (_name, rule) => {
+    const scripts = recorded.get(rule) ?? [];
+    const { problem } = await runAgainst(
+      rule,
+      scripts.map((script) => ({ ...script, isEnding: false })),
+    );
+    expect(problem).toContain("the server did not end the connection");
+  });
+});
+
+describe("fails for a server that changes a detail that it checks:", () => {
+  const detailed = ordinary.filter(([, { exchanges }]) =>
+    exchanges.some(({ receive }) =>
+      [receive].flat().some((each) => each.headers ?? each.contains ?? each.containsNot),
+    ),
+  );
+  it.concurrent.each(detailed)("%s", async (_name, rule) => {
+    const details = listDetails(rule);
+    expect(details).not.toEqual([]);
+    for (const [what, scripts] of details) {
+      const { problem } = await runAgainst(rule, scripts);
+      expect(problem, what).toMatch(/the header|the body/);
+    }
+  });
+});
+
+it("the race fails for a server that accepts every plant", async () => {
+  const [[, rule] = []] = cases.filter(([, { isRace }]) => isRace);
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => {
+      const [, name = ""] = /"name":"(\w+)"/.exec(bytes.toString()) ?? [];
+      const body = JSON.stringify({ name });
+      const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+      socket.write(`${head}\r\n\r\n${body}`);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [result] = await runRules([rule as Rule], { ...common, url, timeoutMs: 1000 });
+  expect(result?.problem).toBe("expected status 200 on one connection, but on 6");
+  server.close();
+});

@@ -1,0 +1,44 @@
+/** The examples of errors: a running server responds to each of them as they say. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorTable } from "../../src/core/errors.ts";
+import { examples, type FilledRequest, listExampleExchanges } from "../../src/core/examples.ts";
+import { untestableRules } from "../../src/conformance/untestable.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { exchangeRaw, type RawAnswer } from "../helpers/raw-http.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ basePath: "/v1" });
+});
+afterAll(() => server.close());
+
+function send({ method, target, headers, body }: FilledRequest): Promise<RawAnswer> {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`);
+  return exchangeRaw(server.port, Buffer.concat([head, body]));
+}
+
+const exchanges = listExampleExchanges({ host: "localhost", basePath: "/v1", token: testToken });
+
+describe("a running server responds as in the example of", () => {
+  it.each(
+    exchanges.map((each) => [each.error, each.accepted ? "accepted" : "rejected", each] as const),
+  )("%i, %s", async (_error, _case, { before, request, response }) => {
+    for (const each of before) expect((await send(each)).status).toBe(200);
+    const { status, headers, body } = await send(request);
+    // The accepted request of an example may have created the plant of its rejected one.
+    expect({ status, body }).toEqual({ status: response.status, body: response.body });
+    const expected = response.headers.map(([name, value]) => [name.toLowerCase(), value]);
+    expect(headers).toMatchObject(Object.fromEntries(expected));
+  });
+});
+
+it("each error number has an example or a reason why it has none", () => {
+  const untestable = untestableRules.flatMap(({ error }) => error ?? []);
+  const known = [...examples.map(({ error }) => error), ...untestable];
+  expect(known.toSorted()).toEqual(Object.keys(errorTable).toSorted());
+});
+
+it("an accepted and a rejected request of an example differ in nothing else than the rule", () => {
+  for (const { accepted, rejected } of examples) expect(accepted).not.toEqual(rejected);
+});

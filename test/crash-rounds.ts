@@ -1,0 +1,341 @@
+/**
+ * Kills servers on one store again and again, and checks after each round that nothing acknowledged is lost.
+ *
+ *     npm run build && npx tsx test/crash-rounds.ts --rounds 500
+ *     npm run build && npx tsx test/crash-rounds.ts --rounds 50 --engine postgres
+ *
+ * In a round, clients create plants at one or two servers until the servers are killed with SIGKILL. Two servers get
+ * different plants for the same ids. Every fifth round also simulates a power failure, if this machine can mount disks:
+ * after a restart, the clients repeat every create without a response, the server is killed, and only what was flushed to
+ * the disk counts. On PostgreSQL, every fifth round kills the database too, and the clients repeat every create without a
+ * response after each round.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import { loadSqlite } from "../src/store/sqlite/provider.ts";
+import { canMountDisks, type LoopDisk, openLoopDisk } from "./helpers/loop-disk.ts";
+import { startPostgres } from "./helpers/postgres-server.ts";
+
+/** Figures of a run. */
+export interface CrashFigures {
+  readonly rounds: number;
+  readonly powerFailures: number;
+  /** Rounds that killed PostgreSQL together with the servers. */
+  readonly databaseKills: number;
+  /** Creates that got a 200, repeated ones included. */
+  readonly acknowledged: number;
+  /** Creates that got a 40900. */
+  readonly conflicts: number;
+  /** Creates without a response. */
+  readonly unanswered: number;
+  /** One line for each acknowledged plant that is missing or different, and for each plant that exists in part. */
+  readonly faults: readonly string[];
+}
+
+const binary = fileURLToPath(new URL("../bin/plantstore.js", import.meta.url));
+const token = "token-of-the-crash-rounds";
+const clients = 32;
+const roundsPerPowerFailure = 5;
+const roundsPerDatabaseKill = 5;
+const maxLifeMs = 250;
+const idsPerRound = 1_000_000;
+
+interface Server {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+interface Create {
+  readonly id: number;
+  readonly name: string;
+  readonly tag: string;
+  result: "acknowledged" | "conflict" | "unanswered";
+}
+
+/**
+ * Runs the rounds.
+ *
+ * @param log receives a line for every tenth round
+ */
+export async function runCrashRounds(
+  rounds: number,
+  log: (line: string) => void,
+): Promise<CrashFigures> {
+  const disk = (await canMountDisks()) ? await openLoopDisk() : undefined;
+  const directory = disk?.directory ?? (await mkdtemp(join(tmpdir(), "plantstore-crash-")));
+  try {
+    return await runOnSqlite(rounds, directory, disk, log);
+  } finally {
+    if (disk === undefined) await rm(directory, { recursive: true });
+    else await disk.close();
+  }
+}
+
+const noFigures = {
+  powerFailures: 0,
+  databaseKills: 0,
+  acknowledged: 0,
+  conflicts: 0,
+  unanswered: 0,
+};
+
+async function runOnSqlite(
+  rounds: number,
+  directory: string,
+  disk: LoopDisk | undefined,
+  log: (line: string) => void,
+): Promise<CrashFigures> {
+  const path = join(directory, "plants.db");
+  const place: Place = { store: `sqlite:${path}`, home: directory };
+  const figures = { rounds, ...noFigures };
+  const faults: string[] = [];
+  const allCreates: Create[] = [];
+  let servers = await startServers(place, 1);
+  for (let round = 1; round <= rounds; round++) {
+    const isPowerFailure = disk !== undefined && round % roundsPerPowerFailure === 0;
+    const creates = await createUntilKilled(servers, round * idsPerRound);
+    figures.unanswered += count(creates, "unanswered");
+    if (isPowerFailure) {
+      await repeatUnanswered(place, creates);
+      await disk.losePower(async (copy) => {
+        const stored = await readSqlite(join(copy, "plants.db"), creates);
+        faults.push(...check(stored, creates, `round ${round}, power`));
+      });
+      figures.powerFailures++;
+    }
+    figures.acknowledged += count(creates, "acknowledged");
+    figures.conflicts += count(creates, "conflict");
+    // The servers recover the store, not the check.
+    servers = await startServers(place, 1 + (round % 2));
+    allCreates.push(...creates);
+    const isReported = round % 10 === 0 || round === rounds;
+    const checked = isReported ? allCreates : creates;
+    faults.push(...check(await readSqlite(path, checked), checked, `round ${round}`));
+    if (isReported) log(`${round} of ${rounds} rounds, ${faults.length} faults`);
+  }
+  await kill(servers);
+  return { ...figures, faults };
+}
+
+/**
+ * Runs the rounds on a PostgreSQL server of their own.
+ *
+ * @param log receives a line for every tenth round
+ */
+export async function runPostgresCrashRounds(
+  rounds: number,
+  log: (line: string) => void,
+): Promise<CrashFigures> {
+  const postgres = await startPostgres();
+  const home = await mkdtemp(join(tmpdir(), "plantstore-crash-"));
+  const place: Place = { store: postgres.url, home };
+  const figures = { rounds, ...noFigures };
+  const faults: string[] = [];
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const servers = await startServers(place, 1 + (round % 2));
+      const killsDatabase = round % roundsPerDatabaseKill === 0;
+      const creates = await createUntilKilled(servers, round * idsPerRound, async () => {
+        if (killsDatabase) await postgres.kill();
+      });
+      if (killsDatabase) {
+        await postgres.start();
+        figures.databaseKills++;
+      }
+      figures.unanswered += count(creates, "unanswered");
+      await repeatUnanswered(place, creates);
+      const stored = await readPostgres(postgres.url, round * idsPerRound);
+      faults.push(...check(stored, creates, `round ${round}`));
+      figures.acknowledged += count(creates, "acknowledged");
+      figures.conflicts += count(creates, "conflict");
+      if (round % 10 === 0) log(`${round} of ${rounds} rounds, ${faults.length} faults`);
+    }
+  } finally {
+    await postgres.remove();
+    await rm(home, { recursive: true });
+  }
+  return { ...figures, faults };
+}
+
+/** The store of the rounds, and the home directory of its servers. */
+interface Place {
+  readonly store: string;
+  readonly home: string;
+}
+
+async function startServers(place: Place, number: number): Promise<readonly Server[]> {
+  return Promise.all(Array.from({ length: number }, () => startServer(place)));
+}
+
+async function startServer({ store, home }: Place): Promise<Server> {
+  const child = spawn(process.execPath, [binary, "serve", "--port", "0", "--log-level", "error"], {
+    env: { HOME: home, PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout });
+  const [url] = (await Promise.race([once(lines, "line"), once(child, "exit")])) as [unknown];
+  if (typeof url !== "string") throw new Error(`the server exited with ${String(url)}`);
+  return { url, child };
+}
+
+async function kill(servers: readonly Server[]): Promise<void> {
+  const ended = servers.map(({ child }) => once(child, "exit"));
+  for (const { child } of servers) child.kill("SIGKILL");
+  await Promise.all(ended);
+}
+
+/** Creates plants at all servers until they are killed at a random moment, after `beforeKill`. */
+async function createUntilKilled(
+  servers: readonly Server[],
+  firstId: number,
+  beforeKill: () => Promise<void> = async () => undefined,
+): Promise<Create[]> {
+  const creates: Create[] = [];
+  let nextId = firstId;
+  let isOver = false;
+
+  async function createForever(): Promise<void> {
+    while (!isOver) {
+      const id = nextId++;
+      const pending = servers.map(({ url }, place) => {
+        const name = `plant ${id} of server ${place}`;
+        const create: Create = { id, name, tag: "x".repeat(id % 500), result: "unanswered" };
+        creates.push(create);
+        return send(url, create);
+      });
+      await Promise.all(pending);
+    }
+  }
+
+  const ended = Array.from({ length: clients }, createForever);
+  while (!creates.some(({ result }) => result === "acknowledged")) await sleep(1);
+  await sleep(Math.random() * maxLifeMs);
+  isOver = true;
+  await beforeKill();
+  await kill(servers);
+  await Promise.all(ended);
+  return creates;
+}
+
+/** Repeats the creates without a response at a new server, and kills it. */
+async function repeatUnanswered(place: Place, creates: readonly Create[]): Promise<void> {
+  const server = await startServer(place);
+  const unanswered = creates.filter(({ result }) => result === "unanswered");
+  await Promise.all(unanswered.map((create) => send(server.url, create)));
+  await kill([server]);
+}
+
+/** Sends a create and records its result. */
+async function send(url: string, create: Create): Promise<void> {
+  const { id, name, tag } = create;
+  try {
+    const response = await fetch(`${url}/plants`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ id, name, tag }),
+    });
+    const { error } = (await response.json()) as { readonly error?: number };
+    if (response.status === 200) create.result = "acknowledged";
+    else if (error === 40_900) create.result = "conflict";
+    // 50300 and 50301 acknowledge nothing.
+  } catch {
+    // The server was killed.
+  }
+}
+
+type StoredPlant = Pick<Create, "name" | "tag">;
+
+/** Reads the plants of a round, and checks the structure of the file. */
+async function readSqlite(
+  path: string,
+  creates: readonly Create[],
+): Promise<ReadonlyMap<number, StoredPlant>> {
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(path);
+  try {
+    const integrity = database.prepare("PRAGMA quick_check").get() as { quick_check: string };
+    if (integrity.quick_check !== "ok") throw new Error(`${path}: ${integrity.quick_check}`);
+    const select = database.prepare("SELECT name, tag FROM plants WHERE id = ?");
+    return new Map(
+      creates.flatMap(({ id }) => {
+        const plant = select.get(BigInt(id)) as StoredPlant | undefined;
+        return plant === undefined ? [] : [[id, plant]];
+      }),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads the plants of a round. */
+async function readPostgres(
+  url: string,
+  firstId: number,
+): Promise<ReadonlyMap<number, StoredPlant>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Pick<Create, "id" | "name" | "tag">>(
+      "SELECT id::int, name, tag FROM plants WHERE id >= $1",
+      [firstId],
+    );
+    return new Map(rows.map(({ id, name, tag }) => [id, { name, tag }]));
+  } finally {
+    await client.end();
+  }
+}
+
+/** Compares the creates of a round with the stored plants, and describes each fault. */
+function check(
+  stored: ReadonlyMap<number, StoredPlant>,
+  creates: readonly Create[],
+  place: string,
+): string[] {
+  const byId = new Map<number, Create[]>();
+  for (const create of creates) byId.set(create.id, [...(byId.get(create.id) ?? []), create]);
+  return [...byId].flatMap(([id, ofId]) => {
+    const problem = findProblem(ofId, stored.get(id));
+    return problem === undefined ? [] : [`${place}: plant ${id} ${problem}`];
+  });
+}
+
+function findProblem(
+  creates: readonly Create[],
+  stored: StoredPlant | undefined,
+): string | undefined {
+  const acknowledged = creates.filter(({ result }) => result === "acknowledged");
+  if (acknowledged.length > 1) return "has two winners";
+  if (stored === undefined) {
+    const isMissing = creates.some(({ result }) => result !== "unanswered");
+    return isMissing ? "is missing" : undefined;
+  }
+  const winner = creates.find(({ name, tag }) => name === stored.name && tag === stored.tag);
+  if (winner === undefined) return "exists in part";
+  if (acknowledged.length === 1 && acknowledged[0] !== winner) return "is a different one";
+  return winner.result === "conflict" ? "was rejected and stored" : undefined;
+}
+
+function count(creates: readonly Create[], result: Create["result"]): number {
+  return creates.filter((create) => create.result === result).length;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: "string", default: "500" },
+      engine: { type: "string", default: "sqlite" },
+    },
+  });
+  const runRounds = values.engine === "postgres" ? runPostgresCrashRounds : runCrashRounds;
+  const figures = await runRounds(Number(values.rounds), (line) => console.log(line));
+  console.log(JSON.stringify(figures, undefined, 2));
+  process.exitCode = figures.faults.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,125 @@
+/** A checkout of the repository, as the README uses it. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+let directory: string;
+let checkout: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
+  checkout = join(directory, "checkout");
+  await mkdir(checkout);
+  for (const name of [
+    ".build",
+    "bin",
+    "src",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+  ]) {
+    await cp(join(root, name), join(checkout, name), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(checkout, "node_modules"), "junction");
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function toOptions() {
+  const home = join(directory, "home");
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    npm_config_offline: "true",
+    npm_config_update_notifier: "false",
+  };
+  return { cwd: checkout, env };
+}
+
+/** Starts a process with children; all of them are killed when the test ends. */
+function startGroup(command: string, args: readonly string[]): ChildProcess {
+  const child = spawn(command, args, {
+    ...toOptions(),
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  });
+  return child;
+}
+
+/** A value that changes with each build. */
+async function readBuild(): Promise<string> {
+  const path = join(checkout, "dist/build.json");
+  const { ino, mtimeMs } = await stat(path);
+  return `${ino} ${mtimeMs} ${await readFile(path, "utf8")}`;
+}
+
+it("npm start builds the service and starts it with the given options", async () => {
+  const { stdout } = startGroup("npm", ["start", "--", "--port", "0", "--store", "memory:"]);
+  if (stdout === null) throw new Error("stdout is piped");
+  for await (const line of createInterface({ input: stdout })) {
+    if (!line.startsWith("http")) continue;
+    expect((await fetch(`${line}/readyz`)).status).toBe(200);
+    return;
+  }
+  expect.unreachable();
+}, 120_000);
+
+it("prepare prints nothing", async () => {
+  const ran = await run(process.execPath, [".build/build.js"], toOptions());
+  expect(ran).toEqual({ stdout: "", stderr: "" });
+}, 120_000);
+
+it("npx uses the build and does not repeat it", async () => {
+  await run("npm", ["run", "build"], toOptions());
+  const before = await readBuild();
+  const { stdout } = await run("npx", ["plantstore", "--version"], toOptions());
+  expect(stdout).toContain("plantstore 1.0.0");
+  expect(await readBuild()).toBe(before);
+}, 120_000);
+
+it("a removed file of the build is built again", async () => {
+  await run("npm", ["run", "build"], toOptions());
+  await rm(join(checkout, "dist/main.js"));
+  await run("npm", ["run", "build"], toOptions());
+  expect(await readdir(join(checkout, "dist"))).toContain("main.js");
+}, 120_000);
+
+it("an interrupted build leaves the old one, and the next build completes", async () => {
+  await run("npm", ["run", "build"], toOptions());
+  const before = await readBuild();
+  await appendFile(join(checkout, "src/index.ts"), "\n// Changed.\n");
+  const child = startGroup(process.execPath, [".build/build.js"]);
+  const listNew = () => readdir(join(checkout, "dist.new")).catch(() => []);
+  await vi.waitUntil(async () => (await listNew()).length > 0, { timeout: 60_000, interval: 5 });
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(await readBuild()).toBe(before);
+
+  await run("npm", ["run", "build"], toOptions());
+  expect(await readBuild()).not.toBe(before);
+  expect(await readdir(checkout)).not.toContain("dist.new");
+}, 120_000);

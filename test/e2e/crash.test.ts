@@ -1,0 +1,18 @@
+/** Servers that are killed, and the power that fails: nothing acknowledged is lost. */
+import { expect, inject, it } from "vitest";
+import { runCrashRounds } from "../crash-rounds.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Rounds of kills in a run of the tests. */
+    readonly crashRounds: number;
+  }
+}
+
+const rounds = inject("crashRounds");
+
+it(`keeps everything acknowledged when servers are killed, rounds: ${rounds}`, async () => {
+  const { faults, acknowledged } = await runCrashRounds(rounds, () => undefined);
+  expect(faults).toEqual([]);
+  expect(acknowledged).toBeGreaterThan(rounds);
+}, 300_000);

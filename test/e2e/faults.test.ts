@@ -1,0 +1,161 @@
+/** Clients whose creates are slow, fail or get no response: they retry until every plant is there, whichever client it is. */
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Agent, RetryAgent } from "undici";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { hasCurl } from "../helpers/curl.ts";
+import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
+import { runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = mintToken();
+const postgres = usePostgres();
+
+interface TestPlant {
+  readonly id: number;
+  readonly name: string;
+}
+
+const plants = Array.from({ length: 60 }, (_, id): TestPlant => ({ id, name: `fern ${id}` }));
+
+/** Sends plants to a server, and returns the ids for which it got a 200. */
+type Client = (url: string, plants: readonly TestPlant[]) => Promise<readonly number[]>;
+
+const sendWithPlantstore: Client = async (url, own) => {
+  const home = await createTemporaryDirectory();
+  const file = join(home, "plants.ndjson");
+  await writeFile(file, own.map((plant) => JSON.stringify(plant)).join("\n"));
+  const argv = ["create", file, "--url", url, "--concurrency", "16", "--retry", "50"];
+  const { exitCode, stderr } = await runCli(argv, { home, env: { PLANTSTORE_TOKEN: token } });
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  return own.map(({ id }) => id);
+};
+
+const sendWithCurl: Client = async (url, own) => {
+  const home = await createTemporaryDirectory();
+  return sendEach(own, async (plant) => {
+    const { stdout } = await promisify(execFile)("curl", [
+      "--silent",
+      "--retry",
+      "50",
+      "--retry-all-errors",
+      "--retry-delay",
+      "1",
+      // Not /dev/null: before a retry curl truncates the output.
+      "--output",
+      join(home, `${plant.id}`),
+      "--write-out",
+      "%{http_code}",
+      "--header",
+      `Authorization: Bearer ${token}`,
+      "--header",
+      "Content-Type: application/json",
+      "--data",
+      JSON.stringify(plant),
+      `${url}/plants`,
+    ]);
+    return Number(stdout);
+  });
+};
+
+const sendWithUndici: Client = async (url, own) => {
+  const agent = new RetryAgent(new Agent({ connections: 16 }), {
+    methods: ["POST"],
+    statusCodes: [503],
+    maxRetries: 50,
+    minTimeout: 1,
+  });
+  onTestFinished(() => agent.close());
+  return sendEach(own, async (plant) => {
+    const { statusCode, body } = await agent.request({
+      origin: url,
+      path: "/plants",
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(plant),
+    });
+    await body.dump();
+    return statusCode;
+  });
+};
+
+/** Sends each plant at the same time. @param send returns the status of the last response */
+async function sendEach(
+  own: readonly TestPlant[],
+  send: (plant: TestPlant) => Promise<number>,
+): Promise<readonly number[]> {
+  const statuses = await Promise.all(own.map(send));
+  return own.flatMap(({ id }, index) => (statuses[index] === 200 ? [id] : []));
+}
+
+const stores: readonly [place: string, toUrl: () => Promise<string>, servers: number][] = [
+  ["one server with SQLite", createSqliteUrl, 1],
+  ["two servers with PostgreSQL", () => createStoreUrl(postgres.url), 2],
+];
+
+async function createSqliteUrl(): Promise<string> {
+  return `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
+}
+
+async function startFaulty(store: string): Promise<string> {
+  const home = await createTemporaryDirectory();
+  const flags = ["--port", "0", "--store", store, "--metrics", "main", "--status-mode", "http"];
+  const faults = ["--latency", "0ms..20ms", "--fail-rate", "20%", "--drop-rate", "20%"];
+  const run = startCli(["serve", ...flags, ...faults, "--fault-seed", "1"], {
+    home,
+    env: { PLANTSTORE_TOKEN: token },
+  });
+  onTestFinished(async () => {
+    run.signal("SIGTERM");
+    await run.finished;
+  });
+  await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
+  return run.stdout().trim();
+}
+
+async function readFaults(url: string): Promise<Readonly<Record<string, number>>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const counts = text.matchAll(/^plantstore_faults_total\{kind="(\w+)"\} (\d+)$/gm);
+  const entries = [...counts].map(([, kind = "", count]) => [kind, Number(count)] as const);
+  return Object.fromEntries<number>(entries);
+}
+
+describe.each(stores)("with %s, every plant is there once, and every 200 is true", (...row) => {
+  const [, toUrl, servers] = row;
+  it.each<[name: string, client: Client]>([
+    ["plantstore create", sendWithPlantstore],
+    ...(hasCurl() ? [["curl --retry-all-errors", sendWithCurl] as [string, Client]] : []),
+    ["undici's RetryAgent", sendWithUndici],
+  ])(
+    "for %s",
+    async (_name, send) => {
+      const store = await toUrl();
+      const urls: string[] = [];
+      for (let count = 0; count < servers; count++) urls.push(await startFaulty(store));
+      const sent = await Promise.all(
+        urls.map((url, index) =>
+          send(
+            url,
+            plants.filter(({ id }) => id % servers === index),
+          ),
+        ),
+      );
+      expect(sent.flat().toSorted((a, b) => a - b)).toEqual(plants.map(({ id }) => id));
+
+      const { stdout } = await runCli(["export", "--store", store]);
+      const stored = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as TestPlant);
+      expect(stored).toEqual(plants);
+      for (const url of urls) {
+        const { delayed = 0, failed = 0, dropped = 0 } = await readFaults(url);
+        expect(Math.min(delayed, failed, dropped)).toBeGreaterThan(0);
+      }
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,126 @@
+/** The packed tarball, installed with pnpm and Yarn without a network. package.test.ts installs it with npm. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const modules = join(root, "node_modules");
+const pnpm = join(modules, "pnpm/bin/pnpm.cjs");
+const yarn = join(modules, "@yarnpkg/cli-dist/bin/yarn.js");
+/** The optional dependency and its own dependencies, which a registry would provide. */
+const dependencies = ["@photostructure/sqlite", "node-addon-api", "node-gyp-build"];
+
+let directory: string;
+let tarball: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
+  const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
+  const { stdout } = await run("npm", packing, { cwd: root });
+  const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
+  tarball = join(directory, filename);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** A package manager: how it installs, and how it runs the command. */
+interface Manager {
+  readonly name: string;
+  /** Fields of package.json. */
+  readonly manifest: object;
+  readonly env: Readonly<Record<string, string>>;
+  readonly install: readonly string[];
+  readonly execute: readonly string[];
+}
+
+function toYarn(name: string, linker: string): Manager {
+  return {
+    name,
+    manifest: {
+      resolutions: Object.fromEntries(
+        dependencies.map((each) => [each, `portal:${join(modules, each)}`]),
+      ),
+    },
+    env: {
+      YARN_NODE_LINKER: linker,
+      YARN_ENABLE_NETWORK: "0",
+      YARN_ENABLE_SCRIPTS: "0",
+      YARN_ENABLE_TELEMETRY: "0",
+      YARN_ENABLE_IMMUTABLE_INSTALLS: "0",
+    },
+    install: [yarn, "add", "plantstore@file:TARBALL"],
+    execute: [yarn, "plantstore"],
+  };
+}
+
+const managers: readonly Manager[] = [
+  {
+    name: "pnpm",
+    manifest: {
+      pnpm: {
+        overrides: Object.fromEntries(
+          dependencies.map((each) => [each, `link:${join(modules, each)}`]),
+        ),
+      },
+    },
+    env: {},
+    install: [pnpm, "add", "--offline", "--ignore-scripts", "TARBALL"],
+    execute: [pnpm, "exec", "plantstore"],
+  },
+  toYarn("Yarn with node_modules", "node-modules"),
+  toYarn("Yarn with Plug'n'Play", "pnp"),
+];
+
+it.each(managers)(
+  "works when it is installed with $name",
+  async ({ name, manifest, env, install, execute }) => {
+    const project = join(directory, name);
+    const home = join(project, "home");
+    await mkdir(home, { recursive: true });
+    await writeFile(
+      join(project, "package.json"),
+      JSON.stringify({ private: true, type: "module", ...manifest }),
+    );
+    const options = {
+      cwd: project,
+      env: {
+        PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+        HOME: home,
+        ...env,
+      },
+    };
+    const args = install.map((each) => each.replace("TARBALL", tarball));
+    await run(process.execPath, args, options);
+
+    const server = spawn(process.execPath, [...execute, "serve", "--port", "0"], {
+      ...options,
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const kill = (): void => {
+      // The package manager and the server.
+      if (server.pid !== undefined) process.kill(-server.pid, "SIGKILL");
+    };
+    onTestFinished(kill);
+    const lines = createInterface({ input: server.stdout });
+    const [url] = (await Promise.race([
+      once(lines, "line"),
+      once(server, "exit").then(([code]) => {
+        throw new Error(`serve ended with ${code}`);
+      }),
+    ])) as [string];
+    const create = [...execute, "create", "--id", "1", "--name", "fern"];
+    const created = await run(process.execPath, create, {
+      ...options,
+      env: { ...options.env, PLANTSTORE_URL: url },
+    });
+    expect(created.stdout).toBe('{"name":"fern"}\n');
+  },
+  120_000,
+);

@@ -1,0 +1,71 @@
+/** The examples of `plantstore help testing`, in projects of their own that have the built package installed. */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { findBrowser } from "../helpers/browser.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
+
+/** Creates a project with one example of the manual, which begins with the name of its file. */
+async function createProject(file: string, packages: readonly string[]): Promise<string> {
+  const directory = await createTemporaryDirectory();
+  for (const name of ["plantstore", ...packages]) {
+    const link = join(directory, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    const target = name === "plantstore" ? root : join(root, "node_modules", name);
+    await symlink(target, link, "junction");
+  }
+  await writeFile(join(directory, "package.json"), '{"type":"module"}');
+  const blocks = [...manual.matchAll(/```[jt]s\n([^]+?)```/g)].map(([, code = ""]) => code);
+  const code = blocks.find((block) => block.startsWith(`// ${file}\n`));
+  if (code === undefined) throw new Error(`the manual has no example ${file}`);
+  await writeFile(join(directory, file), code);
+  return directory;
+}
+
+function runNode(directory: string, args: readonly string[]) {
+  const env = { PATH: process.env["PATH"], HOME: directory, NO_COLOR: "1" };
+  return run(process.execPath, args, { cwd: directory, env });
+}
+
+describe("the examples of the manual", { timeout: 120_000 }, () => {
+  it("run in vitest", async () => {
+    const directory = await createProject("plants.test.ts", ["vitest"]);
+    const vitest = join(root, "node_modules/vitest/vitest.mjs");
+    const { stdout } = await runNode(directory, [vitest, "run", "--root", directory]);
+    expect(stdout).toMatch(/Tests +1 passed/);
+  });
+
+  it("run in node:test", async () => {
+    const directory = await createProject("plants.test.mjs", []);
+    const { stdout } = await runNode(directory, ["--test", "plants.test.mjs"]);
+    expect(stdout).toMatch(/pass 1\n/);
+  });
+
+  // Without a browser, the end of the run reports it.
+  it.skipIf(findBrowser() === undefined)("run in Playwright", async () => {
+    const directory = await createProject("plants.spec.ts", ["@playwright/test"]);
+    const executablePath = findBrowser();
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    const config = { use: { launchOptions: { executablePath, args } }, reporter: "line" };
+    const configPath = join(directory, "playwright.config.js");
+    await writeFile(configPath, `export default ${JSON.stringify(config)};`);
+    const playwright = join(root, "node_modules/@playwright/test/cli.js");
+    const { stdout } = await runNode(directory, [playwright, "test", "--config", configPath]);
+    expect(stdout).toContain("1 passed");
+  });
+
+  it.each([
+    ["hono.mjs", "hono", "200 [ { id: 1n, name: 'fern' } ]\n"],
+    ["msw.mjs", "msw", "200 [ { id: 1n, name: 'fern' } ]\n"],
+  ])("run as %s", async (file, name, output) => {
+    const directory = await createProject(file, [name]);
+    expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
+  });
+});

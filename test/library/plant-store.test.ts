@@ -1,0 +1,350 @@
+/** The plant store and its client as parts of another program. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createClient,
+  type PlantClientOptions,
+  startPlantStore,
+  NotAPlantStoreError,
+  StoreError,
+  UnavailableError,
+} from "../../src/index.ts";
+import { json, openScriptedServer } from "../client/scripted-server.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const fern = { id: 9007199254740993n, name: "fern" };
+
+describe("startPlantStore", () => {
+  it("listens on a free port of this machine, with a token of its own", async () => {
+    await using first = await startPlantStore();
+    await using second = await startPlantStore();
+    expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(second.url).not.toBe(first.url);
+    expect(second.token).not.toBe(first.token);
+    const answer = await createClient({ url: first.url, token: second.token }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 40102 } });
+  });
+
+  it("uses its options", async () => {
+    await using plants = await startPlantStore({
+      basePath: "/v1",
+      token: "chosen",
+      onConflict: "replace",
+      maxBodyBytes: 100,
+    });
+    expect(new URL(plants.url).pathname).toBe("/v1");
+    expect(plants.token).toBe("chosen");
+    const client = createClient(plants);
+    await client.create(fern);
+    const replaced = await client.create({ ...fern, name: "moss" });
+    expect(replaced).toEqual({ ok: true, plant: { name: "moss" }, result: "replaced" });
+    const tooLarge = await client.create({ ...fern, name: "a".repeat(100) });
+    expect(tooLarge).toMatchObject({ ok: false, error: { error: 41300 } });
+  });
+
+  it("uses the status that an error number begins with in status mode http", async () => {
+    await using plants = await startPlantStore({ statusMode: "http" });
+    const response = await fetch(`${plants.url}/plants`, { method: "POST" });
+    expect(response.status).toBe(401);
+    const answer = await createClient({ ...plants, token: "wrong" }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 40102 } });
+  });
+
+  it("has the faults that the options say, with ranges and defaults", async () => {
+    await using plants = await startPlantStore({ faults: { failRate: 1, latencyMs: [0, 1] } });
+    const answer = await createClient({ ...plants, retries: 0 }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 50301 } });
+    expect(await plants.get(fern.id)).toBeUndefined();
+  });
+
+  it("stores plants in the store of the option, and closes it before close() resolves", async () => {
+    const store = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
+    const first = await startPlantStore({ store });
+    await createClient(first).create(fern);
+    await first.close();
+    await using second = await startPlantStore({ store });
+    expect(await second.list({ limit: 10 })).toEqual([fern]);
+    expect(await createClient({ ...second, token: first.token }).create(fern)).toMatchObject({
+      error: { error: 40102 },
+    });
+  });
+
+  it("can be closed twice, which closes the store", async () => {
+    const plants = await startPlantStore();
+    await createClient(plants).create(fern);
+    await Promise.all([plants.close(), plants.close()]);
+    await expect(plants.get(fern.id)).rejects.toThrow(StoreError);
+  });
+
+  it("reports its own failures to onError", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const failures: unknown[] = [];
+    const onError = (error: unknown): void => void failures.push(error);
+    await using plants = await startPlantStore({ store: `sqlite:${path}`, onError });
+    await rm(path);
+    const answer = await createClient({ ...plants, retries: 0 }).create(fern);
+    expect(answer).toMatchObject({ ok: false, error: { error: 50700 } });
+    expect(failures).toMatchObject([{ name: "StoreError", reason: "full" }]);
+  });
+
+  it.each<
+    [option: string, options: object, error: new (...given: never[]) => Error, message: string]
+  >([
+    ["a base path that clients resolve away", { basePath: "/.." }, TypeError, "a path such as /v1"],
+    [
+      "a base path with a query",
+      { basePath: "/v1?a" },
+      TypeError,
+      "basePath must be a path such as /v1",
+    ],
+    [
+      "a base path that is not a string",
+      { basePath: 1 },
+      TypeError,
+      "basePath must be a string (got 1)",
+    ],
+    ["a host with a zone", { host: "::1%lo" }, TypeError, "without a port or a zone"],
+    ["a host with a port", { host: "localhost:80" }, TypeError, "without a port"],
+    ["an empty host", { host: "" }, TypeError, "a host name or an IP address"],
+    [
+      "a port that is a string",
+      { port: "80" },
+      TypeError,
+      'port must be a whole number from 0 to 65535 (got "80")',
+    ],
+    ["a port over 65535", { port: 65_536 }, RangeError, "from 0 to 65535"],
+    ["a port below 0", { port: -1 }, RangeError, "from 0 to 65535"],
+    ["a negative body size", { maxBodyBytes: -1 }, RangeError, "from 1 to 67108864"],
+    ["a body size of NaN", { maxBodyBytes: Number.NaN }, RangeError, "(got NaN)"],
+    ["a body size over 64 MiB", { maxBodyBytes: 64 * 1024 ** 2 + 1 }, RangeError, "to 67108864"],
+    ["a body size that is not whole", { maxBodyBytes: 0.5 }, RangeError, "(got 0.5)"],
+    [
+      "no creates in flight",
+      { maxInflight: 0 },
+      RangeError,
+      "maxInflight must be a whole number from 1 to 1000000 (got 0)",
+    ],
+    [
+      "infinitely many creates in flight",
+      { maxInflight: Infinity },
+      RangeError,
+      "a whole number from 1 to 1000000",
+    ],
+    ["an unknown policy", { onConflict: "x" }, TypeError, "must be one of reject, replace"],
+    ["a token with a space", { token: "a b" }, TypeError, "an invalid character"],
+    ["an empty token", { token: "" }, TypeError, "token is empty"],
+    ["a mistyped token", { token: "pst_abc" }, TypeError, "token is incomplete or mistyped"],
+    ["a token that is not a string", { token: 5 }, TypeError, "token must be a string"],
+    ["a misspelled option", { portt: 1 }, TypeError, 'unknown option "portt": did you mean port?'],
+    ["an option in capitals", { Basepath: "" }, TypeError, "did you mean basePath?"],
+    [
+      "an unknown option",
+      { timeout: 1 },
+      TypeError,
+      'unknown option "timeout": known: store, host,',
+    ],
+    [
+      "an unknown status mode",
+      { statusMode: "rest" },
+      TypeError,
+      'statusMode must be one of contract, http (got "rest")',
+    ],
+    [
+      "faults that are no object",
+      { faults: "5%" },
+      TypeError,
+      'faults must be an object (got "5%")',
+    ],
+    ["an unknown fault", { faults: { failrate: 1 } }, TypeError, "did you mean failRate?"],
+    [
+      "a fail rate above 1",
+      { faults: { failRate: 5 } },
+      RangeError,
+      "faults.failRate must be a number from 0 to 1, such as 0.05 for 5% (got 5)",
+    ],
+    ["a drop rate that is text", { faults: { dropRate: "5%" } }, TypeError, "faults.dropRate must"],
+    [
+      "a latency above an hour",
+      { faults: { latencyMs: 3_600_001 } },
+      RangeError,
+      "faults.latencyMs must be a whole number from 0 to 3600000 (got 3600001)",
+    ],
+    [
+      "a latency whose range is reversed",
+      { faults: { latencyMs: [2, 1] } },
+      TypeError,
+      "faults.latencyMs must be milliseconds or a pair of them, such as [200, 2000]",
+    ],
+    ["a seed below 0", { faults: { seed: -1 } }, RangeError, "from 0 to 999999999 (got -1)"],
+    ["a listener that is not a function", { onError: "log" }, TypeError, "onError"],
+    [
+      "a store that is not a string",
+      { store: null },
+      TypeError,
+      "store must be a string (got null)",
+    ],
+    [
+      "a store of an unknown kind",
+      { store: "nowhere:" },
+      TypeError,
+      "store is invalid: unknown store type",
+    ],
+  ])("rejects %s", async (_what, options, error, message) => {
+    const rejected = startPlantStore(options);
+    await expect(rejected).rejects.toThrow(error);
+    await expect(rejected).rejects.toThrow(message);
+  });
+
+  it.each(["v1", "/v1/", "/v1"])("accepts the base path %s like --base-path", async (basePath) => {
+    await using plants = await startPlantStore({ basePath });
+    expect(new URL(plants.url).pathname).toBe("/v1");
+  });
+
+  it("accepts an IPv6 address in brackets like --host", async () => {
+    await using plants = await startPlantStore({ host: "[::1]" });
+    expect(new URL(plants.url).hostname).toBe("[::1]");
+  });
+
+  it("rejects an id that is a number, because it may have lost digits", async () => {
+    await using plants = await startPlantStore();
+    const id = 1 as unknown as bigint;
+    const error = new TypeError("afterId must be a bigint, or be left out");
+    await expect(plants.get(id)).rejects.toThrow(new TypeError("id must be a bigint"));
+    await expect(plants.list({ afterId: id, limit: 1 })).rejects.toThrow(error);
+  });
+
+  it.each([0, 1.5, Number.NaN])("rejects a limit of %d plants", async (limit) => {
+    await using plants = await startPlantStore();
+    await expect(plants.list({ limit })).rejects.toThrow(RangeError);
+  });
+
+  it("rejects if the port is in use", async () => {
+    await using plants = await startPlantStore();
+    const port = Number(new URL(plants.url).port);
+    await expect(startPlantStore({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});
+
+describe("createClient", () => {
+  it("returns the result, and sends every digit and character", async () => {
+    await using plants = await startPlantStore();
+    const client = createClient(plants);
+    const plant = { ...fern, name: "a\u0000b 🌿", tag: "" };
+    const { id, ...stored } = plant;
+    expect(await client.create(plant)).toEqual({ ok: true, plant: stored, result: "created" });
+    expect(await client.create(plant)).toEqual({ ok: true, plant: stored, result: "unchanged" });
+    expect(await plants.get(id)).toEqual(plant);
+  });
+
+  it("returns the Error of the store as a value", async () => {
+    await using plants = await startPlantStore();
+    const client = createClient({ ...plants, token: "wrong" });
+    expect(await client.create(fern)).toEqual({
+      ok: false,
+      error: { error: 40102, message: expect.stringContaining("token") as string },
+      requestId: expect.any(String) as string,
+    });
+  });
+
+  it("accepts a URL with slashes at its end", async () => {
+    await using plants = await startPlantStore({ basePath: "/v1" });
+    const client = createClient({ ...plants, url: `${plants.url}//` });
+    expect(await client.create(fern)).toMatchObject({ ok: true });
+  });
+
+  it.each<[options: Partial<PlantClientOptions>, error: Error]>([
+    [
+      { url: "nowhere" },
+      new TypeError('url must be a URL such as http://127.0.0.1:7526 (got "nowhere")'),
+    ],
+    [
+      { url: "file:///plants" },
+      new TypeError('url must be a URL such as http://127.0.0.1:7526 (got "file:///plants")'),
+    ],
+    [
+      { url: "http://a/?b=c" },
+      new TypeError('url must be a URL without ? and # (got "http://a/?b=c")'),
+    ],
+    [
+      { url: "http://a/#b" },
+      new TypeError('url must be a URL without ? and # (got "http://a/#b")'),
+    ],
+    [
+      { url: "http://ada:pw@a" },
+      new TypeError(
+        "url contains a user name or a password: remove them, because a plant store uses a token",
+      ),
+    ],
+    [
+      { token: "a\r\nb" },
+      new TypeError(
+        "token contains an invalid character, such as a space or a line break: copy it again",
+      ),
+    ],
+    [{ token: "" }, new TypeError("token is empty")],
+    [
+      { timeoutMs: 0 },
+      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got 0)"),
+    ],
+    [
+      { timeoutMs: Number.NaN },
+      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got NaN)"),
+    ],
+    [
+      { timeoutMs: 2 ** 31 },
+      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got 2147483648)"),
+    ],
+    [{ timeout: 5 } as object, new TypeError('unknown option "timeout": did you mean timeoutMs?')],
+    [
+      { retry: 5 } as object,
+      new TypeError('unknown option "retry": known: url, token, timeoutMs, retries'),
+    ],
+    [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
+    [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],
+  ])("rejects %j", (options, error) => {
+    expect(() => createClient({ url: "http://127.0.0.1:1", token: "a", ...options })).toThrow(
+      expect.objectContaining({ name: error.name, message: error.message }) as Error,
+    );
+  });
+
+  it.each([
+    [{ id: 1, name: "fern" }, "id must be a bigint"],
+    [{ id: 1n }, "name must be a string"],
+    [{ id: 1n, name: null }, "name must be a string"],
+    [{ id: 1n, name: 5 }, "name must be a string"],
+    [{ id: 1n, name: ["a", "b"] }, "name must be a string"],
+    [{ id: 1n, name: "fern", tag: null }, "tag must be a string, or be left out"],
+    [{ id: 1n, name: "fern", tag: {} }, "tag must be a string, or be left out"],
+  ])("rejects %o of a program without types", async (plant, message) => {
+    const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
+    await expect(client.create(plant as unknown as typeof fern)).rejects.toThrow(
+      new TypeError(message),
+    );
+  });
+
+  it("returns a plant without a tag without the member", async () => {
+    await using plants = await startPlantStore();
+    const answer = await createClient(plants).create({ id: 1n, name: "fern" });
+    expect(answer).toStrictEqual({ ok: true, plant: { name: "fern" }, result: "created" });
+  });
+
+  it("throws without a response of a plant store", async () => {
+    const plants = await startPlantStore();
+    const elsewhere = createClient({ ...plants, url: `${plants.url}/elsewhere` });
+    expect(await elsewhere.create(fern)).toMatchObject({ ok: false, error: { error: 40400 } });
+    const other = await openScriptedServer(json(404, "<h1>"));
+    const client = createClient({ ...plants, url: other.url });
+    await expect(client.create(fern)).rejects.toThrow(NotAPlantStoreError);
+    await plants.close();
+    const closed = createClient({ ...plants, retries: 0 });
+    await expect(closed.create(fern)).rejects.toThrow(UnavailableError);
+  });
+
+  it("rejects with the reason of an aborted signal", async () => {
+    await using plants = await startPlantStore();
+    const reason = new Error("enough");
+    const create = createClient(plants).create(fern, { signal: AbortSignal.abort(reason) });
+    await expect(create).rejects.toBe(reason);
+  });
+});

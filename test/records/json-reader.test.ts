@@ -1,0 +1,499 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonReader } from "../../src/records/json-reader.ts";
+import { InputSyntaxError, type PlantRecord } from "../../src/records/record.ts";
+
+const maxRecordBytes = 1024 * 1024;
+const byteOrderMark = "\uFEFF";
+
+/** Reads an input in pieces of the given sizes, repeated as often as necessary. */
+function readInput(
+  input: string,
+  pieceSizes: readonly number[] = [input.length + 9],
+  max = maxRecordBytes,
+) {
+  const reader = new JsonReader(max);
+  const bytes = Buffer.from(input);
+  const records: PlantRecord[] = [];
+  let error: unknown;
+  try {
+    for (let at = 0, piece = 0; at < bytes.length; piece++) {
+      const size = pieceSizes[piece % pieceSizes.length] ?? 1;
+      for (const record of reader.push(bytes.subarray(at, at + size))) records.push(record);
+      at += size;
+    }
+    for (const record of reader.end()) records.push(record);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { records, reader, error };
+}
+
+/** Returns the line and the text of each record. */
+function recordsOf(input: string, pieceSizes?: readonly number[]): [line: number, text: string][] {
+  const { records, error } = readInput(input, pieceSizes);
+  expect(error).toBeUndefined();
+  return records.map(({ line, bytes }) => [line, Buffer.from(bytes).toString()]);
+}
+
+const errorOf = ({ plant }: PlantRecord): number | undefined =>
+  "message" in plant ? plant.error : undefined;
+
+const a = '{"id":1,"name":"a"}';
+const b = '{"id":2,"name":"{b]\\"}"}';
+const c = '{"id":3,"name":"c","more":[{},{"x":[]}]}';
+const prettyA = '{\n  "id": 1,\n  "name": "a"\n}';
+const prettyC = '{\n  "id": 3,\n  "more": [\n    {\n      "x": []\n    }\n  ]\n}';
+
+describe("the records of", () => {
+  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
+    ["nothing", "", []],
+    ["blanks", " \r\n\t\n", []],
+    ["an object", a, [[1, a]]],
+    ["an object on lines", `${prettyA}\n`, [[1, prettyA]]],
+    [
+      "lines",
+      `${a}\n${b}\n${c}\n`,
+      [
+        [1, a],
+        [2, b],
+        [3, c],
+      ],
+    ],
+    [
+      "lines without an end",
+      `${a}\n${b}`,
+      [
+        [1, a],
+        [2, b],
+      ],
+    ],
+    [
+      "lines with blank ones between",
+      `\n${a}\n \n\n${b}\n\n`,
+      [
+        [2, a],
+        [5, b],
+      ],
+    ],
+    [
+      "lines that end in CRLF",
+      `${a}\r\n${b}\r\n`,
+      [
+        [1, `${a}\r`],
+        [2, `${b}\r`],
+      ],
+    ],
+    [
+      "lines after a byte order mark",
+      `${byteOrderMark}${a}\n${b}`,
+      [
+        [1, a],
+        [2, b],
+      ],
+    ],
+    [
+      "objects on lines, one after the other",
+      `${prettyA}\n${prettyC}\n`,
+      [
+        [1, prettyA],
+        [5, prettyC],
+      ],
+    ],
+    [
+      "objects that touch",
+      `${a}${b} ${prettyA}${c}`,
+      [
+        [1, a],
+        [1, b],
+        [1, prettyA],
+        [4, c],
+      ],
+    ],
+    [
+      "an array",
+      `[${a},${b},${c}]`,
+      [
+        [1, a],
+        [1, b],
+        [1, c],
+      ],
+    ],
+    [
+      "an array on lines",
+      `[\n${a},\n${b}\n]\n`,
+      [
+        [2, a],
+        [3, b],
+      ],
+    ],
+    [
+      "lines after an empty one",
+      `{}\n{"id":1\n${b}\n`,
+      [
+        [1, "{}"],
+        [2, '{"id":1'],
+        [3, b],
+      ],
+    ],
+    ["an array after a byte order mark", `${byteOrderMark}[${a}]`, [[1, a]]],
+    ["an empty array", "[ ]", []],
+    [
+      "arrays one after the other",
+      `[${a}]\n[${b},${c}]`,
+      [
+        [1, a],
+        [2, b],
+        [2, c],
+      ],
+    ],
+    [
+      "an array of what is no object",
+      '[1, "x,]", [2,{}], null ]',
+      [
+        [1, "1"],
+        [1, '"x,]"'],
+        [1, "[2,{}]"],
+        [1, "null"],
+      ],
+    ],
+  ])("%s", (_what, input, records) => {
+    expect(recordsOf(input)).toEqual(records);
+    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+  });
+
+  const plant = fc.record({
+    id: fc.integer(),
+    name: fc.string({ unit: "binary" }),
+    more: fc.jsonValue(),
+  });
+  const layouts: Readonly<Record<string, (texts: readonly string[]) => string>> = {
+    lines: (texts) => texts.map((text) => `${text}\n`).join(""),
+    "values one after the other": (texts) => texts.join("\n\n"),
+    "an array": (texts) => `[${texts.join(",\n")}]`,
+  };
+  it.each(Object.entries(layouts))(
+    "%s are those that were written, in whatever pieces",
+    (name, layOut) => {
+      const indentation = name === "lines" ? fc.constant(0) : fc.integer({ min: 0, max: 4 });
+      const texts = fc
+        .tuple(fc.array(plant, { minLength: 2, maxLength: 5 }), indentation)
+        .map(([plants, spaces]) => plants.map((each) => JSON.stringify(each, null, spaces)));
+      const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
+      fc.assert(
+        fc.property(texts, pieceSizes, (written, sizes) => {
+          const read = recordsOf(layOut(written), sizes).map(([, text]) => text);
+          expect(read).toEqual(written);
+        }),
+      );
+    },
+  );
+});
+
+describe("an invalid record affects no other one", () => {
+  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
+    [
+      "in a line: an open array at its end",
+      `${a}\n{"id":1,"x":[\n{"id":2}\n`,
+      [
+        [1, a],
+        [2, '{"id":1,"x":['],
+        [3, '{"id":2}'],
+      ],
+    ],
+    [
+      "in a line: an open string",
+      '{"id":"1\n{"id":2}\n',
+      [
+        [1, '{"id":"1'],
+        [2, '{"id":2}'],
+      ],
+    ],
+    [
+      "in a line: text that is not JSON",
+      'x,y\n{"id":2}\n',
+      [
+        [1, "x,y"],
+        [2, '{"id":2}'],
+      ],
+    ],
+    [
+      "in a line: text after the value",
+      '{"id":1},\n{"id":2}\n',
+      [
+        [1, '{"id":1},'],
+        [2, '{"id":2}'],
+      ],
+    ],
+    [
+      "on several lines: text that is not JSON between matching brackets",
+      '{\n  "id": one\n]\n{\n  "id": 2\n}\n',
+      [
+        [1, '{\n  "id": one\n]'],
+        [4, '{\n  "id": 2\n}'],
+      ],
+    ],
+    [
+      "on several lines: a bracket too many",
+      `${prettyA}\n}\n${prettyC}`,
+      [
+        [1, prettyA],
+        [5, "}"],
+        [6, prettyC],
+      ],
+    ],
+    [
+      "in an array: values that are not JSON",
+      `[${a}, x y, 'z', x${a},${b}]`,
+      [
+        [1, a],
+        [1, "x y"],
+        [1, "'z'"],
+        [1, `x${a}`],
+        [1, b],
+      ],
+    ],
+  ])("%s", (_what, input, records) => {
+    expect(recordsOf(input)).toEqual(records);
+    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+  });
+
+  it("in lines whose brackets match", () => {
+    const lines = [a, "{x", "]", "y", `  ${b}`];
+    expect(recordsOf(lines.join("\n")).map(([, text]) => text.trim())).toEqual([
+      ...lines.slice(0, -1),
+      b,
+    ]);
+  });
+
+  it("in lines with any bytes", () => {
+    const junk = fc
+      .uint8Array({ minLength: 1, maxLength: 30 })
+      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)).toString("latin1"))
+      // Lines of brackets alone may be one record together.
+      .filter((text) => !/^[\s[\]{}]*$/.test(text));
+    fc.assert(
+      fc.property(fc.array(junk), (lines) => {
+        const texts = recordsOf([a, ...lines].join("\n")).map(([, text]) => text);
+        expect(texts).toEqual([a, ...lines]);
+      }),
+    );
+  });
+});
+
+describe("a malformed record on several lines ends before the next line that begins a record", () => {
+  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
+    [
+      "an open string",
+      `${prettyA}\n{\n  "id": "2\n}\n${prettyC}`,
+      [
+        [1, prettyA],
+        [5, '{\n  "id": "2\n}'],
+        [8, prettyC],
+      ],
+    ],
+    [
+      "a missing bracket",
+      `${prettyA}\n{\n  "id": 2\n${prettyC}\n`,
+      [
+        [1, prettyA],
+        [5, '{\n  "id": 2'],
+        [7, prettyC],
+      ],
+    ],
+    [
+      "a line between indented records that is not JSON",
+      `  {\n    "id": 1,\n    "name": "a"\n  }\nx\n${prettyC}`,
+      [
+        [1, '  {\n    "id": 1,\n    "name": "a"\n  }'],
+        [5, "x"],
+        [6, prettyC],
+      ],
+    ],
+    [
+      "an open string in an array",
+      `[\n${a},\n{"id":"2},\n${b}\n]`,
+      [
+        [2, a],
+        [3, '{"id":"2},'],
+        [4, b],
+      ],
+    ],
+    [
+      "an open string in an indented array, before a nested object",
+      `[\n  {\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },\n  ${a}\n]`,
+      [
+        [2, '{\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },'],
+        [8, a],
+      ],
+    ],
+    [
+      "the first element of an array, on the line of its bracket",
+      `[{"id":"1},\n ${a},\n ${b}]`,
+      [
+        [1, '{"id":"1},'],
+        [2, a],
+        [3, b],
+      ],
+    ],
+    [
+      "the last element of an array",
+      `[\n${a},\n{"id":"2}\n]\n`,
+      [
+        [2, a],
+        [3, '{"id":"2}\n]\n'],
+      ],
+    ],
+    [
+      "the end of the input",
+      `${prettyA}\n{\n "id": "2`,
+      [
+        [1, prettyA],
+        [5, '{\n "id": "2'],
+      ],
+    ],
+  ])("%s", (_what, input, records) => {
+    expect(recordsOf(input)).toEqual(records);
+    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+  });
+
+  it("and its message names the lines", () => {
+    const { records } = readInput(`{\n  "id": "1\n}\n${prettyA}`);
+    expect(records[0]?.plant).toMatchObject({
+      message: expect.stringMatching(/ \(lines 1 to 3\)$/) as string,
+    });
+  });
+});
+
+describe("values in any layout follow records on lines", () => {
+  it.each<[what: string, input: string, lines: number[]]>([
+    ["an object on several lines", `${a}\n${prettyA}\n${b}\n`, [1, 2, 6]],
+    ["an object on several lines after an invalid line", `${a}\n{"id":\n${prettyA}\n`, [1, 2, 3]],
+    ["objects on one line", `${a}\n${b}${c}\n`, [1, 2, 2]],
+    ["a byte order mark alone on the first line", `${byteOrderMark}\n${a}\n`, [2]],
+  ])("%s", (_what, input, lines) => {
+    for (const sizes of [undefined, [1]]) {
+      expect(recordsOf(input, sizes).map(([line]) => line)).toEqual(lines);
+    }
+  });
+});
+
+describe("an array that is not valid stops the reader", () => {
+  const array = (line: number, what: string): string =>
+    `is not a valid array at line ${line}: ${what} is missing`;
+  const end = "ends inside the array that begins at line 1: the rest of the input may be missing";
+  it.each<[what: string, input: string, lines: number[], message: string]>([
+    ["a missing comma", `[${a}\n${b}]`, [1], array(2, 'a comma or "]"')],
+    ["two commas", `[${a},\n,${b}]`, [1], array(2, "an element")],
+    ["a comma at the beginning", `[,${a}]`, [], array(1, "an element")],
+    ["a comma at the end", `[1,${a},\n]`, [1, 1], array(2, "an element")],
+    ["an open array", `[${a},\n`, [1], end],
+    ["an open element", `[${a},\n{"id":`, [1, 2], end],
+  ])("%s", (_what, input, lines, message) => {
+    for (const sizes of [undefined, [1]]) {
+      const { records, error } = readInput(input, sizes);
+      expect(records.map(({ line }) => line)).toEqual(lines);
+      expect(error).toBeInstanceOf(InputSyntaxError);
+      expect(error).toMatchObject({ message });
+    }
+  });
+});
+
+describe("a record is complete", () => {
+  it.each<[what: string, first: string, last: string]>([
+    ["with the end of its line", a, "\n"],
+    ["with its last bracket, in an array", `[${a.slice(0, -1)}`, "}"],
+    ["with its last bracket, in an array on lines", `[\n${prettyA.slice(0, -1)}`, "}"],
+    ["with its last bracket, when it is on lines", prettyA.slice(0, -1), "}"],
+    ["with the beginning of the next one on the first line", a, "{"],
+  ])("%s", (_what, first, last) => {
+    const reader = new JsonReader(maxRecordBytes);
+    expect([...reader.push(Buffer.from(first))]).toHaveLength(0);
+    expect([...reader.push(Buffer.from(last))]).toHaveLength(1);
+  });
+});
+
+describe("an input", () => {
+  it.each<[what: string, input: string, isCollection: boolean]>([
+    ["an object", a, false],
+    ["lines", `${a}\n${b}\n`, false],
+    ["nothing", "", false],
+    ["an array of one", `[${a}]`, true],
+    ["an empty array", "[]", true],
+  ])("knows if it is a collection: %s", (_what, input, isCollection) => {
+    expect(readInput(input).reader.isCollection).toBe(isCollection);
+  });
+
+  it.each<[what: string, input: string, lines: number[]]>([
+    ["lines", `${a}\n${b}\n\n${c}`, [2, 3]],
+    ["objects on lines", `${prettyA}\n${prettyC}\n`, [4, 12]],
+    ["objects on one line", `${a}${b}\n`, [1, 2]],
+    ["an array", `[\n${a},\n${b}]\n`, [2, 3]],
+  ])("of %s: the reader knows the line after each record", (_what, input, lines) => {
+    const reader = new JsonReader(maxRecordBytes);
+    const seen: number[] = [];
+    for (const { line } of reader.push(Buffer.from(input))) {
+      expect(reader.line).toBeGreaterThanOrEqual(line);
+      seen.push(reader.line);
+    }
+    expect(seen).toEqual(lines);
+  });
+});
+
+it("a record has its id and its unknown members, also if it is invalid", () => {
+  const { records } = readInput(
+    `{"id":9007199254740993,"nmae":"a","toString":1}\n{"id":1,"id":2}\n{"id":1.5}\n[]\n`,
+  );
+  expect(records.map(({ id, unknownMembers }) => [id, unknownMembers])).toEqual([
+    [9007199254740993n, ["nmae", "toString"]],
+    [undefined, []],
+    [undefined, []],
+    [undefined, []],
+  ]);
+  expect(records.map(errorOf)).toEqual([42204, 40005, 42202, 42200]);
+});
+
+describe("a record that is too large", () => {
+  const large = `{"id":1,"name":"${"x".repeat(200)}"}`;
+  const largeOnLines = `{\n"id":1,\n"name":"${"x".repeat(200)}"\n}`;
+  it.each<[what: string, input: string]>([
+    ["in a line", `${a}\n${large}\n${b}\n`],
+    ["in a line that is not JSON", `${a}\n${large.slice(0, -1)}\n${b}\n`],
+    ["in the first line", `${large}\n${a}\n${b}\n`],
+    ["on lines", `${prettyA}\n${largeOnLines}\n${prettyA}\n`],
+    ["on the first lines", `${largeOnLines}\n${prettyA}\n${prettyA}\n`],
+    ["in an array", `[${a},${large},${b}]`],
+  ])("is rejected, and the others are read: %s", (_what, input) => {
+    const { records } = readInput(input, [10], 100);
+    expect(
+      records.map((record) => (record.bytes.length > 0 ? undefined : errorOf(record))),
+    ).toEqual(
+      input.startsWith(large) || input.startsWith(largeOnLines)
+        ? [41300, undefined, undefined]
+        : [undefined, 41300, undefined],
+    );
+  });
+});
+
+describe("an input that never ends its first record", () => {
+  it.each<[what: string, input: string, count: number]>([
+    ["with a deeper value on each line", '{"a":\n'.repeat(30_000), 30_000],
+    ["with the lines of an array", `{"plants":[\n${`${a},\n`.repeat(30_000)}`, 30_001],
+    [
+      "with malformed records of several lines",
+      `{"plants":[\n${'{"a":[\n{"b":1}\n],,}\n'.repeat(30_000)}`,
+      90_001,
+    ],
+  ])("is read in linear time: %s", (_what, input, count) => {
+    // The first two took more than 15 seconds.
+    const startedAtMs = performance.now();
+    expect(readInput(input, [64 * 1024], 64 * maxRecordBytes).records).toHaveLength(count);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  });
+});
+
+it("a record with as many bytes as the limit is not empty if it is malformed", () => {
+  const line = '{"id":1,"name":"a","y":[';
+  const { records } = readInput(`${line}\n${a}\n`, [1], line.length);
+  expect(records.map(errorOf)).toEqual([41300, undefined]);
+});

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
+import type { PlantRecord } from "../../src/records/record.ts";
+import { TableReader } from "../../src/records/table-reader.ts";
+
+/** Reads a table in pieces of one size. */
+function read(input: string, pieceSize = input.length + 9, delimiter = ",", max = 1000) {
+  const reader = new TableReader(delimiter, max);
+  const bytes = Buffer.from(input);
+  const records: PlantRecord[] = [];
+  for (let at = 0; at < bytes.length; at += pieceSize) {
+    records.push(...reader.push(bytes.subarray(at, at + pieceSize)));
+  }
+  records.push(...reader.end());
+  return { records, reader };
+}
+
+/** Returns the line and the text of each record. */
+function rowsOf(input: string, pieceSize?: number): [line: number, text: string][] {
+  const { records } = read(input, pieceSize);
+  return records.map(({ line, bytes }) => [line, Buffer.from(bytes).toString()]);
+}
+
+describe("the rows of a table", () => {
+  it.each<[what: string, input: string, rows: [line: number, text: string][]]>([
+    ["a header alone", "id,name", []],
+    ["rows without an end", "id,name\n1,a", [[2, "1,a"]]],
+    ["blank rows", "\n\nid,name\r\n\r\n1,a\r\n \n", [[5, "1,a\r"]]],
+    [
+      "line breaks in quotes",
+      'id,name\n1,"a\n\n"",b"\n2,c\n',
+      [
+        [2, '1,"a\n\n"",b"'],
+        [5, "2,c"],
+      ],
+    ],
+    [
+      "quotes in a cell that began without, which are a mistake of that row alone",
+      'id,name\n1,5" x\n2,c\n',
+      [
+        [2, '1,5" x'],
+        [3, "2,c"],
+      ],
+    ],
+    [
+      "an open quote, which costs only its line",
+      'id,name\n1,"a\n2,b\n3,c',
+      [
+        [2, '1,"a'],
+        [3, "2,b"],
+        [4, "3,c"],
+      ],
+    ],
+    [
+      "an open quote before another quoted cell",
+      'id,name\n1,"a\n2,b\n3,"c"\n',
+      [
+        [2, '1,"a'],
+        [3, "2,b"],
+        [4, '3,"c"'],
+      ],
+    ],
+    [
+      "tables one below the other",
+      'id,name\n1,a\nname,"ID",tag\nb,2,c',
+      [
+        [2, "1,a"],
+        [4, "b,2,c"],
+      ],
+    ],
+    ["a header with quotes after a byte order mark", '\uFEFF"i\nd",id,name\n1,1,a', [[3, "1,1,a"]]],
+  ])("%s", (_what, input, rows) => {
+    expect(rowsOf(input)).toEqual(rows);
+    expect(rowsOf(input, 1), "byte by byte").toEqual(rows);
+  });
+
+  it("are the plants that were written, whatever is in them", () => {
+    const text = fc.string({
+      unit: fc.constantFrom(",", '"', "\n", "\r", "\t", "a", "é", "\uFEFF", "🌱"),
+    });
+    const anyPlant = fc.record({
+      id: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+      name: text,
+      tag: text,
+    });
+    const quote = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
+    fc.assert(
+      fc.property(
+        fc.array(anyPlant),
+        fc.constantFrom(",", "\t", ";", "|", " "),
+        fc.integer({ min: 1, max: 20 }),
+        (plants, delimiter, pieceSize) => {
+          const rows = plants.map(({ id, name, tag }) =>
+            [quote(name), String(id), quote(tag)].join(delimiter),
+          );
+          const input = [["name", "id", "tag"].join(delimiter), ...rows].join("\r\n");
+          const { records } = read(input, pieceSize, delimiter);
+          expect(records.map((record) => toNewPlantJson(record.plant as NewPlant))).toEqual(
+            plants.map(toNewPlantJson),
+          );
+        },
+      ),
+    );
+  });
+
+  it("let the reader know the line after each of them", () => {
+    const reader = new TableReader(",", 1000);
+    const lines = [];
+    for (const { line } of reader.push(Buffer.from('id,name\n1,"\n"\n2,b\n3'))) {
+      lines.push([line, reader.line]);
+    }
+    expect(lines).toEqual([
+      [2, 4],
+      [4, 5],
+    ]);
+  });
+
+  it("after an open quote are read when the limit for a row is reached", () => {
+    const rows = Array.from({ length: 50 }, (_, index) => `${index},b\n`);
+    const { records } = read(`id,name\nx,"a\n${rows.join("")}`, 10, ",", 100);
+    expect(records).toHaveLength(51);
+    expect(records[0]?.plant).toMatchObject({
+      error: 40001,
+      message: "a quoted cell is not closed",
+    });
+  });
+
+  it("that are too large are rejected, and the others are read", () => {
+    const { records } = read(`id,name\n1,${"x".repeat(200)}\n2,b\n`, 10, ",", 100);
+    expect(records.map(({ bytes }) => bytes.length)).toEqual([0, 3]);
+    expect(records[0]?.plant).toMatchObject({ error: 41300 });
+  });
+});
+
+it("an empty table is not valid", () => {
+  expect(() => read("")).toThrow("is empty: a table begins with a row that names its columns");
+});
+
+it("the header is kept without the byte order mark, for a table of some of the rows", () => {
+  const { reader } = read("\uFEFFname,id \r\na,1\r\n");
+  expect(Buffer.from(reader.header ?? []).toString()).toBe("name,id \r");
+});
+
+describe("a header", () => {
+  it.each([
+    ["id;name;tag", /is separated by ";": use --delimiter ";"/],
+    ["id|name", /is separated by "\|": use --delimiter "\|"/],
+    ["id\tname", /is separated by tabs: use --tsv/],
+    ["nr,name", /must begin with a row that names its columns/],
+    ['"id"x,name', /header row that is not valid: a quoted cell continues/],
+    ['[{"id":1}]', /looks like JSON/],
+  ])("%j is rejected with advice", (header, message) => {
+    expect(() => read(`${header}\n1,a\n`)).toThrow(message);
+  });
+
+  it("in another encoding is rejected with advice", () => {
+    const reader = new TableReader(",", 1000);
+    const bytes = Buffer.from("\uFEFFid,name\n1,a\n", "utf16le");
+    expect(() => [...reader.push(bytes)]).toThrow(
+      /header row that is not valid: the row at line 1 is not valid UTF-8: save/,
+    );
+  });
+});
+
+it("unknown columns are unknown members of the rows that have a cell there", () => {
+  const { records } = read("id,name,Tga,\n1,a,pot,x\n2,b\n");
+  expect(records.map(({ unknownMembers }) => unknownMembers)).toEqual([["tga"], []]);
+});
+
+it("lines with an open quote after a misplaced one are read in linear time", () => {
+  // They took more than a minute.
+  const startedAtMs = performance.now();
+  const input = `id,name,tag\n${'1,x"y,"a\n'.repeat(50_000)}`;
+  expect(read(input, 64 * 1024, ",", 64 * 1024 * 1024).records).toHaveLength(50_000);
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+});

@@ -1,0 +1,216 @@
+/** Faults on demand: what a client sees of them, and what stays true. */
+import { describe, expect, it } from "vitest";
+import { type FaultKind, type FaultOptions, Faults } from "../../src/server/faults.ts";
+import type { RequestRecord } from "../../src/server/ops/log.ts";
+import { createHeldStore } from "../helpers/held-store.ts";
+import { startServer } from "../helpers/plant-server.ts";
+import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
+
+const none: FaultOptions = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0 };
+const hourMs = 3_600_000;
+
+async function drawKinds(options: Partial<FaultOptions>, count: number): Promise<string[]> {
+  const faults = new Faults({ ...none, ...options });
+  const stored = { status: 200, body: "{}", headers: "" };
+  const results = Array.from({ length: count }, () => faults.perform(async () => stored));
+  return (await Promise.all(results)).map((result) => {
+    if (!("status" in result)) return "failed";
+    return result.isDropped === true ? "dropped" : "stored";
+  });
+}
+
+describe("the sequence of faults", () => {
+  const rates = { failRate: 0.3, dropRate: 0.3 };
+
+  it("is the same for the same seed, and another one for another seed", async () => {
+    const first = await drawKinds({ ...rates, seed: 1 }, 100);
+    expect(await drawKinds({ ...rates, seed: 1 }, 100)).toEqual(first);
+    expect(await drawKinds({ ...rates, seed: 2 }, 100)).not.toEqual(first);
+    expect(new Set(first)).toEqual(new Set(["stored", "failed", "dropped"]));
+  });
+
+  it("has the shares that the options say", async () => {
+    const kinds = await drawKinds({ failRate: 0.1, dropRate: 0.5 }, 10_000);
+    const count = (kind: string): number => kinds.filter((each) => each === kind).length;
+    expect(count("failed")).toBeGreaterThan(900);
+    expect(count("failed")).toBeLessThan(1100);
+    expect(count("dropped")).toBeGreaterThan(4300);
+    expect(count("dropped")).toBeLessThan(4700);
+  });
+
+  it.each(["failRate", "dropRate"])("0 means never and 1 means always for %s", async (name) => {
+    expect(new Set(await drawKinds({ [name]: 0 }, 1000))).toEqual(new Set(["stored"]));
+    const kind = name === "failRate" ? "failed" : "dropped";
+    expect(new Set(await drawKinds({ [name]: 1 }, 1000))).toEqual(new Set([kind]));
+  });
+});
+
+/** Starts a server with faults; also returns what it counted and logged. */
+async function startFaulty(
+  options: Partial<FaultOptions>,
+  others: Parameters<typeof startServer>[0] = {},
+) {
+  const counted: FaultKind[] = [];
+  const records: RequestRecord[] = [];
+  const faults = new Faults({ ...none, ...options }, (kind) => void counted.push(kind));
+  const onResponse = (record: RequestRecord): void => void records.push(record);
+  return { ...(await startServer({ faults, onResponse, ...others })), counted, records };
+}
+
+describe("a failure on demand", () => {
+  it("is 50301 with Retry-After, before the store is used", async () => {
+    await using server = await startFaulty({ failRate: 1 });
+    const answer = await exchangeRaw(server.port, toRawCreate(1));
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 50301 });
+    expect(answer.headers["retry-after"]).toBe("1");
+    expect(await server.store.get(1n)).toBeUndefined();
+    expect(server.counted).toEqual(["failed"]);
+  });
+
+  it("does not hide that a request is invalid", async () => {
+    await using server = await startFaulty({ failRate: 1 });
+    const answer = await exchangeRaw(server.port, toRawRequest('{"id":1}'));
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 42204 });
+  });
+
+  it.each(["/healthz", "/readyz", "/openapi.json"])("does not concern %s", async (path) => {
+    await using server = await startFaulty({ failRate: 1, dropRate: 1, latencyMs: hourMs });
+    expect((await fetch(server.url + path)).status).toBe(200);
+  });
+});
+
+describe("a dropped response", () => {
+  it("closes the connection after the commit", async () => {
+    await using server = await startFaulty({ dropRate: 1 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(toRawCreate(1));
+    await connection.ended();
+    expect(connection.received()).toBe("");
+    expect(await server.store.get(1n)).toMatchObject({ id: 1n });
+    expect(server.counted).toEqual(["dropped"]);
+    expect(server.records).toMatchObject([
+      { result: "created", isDropped: true, isAborted: false },
+    ]);
+    expect(server.errors).toEqual([]);
+  });
+
+  it("comes after the responses to earlier requests, and nothing comes after it", async () => {
+    // The faults of this seed: stored, stored, dropped.
+    const seed = await findSeed(["stored", "stored", "dropped"]);
+    await using server = await startFaulty({ dropRate: 0.5, seed });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write([1, 2, 3, 4].map((id) => toRawCreate(id)).join(""));
+    await connection.ended();
+    expect(connection.received().match(/HTTP\/1\.1 \d+/g)).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 200",
+    ]);
+    expect(await server.store.get(3n)).toMatchObject({ id: 3n });
+    expect(server.server.readLoad()).toMatchObject({ creates: 0, waitingBytes: 0 });
+  });
+
+  it("holds no memory if the client disconnects before it reads the responses to earlier requests", async () => {
+    // All responses are known at the same time, and the last but one is dropped.
+    const count = 12;
+    let performed = 0;
+    let release = (): void => {};
+    const areAllHere = new Promise<void>((resolve) => (release = resolve));
+    const faults: Pick<Faults, "perform" | "stop" | "maxDelayMs"> = {
+      maxDelayMs: 0,
+      stop: () => {},
+      async perform(create) {
+        performed += 1;
+        const isDropped = performed === count - 1;
+        const result = await create();
+        await areAllHere;
+        return isDropped && "status" in result ? { ...result, isDropped } : result;
+      },
+    };
+    const records: RequestRecord[] = [];
+    const onResponse = (record: RequestRecord): void => void records.push(record);
+    await using server = await startServer({ faults, onResponse });
+    const { socket } = await openRawConnection(server.port);
+    socket.pause();
+    const name = "x".repeat(1_000_000);
+    for (let id = 1; id <= count; id++) socket.write(toRawCreate(id, name));
+    await expect.poll(() => performed, { timeout: 10_000 }).toBe(count);
+    release();
+    await expect.poll(() => records.length).toBe(count - 2);
+    socket.destroy();
+    const load = { creates: 0, waitingBytes: 0, connections: 0 };
+    await expect.poll(() => server.server.readLoad(), { timeout: 5000 }).toEqual(load);
+    expect(records).toHaveLength(count);
+  });
+
+  it("is none for a plant that is not stored", async () => {
+    await using server = await startFaulty({ dropRate: 1 });
+    await server.store.create({ id: 1n, name: "another" }, "reject");
+    const answer = await exchangeRaw(server.port, toRawCreate(1));
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 40900 });
+  });
+});
+
+/** Finds a seed whose sequence begins like this, with a drop rate of 0.5. */
+async function findSeed(kinds: readonly string[]): Promise<number> {
+  for (let seed = 0; ; seed++) {
+    const drawn = await drawKinds({ dropRate: 0.5, seed }, kinds.length);
+    if (drawn.join() === kinds.join()) return seed;
+  }
+}
+
+describe("a delayed response", () => {
+  it("does not delay other paths, and counts as a create in flight", async () => {
+    await using server = await startFaulty({ latencyMs: hourMs }, { maxInflight: 1 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(toRawCreate(1));
+    await expect.poll(() => server.counted).toEqual(["delayed"]);
+    expect(await server.store.get(1n)).toMatchObject({ id: 1n });
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    const answer = await exchangeRaw(server.port, toRawCreate(2));
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 50301 });
+    expect(connection.received()).toBe("");
+  });
+
+  it("is cut off with 50300 at the end of the shutdown, which it does not delay", async () => {
+    const server = await startFaulty({ latencyMs: hourMs });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(toRawCreate(1));
+    await expect.poll(() => server.counted).toEqual(["delayed"]);
+    await server.server.close(1);
+    await connection.ended();
+    expect(connection.received()).toContain('"error":50300');
+    await server.close();
+  });
+
+  it.each([true, false])(
+    "arrives even if it takes many times the request timeout, with the fast lane %s",
+    async (fastLane) => {
+      const limits = { requestTimeoutMs: 200, idleTimeoutMs: 100 };
+      await using server = await startFaulty({ latencyMs: 3000 }, { ...limits, fastLane });
+      const answer = await exchangeRaw(server.port, toRawCreate(1));
+      expect(answer.status).toBe(200);
+    },
+  );
+
+  it("comes after a time in the range", async () => {
+    await using server = await startFaulty({ latencyMs: [1, 20] });
+    const answers = await Promise.all(
+      [1, 2, 3].map((id) => exchangeRaw(server.port, toRawCreate(id))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(server.counted).toEqual(["delayed", "delayed", "delayed"]);
+  });
+});
+
+it("a fault waits for the store, as every response", async () => {
+  const held = createHeldStore();
+  await using server = await startFaulty({ dropRate: 1 }, { store: held.store });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(toRawCreate(1));
+  await held.isWaiting(1);
+  expect(connection.isOpen()).toBe(true);
+  held.release("created");
+  await connection.ended();
+});

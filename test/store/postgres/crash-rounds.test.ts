@@ -1,0 +1,12 @@
+/** Servers on PostgreSQL are killed, sometimes together with it: nothing acknowledged is lost. */
+import { expect, it } from "vitest";
+import { runPostgresCrashRounds } from "../../crash-rounds.ts";
+
+// One of them kills PostgreSQL too.
+const rounds = 5;
+
+it(`killed servers keep everything that they acknowledged, ${rounds} times`, async () => {
+  const { faults, acknowledged } = await runPostgresCrashRounds(rounds, () => undefined);
+  expect(faults).toEqual([]);
+  expect(acknowledged).toBeGreaterThan(rounds);
+}, 120_000);

@@ -1,0 +1,187 @@
+/** With synchronous replication, no result is returned before the standby confirms it. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import type { PostgresServer } from "../../helpers/postgres-server.ts";
+
+const primary = useOwnPostgres();
+let standby: PostgresServer;
+
+beforeAll(async () => {
+  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await primary.stop();
+  standby = await primary.startStandby();
+  await primary.start();
+  await waitUntilReplicated();
+}, 60_000);
+afterAll(() => standby.remove());
+
+const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+const moss: CreateRequest = { plant: { id: 1n, name: "moss" }, onConflict: "reject" };
+const pine: CreateRequest = { plant: { id: 2n, name: "pine" }, onConflict: "reject" };
+/** Shorter than the time for which a client waits. */
+const clientLimitMs = 9000;
+
+/** A fraction of the default limits. */
+const shortLimits: Limits = {
+  ...defaultLimits,
+  statementMs: 300,
+  responseMs: 500,
+  callMs: 1500,
+  shortCallMs: 500,
+};
+
+async function openEngine(url: string, limits = shortLimits): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, { limits });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+async function waitUntilReplicated(): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const rows = await runSql(
+        primary.url,
+        "SELECT 1 FROM pg_stat_replication WHERE sync_state <> 'async'",
+      );
+      return rows.length > 0;
+    },
+    { timeout: 30_000 },
+  );
+}
+
+/** Stops the standby until the test ends. */
+async function stopStandby(): Promise<void> {
+  await standby.kill();
+  onTestFinished(async () => {
+    await standby.start();
+    await waitUntilReplicated();
+  });
+}
+
+/** Cancels the wait for the standby, after which PostgreSQL commits with a warning. */
+async function cancelWaits(): Promise<void> {
+  await runSql(
+    primary.url,
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  );
+}
+
+async function isStored(url: string, id: number): Promise<boolean> {
+  return (await runSql(url, "SELECT 1 FROM plants WHERE id = $1", [id])).length > 0;
+}
+
+describe("an engine whose standby is away", () => {
+  it("rejects a create as busy within the time of a client, and checkWritable within 2 s", async () => {
+    const url = await createStoreUrl(primary.url);
+    const engine = await openEngine(url, defaultLimits);
+    await stopStandby();
+    const results = await Promise.all(
+      [
+        { call: engine.commit([fern]), limitMs: clientLimitMs },
+        { call: engine.checkWritable(), limitMs: 2000 },
+      ].map(async ({ call, limitMs }) =>
+        Promise.race([
+          call.catch((error: unknown) => error),
+          new Promise((resolve) => setTimeout(resolve, limitMs, "late")),
+        ]),
+      ),
+    );
+    for (const result of results) expect(result).toMatchObject({ reason: "busy" });
+  });
+
+  it("does not report a plant as unchanged or in conflict that exists only on the primary", async () => {
+    const url = await createStoreUrl(primary.url);
+    const engine = await openEngine(url);
+    await stopStandby();
+    await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
+    await vi.waitUntil(
+      async () => {
+        await cancelWaits();
+        return isStored(url, 1);
+      },
+      { timeout: 10_000 },
+    );
+    await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
+    await expect(engine.commit([moss])).rejects.toMatchObject({ reason: "busy" });
+  });
+
+  it("does not take a commit with a warning for an acknowledgement", async () => {
+    const url = await createStoreUrl(primary.url);
+    const engine = await openEngine(url);
+    await stopStandby();
+    const stop = new AbortController();
+    const cancelling = (async () => {
+      while (!stop.signal.aborted) await cancelWaits();
+    })();
+    await expect(engine.commit([pine])).rejects.toMatchObject({
+      reason: "busy",
+      message: expect.stringContaining("standby") as string,
+    });
+    stop.abort();
+    await cancelling;
+    expect(await isStored(url, 2)).toBe(true);
+  });
+
+  it("leaves no sessions that wait for the standby", async () => {
+    const engine = await openEngine(await createStoreUrl(primary.url));
+    await stopStandby();
+    for (let call = 0; call < 3; call++) await engine.commit([fern]).catch(() => undefined);
+    await vi.waitFor(
+      async () => {
+        const rows = await runSql(
+          primary.url,
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'plantstore'",
+        );
+        expect(rows).toEqual([]);
+      },
+      { timeout: 15_000, interval: 500 },
+    );
+  });
+
+  it("continues when the standby is back", async () => {
+    const engine = await openEngine(await createStoreUrl(primary.url));
+    await standby.kill();
+    try {
+      await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
+    } finally {
+      await standby.start();
+      await waitUntilReplicated();
+    }
+    await vi.waitFor(() => expect(engine.checkWritable()).resolves.toBeUndefined(), {
+      timeout: 10_000,
+    });
+    await vi.waitFor(
+      async () => expect((await engine.commit([fern]))[0]).toMatch(/^(?:created|unchanged)$/),
+      { timeout: 10_000 },
+    );
+  });
+});
+
+describe("an engine that is given several hosts", () => {
+  it("uses the primary among them", async () => {
+    const url = new URL(await createStoreUrl(primary.url));
+    const hosts = `${new URL(standby.url).host},${url.host}`;
+    const engine = await openEngine(url.href.replace(url.host, hosts));
+    expect(await engine.commit([fern])).toEqual(["created"]);
+  });
+});
+
+it("an ordinary user may create plants with synchronous replication", async () => {
+  const url = await createStoreUrl(primary.url);
+  await runSql(
+    url,
+    `DO $$ BEGIN CREATE ROLE gardener LOGIN PASSWORD 'secret';
+    EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO gardener', current_schema()); END $$`,
+  );
+  onTestFinished(
+    async () => void (await runSql(url, "DROP OWNED BY gardener; DROP ROLE gardener")),
+  );
+  const engine = await openEngine(
+    Object.assign(new URL(url), { username: "gardener", password: "secret" }).href,
+  );
+  expect(await engine.commit([fern])).toEqual(["created"]);
+  expect(await engine.commit([fern])).toEqual(["unchanged"]);
+});

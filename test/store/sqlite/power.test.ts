@@ -1,0 +1,50 @@
+/** Power failures: nothing acknowledged is lost. */
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
+import { bundleProgram, start } from "./programs.ts";
+
+// test/helpers/untested.ts reports when these tests do not run.
+describe.runIf(await canMountDisks())(
+  "after a kill between the write of a commit and its flush",
+  () => {
+    /** Leaves a store whose plant 2 is in the log, but not on the disk. */
+    async function leaveUnflushed() {
+      const disk = await openLoopDisk();
+      onTestFinished(() => disk.close());
+      const path = join(disk.directory, "plants.db");
+      const engine = await openSqliteEngine(path);
+      await engine.commit([{ plant: { id: 1n, name: "plant 1" }, onConflict: "reject" }]);
+      await engine.close();
+      const child = start(process.execPath, [await bundleProgram("create-unflushed"), path, "2"]);
+      expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+      return { disk, path };
+    }
+
+    async function listIds(directory: string): Promise<readonly bigint[]> {
+      const engine = await openSqliteEngine(join(directory, "plants.db"));
+      const plants = await engine.list({ limit: 9 });
+      await engine.close();
+      return plants.map(({ id }) => id);
+    }
+
+    it("the plant is lost with the power, because no create was acknowledged", async () => {
+      const { disk } = await leaveUnflushed();
+      expect(await disk.losePower(listIds)).toEqual([1n]);
+    });
+
+    it.each([
+      ["unchanged", "plant 2"],
+      ["conflict", "plant 2 of another client"],
+    ])("the plant survives a power failure once a create has got %s", async (result, name) => {
+      const { disk, path } = await leaveUnflushed();
+      const engine = await openSqliteEngine(path);
+      onTestFinished(() => engine.close());
+      const requests = [{ plant: { id: 2n, name }, onConflict: "reject" as const }];
+      expect(await engine.commit(requests)).toEqual([result]);
+      expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
+    });
+  },
+);

@@ -1,0 +1,12 @@
+/**
+ * Writes a plant as a server does that is killed between the write of a commit and its flush: the commit is in the log, but
+ * only in the cache of the operating system. Arguments: the file, the id.
+ */
+import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
+
+const [, , path = "", id = ""] = process.argv;
+const { DatabaseSync } = await loadSqlite();
+const database = new DatabaseSync(path);
+database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL");
+database.exec(`INSERT INTO plants (id, name) VALUES (${BigInt(id)}, 'plant ${id}')`);
+process.kill(process.pid, "SIGKILL");
