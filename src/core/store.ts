@@ -44,6 +44,23 @@ export interface PlantQuery {
   readonly limit: number;
 }
 
+/** An entry of the feed: the latest commit of an id. */
+export interface FeedEntry {
+  /** Position in the order of commits. It names the store, and another store rejects it. */
+  readonly cursor: string;
+  readonly id: bigint;
+  /** Absent if the plant was deleted. */
+  readonly plant?: NewPlant | undefined;
+}
+
+/** Selects entries of the feed. */
+export interface FeedQuery {
+  /** Selects only entries after this cursor. */
+  readonly after?: string | undefined;
+  /** Maximum number of entries; at least 1. */
+  readonly limit: number;
+}
+
 interface StoreParts {
   /** True if the plants exist only in this process. */
   readonly isVolatile?: boolean | undefined;
@@ -61,6 +78,12 @@ interface StoreParts {
   revokeToken(digest: string, revokedAtMs: number): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   noteTokenUses(digests: readonly string[], day: number): Promise<void>;
+  /**
+   * Deletes plants durably, and leaves an entry in the feed for each. Only stores that several processes can open have it.
+   *
+   * @returns the ids that were deleted, without the unknown ones
+   */
+  delete?(ids: readonly bigint[]): Promise<readonly bigint[]>;
   /** Removes all plants, and no token. Only stores in memory have it. */
   clear?(): Promise<void>;
   /** Closes it after all accepted calls have ended. May be called twice. */
@@ -77,6 +100,13 @@ export interface PlantStore extends StoreParts {
 export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listTokens" | "close"> {
   /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
   checkSoundness(): Promise<void>;
+  /**
+   * Resolves with the next entries in the order of their commits; with none if there are no more yet. All of them are
+   * durable, and no later commit is ever placed before an entry that was returned.
+   *
+   * @throws StoreError `unusable` for a cursor that is malformed, or that is not of this store
+   */
+  readFeed(query: FeedQuery): Promise<readonly FeedEntry[]>;
 }
 
 /**

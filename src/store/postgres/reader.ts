@@ -21,6 +21,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     await database.read((client) => assertCurrent(client, place));
     return {
       ...createPostgresEngine(database, readerLimits),
+      readFeed: () => Promise.reject(new Error("TODO")),
       // PostgreSQL itself can search for damage only for its administrator.
       async checkSoundness() {
         try {

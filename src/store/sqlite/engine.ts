@@ -119,6 +119,7 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
     list: async (query) => unpackPlants(await thread.call("list", query)),
     listTokens: () => thread.call("listTokens"),
     checkSoundness: () => thread.call("checkSoundness"),
+    readFeed: () => Promise.reject(new Error("TODO")),
     close: () => thread.close(),
   };
 }
