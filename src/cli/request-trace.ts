@@ -6,8 +6,8 @@ import { toShellWord } from "../core/shell-word.ts";
 import { type Io, writeText } from "./io.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Longest part of a body that is shown, in UTF-16 code units. */
-const maxShownBody = 10_000;
+/** Longest part of a header or body that is shown, in UTF-16 code units. */
+const maxShownLine = 10_000;
 
 /** Prints each request and its response on stderr, head and body. */
 export function tracePost(post: Post, terminal: Terminal): Post {
@@ -16,17 +16,17 @@ export function tracePost(post: Post, terminal: Terminal): Post {
     const { host, pathname, search } = new URL(url);
     const [, token = ""] = /^Bearer (.+)$/.exec(headers["authorization"] ?? "") ?? [];
     const print = async (prefix: string, lines: readonly string[]): Promise<void> => {
-      // A server may repeat the token in its response.
+      // A server may repeat the token in its response. It is masked before the text is cut, which could split it.
       const shown = lines.map((line) => (token === "" ? line : line.replaceAll(token, "***")));
-      for (const line of shown) await terminal.note(`${prefix} ${line}`.trimEnd());
+      for (const line of shown) await terminal.note(`${prefix} ${cut(line)}`.trimEnd());
     };
     const length = String(Buffer.byteLength(body));
     const sent = { host, ...headers, "content-length": length };
-    await print(">", [`POST ${pathname}${search} HTTP/1.1`, ...toHeaderLines(sent), "", cut(body)]);
+    await print(">", [`POST ${pathname}${search} HTTP/1.1`, ...toHeaderLines(sent), "", body]);
     const response = await post(request);
     const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`;
     const text = new TextDecoder().decode(response.body);
-    await print("<", [status, ...toHeaderLines(response.headers), "", cut(text)]);
+    await print("<", [status, ...toHeaderLines(response.headers), "", text]);
     return response;
   };
 }
@@ -41,7 +41,7 @@ function toHeaderLines(
 }
 
 function cut(text: string): string {
-  return text.length <= maxShownBody ? text : `${text.slice(0, maxShownBody)}… (cut)`;
+  return text.length <= maxShownLine ? text : `${text.slice(0, maxShownLine)}… (cut)`;
 }
 
 /** Headers that curl needs; without the token, which a command line would show to other users. */

@@ -176,8 +176,10 @@ export const errorAdvice: Readonly<Record<ErrorKind, ErrorAdvice>> = {
     remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
   storageFull: {
-    meaning: "The store has no space left or is read-only. Nothing was stored.",
+    meaning:
+      "The store has no space left, is read-only, or lost one of its files. The plant may or may not be stored.",
     example: "a full disk",
-    remedy: "Free space on the server's disk. The server needs no restart.",
+    remedy:
+      "Free space on the server's disk, or do what its log says. Then send it again: that is safe.",
   },
 };

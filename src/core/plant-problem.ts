@@ -1,5 +1,5 @@
-/** Describes an invalid member of a plant. */
-import type { ErrorKind, Problem } from "./errors.ts";
+/** Describes why a plant is rejected. */
+import { type ErrorKind, type Problem, RequestError } from "./errors.ts";
 import { int64Max, int64Min, isJsonNumber } from "./int64.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "./json.ts";
 import { quoteInput } from "./quote.ts";
@@ -20,6 +20,14 @@ export function toProblem(
 ): Problem {
   const kind = toKind(member, plant.has(member), code);
   return { kind, message: `${namePlace(member)} ${toPredicate(kind, plant.get(member))}` };
+}
+
+/** The error of a create whose id belongs to a different plant. */
+export function toIdTakenError(id: bigint): RequestError {
+  return new RequestError(
+    "idTaken",
+    `id ${id} belongs to a different plant, which was not changed: choose another id`,
+  );
 }
 
 function toKind(member: string, isPresent: boolean, code: string): ErrorKind {

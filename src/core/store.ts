@@ -118,7 +118,7 @@ export interface StoreEngine extends StoreParts {
   readonly maxCommits?: number;
   /**
    * Carries out creates in their order and flushes them together. When it resolves, all of them are durable; when it
-   * rejects, none is stored. The results `unchanged` and `conflict` are as durable as `created`.
+   * rejects, all of them may be stored or none. The results `unchanged` and `conflict` are as durable as `created`.
    *
    * @returns the results, in the order of the requests
    */
@@ -126,8 +126,10 @@ export interface StoreEngine extends StoreParts {
 }
 
 /**
- * - `full`: no room or read-only, and nothing was stored; or files of the store are gone. Works again once that is fixed
- * - `busy`: locked by others for too long, or unreachable. Nothing was stored
+ * Reasons for a failure of the store. The plant of a failed create may or may not be stored.
+ *
+ * - `full`: no room, read-only, or files of the store are gone. Works again once that is fixed
+ * - `busy`: locked by others for too long, or unreachable
  * - `closed`: `close()` was called
  * - `unusable`: cannot be opened until the operator fixes it
  * - `failed`: anything else

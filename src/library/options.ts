@@ -1,4 +1,5 @@
 /** The options of a plant store and of its clients: names, types, ranges and defaults, for programs and the command line. */
+import { findClosestWord } from "../core/closest-word.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
@@ -148,25 +149,8 @@ export function assertKnownOptions(
 ): void {
   for (const name of Object.keys(options)) {
     if (names.includes(name) || ignored.includes(name)) continue;
-    const [closest] = names
-      .map((each) => ({ each, distance: countEdits(name, each) }))
-      .toSorted((a, b) => a.distance - b.distance);
-    const isClose = closest !== undefined && closest.distance <= 2;
-    const advice = isClose ? `did you mean ${closest.each}?` : `known: ${names.join(", ")}`;
+    const closest = findClosestWord(name, names);
+    const advice = closest ? `did you mean ${closest}?` : `known: ${names.join(", ")}`;
     throw new TypeError(`unknown option ${JSON.stringify(name)}: ${advice}`);
   }
-}
-
-/** Number of insertions, deletions and replacements that turn one word into the other (Levenshtein distance). */
-function countEdits(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (const [row, letter] of Array.from(from.toLowerCase()).entries()) {
-    const current = [row + 1];
-    for (const [column, other] of Array.from(to.toLowerCase()).entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous.at(-1) ?? 0;
 }

@@ -1,6 +1,7 @@
 /** Seeds: plants that a store has before its first request. */
 import { RequestError } from "../core/errors.ts";
 import type { NewPlant } from "../core/plant.ts";
+import { toIdTakenError } from "../core/plant-problem.ts";
 import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
 import { JsonReader } from "../records/json-reader.ts";
 import type { PlantRecord } from "../records/record.ts";
@@ -97,7 +98,7 @@ export async function storeSeed(
     const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
     for (const [index, { plant, place }] of stored.entries()) {
       const result = results[index] ?? "conflict";
-      if (result === "conflict") return locate(idTaken(plant), place);
+      if (result === "conflict") return locate(toIdTakenError(plant.id), place);
       tally[result]++;
     }
     onProgress?.((count += stored.length));
@@ -112,13 +113,6 @@ export async function storeSeed(
     if (error !== undefined) return error;
   }
   return (await storeBatch()) ?? tally;
-}
-
-function idTaken({ id }: NewPlant): RequestError {
-  return new RequestError(
-    "idTaken",
-    `id ${id} belongs to a different plant, which was not changed`,
-  );
 }
 
 function locate({ kind, message }: RequestError, place: string): RequestError {

@@ -2,6 +2,7 @@
 import { toBearerToken } from "../auth/credential.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
 import { type NewPlant, readNewPlant } from "../core/plant.ts";
+import { toIdTakenError } from "../core/plant-problem.ts";
 import type { ConflictPolicy } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 import type { Faults } from "./faults.ts";
@@ -45,7 +46,7 @@ export async function createPlant(
   if (fullError !== undefined) return fullError;
   const create = async (): Promise<HttpResponse | RequestError> => {
     const result = await store.create(plant, context.onConflict);
-    return result === "conflict" ? idTaken(plant) : toPlantResponse(plant, result);
+    return result === "conflict" ? toIdTakenError(plant.id) : toPlantResponse(plant, result);
   };
   try {
     return await (faults === undefined ? create() : faults.perform(create));
@@ -61,13 +62,6 @@ async function readPlant(
 ): Promise<NewPlant | RequestError> {
   const body = await request.readBody(maxBodyBytes);
   return body instanceof RequestError ? body : readNewPlant(body);
-}
-
-function idTaken({ id }: NewPlant): RequestError {
-  return new RequestError(
-    "idTaken",
-    `id ${id} belongs to a different plant, which was not changed: choose another id`,
-  );
 }
 
 /** RFC 9110 section 10.1.1 defines one expectation. */

@@ -109,7 +109,7 @@ describe("storing a seed again", () => {
     expect(result).toMatchObject({
       error: 40900,
       message:
-        "plants.ndjson: record 2 at line 2: id 2 belongs to a different plant, which was not changed",
+        "plants.ndjson: record 2 at line 2: id 2 belongs to a different plant, which was not changed: choose another id",
     });
     expect(await store.get(2n)).toEqual({ id: 2n, name: "ivy" });
   });

@@ -2,7 +2,7 @@
 import { escapeUnprintable } from "../../core/quote.ts";
 import { UsageError } from "../command-error.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
-import { fitText, padText, toTextWidth, wrapText } from "./text-width.ts";
+import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
 
 /** How rows are printed. */
 export type RowStyle = "table" | "json" | "csv";
@@ -27,8 +27,6 @@ export interface RowType<Row> {
 }
 
 const gap = "  ";
-/** For a terminal that reports no width. */
-const usualColumns = 80;
 /** No terminal is wider. A longer cell is not measured to its end. */
 const maxCellWidth = 1000;
 

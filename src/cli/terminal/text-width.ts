@@ -6,6 +6,9 @@ import { escapeUnprintable } from "../../core/quote.ts";
 const maxUnitsPerColumn = 4;
 const segmenter = new Intl.Segmenter();
 
+/** Columns of a terminal that reports no width, or 0. */
+export const usualColumns = 80;
+
 /** Number of columns that printable text occupies. */
 export const toTextWidth = stringWidth;
 
@@ -41,12 +44,17 @@ export function padText(text: string, width: number): string {
 /**
  * Breaks text between words. The terminal breaks a word that is longer than a line.
  *
- * @param columns columns of the terminal; 0, of a terminal that reports none, counts as 80
+ * @param columns columns of the terminal, as it reports them
  * @param firstColumn column of the start of the text
  * @param indent column of its further lines, at most `firstColumn`
  */
-export function wrapText(text: string, columns: number, firstColumn = 0, indent = 0): string {
-  const width = columns || 80;
+export function wrapText(
+  text: string,
+  columns: number | undefined,
+  firstColumn = 0,
+  indent = 0,
+): string {
+  const width = columns || usualColumns;
   let wrapped = "";
   let column = firstColumn;
   let space = "";

@@ -27,12 +27,19 @@ const confirmations = {
   unknown: (plant: string) => `${plant} is in the store`,
 } as const;
 
+/** The file of `--rejects` for a single plant. */
+interface PlantRejects {
+  /** Empties the file, before the plant is sent. */
+  open(): Promise<void>;
+  /** Appends the plant. */
+  add(): Promise<void>;
+}
+
 /**
  * Creates a plant.
  *
  * @param place name of the input; undefined for flags, which messages name themselves
- * @param openRejects prepares to keep the plant, before it is sent; the function that it returns is called if the plant is
- *   rejected or failed, before that is printed
+ * @param rejects receives the plant if it is rejected or failed, before that is printed
  * @returns the exit code, after the result is printed
  * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
  */
@@ -40,11 +47,11 @@ export async function createOne(
   plant: NewPlant | Rejection,
   place: string | undefined,
   run: CreateRun,
-  openRejects: () => Promise<() => Promise<void>> = async () => async () => {},
+  rejects?: PlantRejects,
 ): Promise<number> {
   if ("message" in plant) {
-    const keep = await openRejects();
-    await keep();
+    await rejects?.open();
+    await rejects?.add();
     await printError(plant, place === undefined ? [] : [`in ${place}`], run);
     return exitCodes.invalidPlant.code;
   }
@@ -55,19 +62,19 @@ export async function createOne(
     return exitCodes.done.code;
   }
   if (options.many.isDryRun) {
-    await openRejects();
+    await rejects?.open();
     return printPlant(plant, plant.id, "valid", run);
   }
   const { token, source } = await findTokenToSend(run);
   // Only now: without a token, the file of an earlier run stays as it is.
-  const keep = await openRejects();
+  await rejects?.open();
   run.isSent = true;
   const outcome = await send(plant, token, run).catch(async (error: unknown) => {
-    if (error instanceof UnavailableError) await keep();
+    if (error instanceof UnavailableError) await rejects?.add();
     throw error;
   });
   if (outcome.ok) return printPlant(outcome.plant, plant.id, outcome.result, run);
-  await keep();
+  await rejects?.add();
   await printError(outcome.error, toDetails(outcome, source, options.baseUrl), run);
   return toExitCode(outcome.error.error);
 }

@@ -129,14 +129,16 @@ async function createSingle(record: PlacedRecord | undefined, run: ManyRun): Pro
   if (record !== undefined && !isQuiet && !isStrict) {
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
-  let rejects: RejectsFile | undefined;
-  const openRejects = async () => {
-    rejects = await openRejectsFile(run);
-    return async () => rejects?.add(record ? [record] : []);
+  let file: RejectsFile | undefined;
+  const rejects = {
+    open: async () => {
+      file = await openRejectsFile(run);
+    },
+    add: async () => file?.add(record ? [record] : []),
   };
   try {
-    return await createOne(plant, toInputName(run.paths[0] ?? "-"), run, openRejects);
+    return await createOne(plant, toInputName(run.paths[0] ?? "-"), run, rejects);
   } finally {
-    await rejects?.close();
+    await file?.close();
   }
 }

@@ -1,4 +1,5 @@
 /** Reports members of records that are not part of a plant. They are often misspelled. */
+import { findClosestWord } from "../../../core/closest-word.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { PlantRecord } from "../../../records/record.ts";
 
@@ -12,10 +13,6 @@ const knownMembers = ["id", "name", "tag"];
 const silentMembers = ["cursor"];
 /** Largest number of names that are reported each; a program may put data into names. */
 const maxNames = 10;
-/** Largest number of edits at which a name is similar. */
-const maxEdits = 2;
-/** Length of the longest known member plus {@link maxEdits}. */
-const longestSimilar = 6;
 
 /** Returns the unknown members of a record. */
 export function findUnknownMembers({
@@ -26,7 +23,7 @@ export function findUnknownMembers({
 
 /** Describes an unknown member in one line. */
 export function describeUnknownMember(name: string): string {
-  const known = findSimilar(name);
+  const known = findClosestWord(name, knownMembers);
   const advice = known === undefined ? "a plant has id, name and tag" : `did you mean "${known}"?`;
   return `unknown member "${quoteInput(name)}": ${advice}`;
 }
@@ -63,25 +60,4 @@ export class UnknownMembers {
     if (this.#others > 0) lines.push(`other unknown members: ${this.#others}`);
     return lines;
   }
-}
-
-function findSimilar(name: string): string | undefined {
-  if (name.length > longestSimilar) return undefined;
-  const candidates = knownMembers
-    .map((known) => ({ known, edits: countEdits(name.toLowerCase(), known) }))
-    .filter(({ known, edits }) => edits <= maxEdits && edits < Math.min(name.length, known.length));
-  return candidates.toSorted((one, other) => one.edits - other.edits)[0]?.known;
-}
-
-/** Counts insertions, deletions and replacements. The texts are short, so the recursion is small. */
-function countEdits(one: string, other: string): number {
-  if (one === "" || other === "") return one.length + other.length;
-  const [shortOne, shortOther] = [one.slice(1), other.slice(1)];
-  if (one[0] === other[0]) return countEdits(shortOne, shortOther);
-  const pairs = [
-    [shortOne, shortOther],
-    [shortOne, other],
-    [one, shortOther],
-  ] as const;
-  return 1 + Math.min(...pairs.map(([left, right]) => countEdits(left, right)));
 }

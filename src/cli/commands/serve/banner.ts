@@ -14,7 +14,6 @@ export interface BannerRow {
 }
 
 const indent = "  ";
-const usualColumns = 80;
 
 /** Prints rows on stderr. A stdout on the same terminal continues the last one with the URL. */
 export async function printBanner(
@@ -28,12 +27,7 @@ export async function printBanner(
   const column = indent.length + width + indent.length;
   const start = ({ label }: BannerRow): string => `${indent}${dim(label.padEnd(width))}${indent}`;
   const lines = rows.map((row) => {
-    const text = wrapText(
-      escapeUnprintable(row.text ?? ""),
-      stderr.columns || usualColumns,
-      column,
-      column,
-    );
+    const text = wrapText(escapeUnprintable(row.text ?? ""), stderr.columns, column, column);
     const below = row.line === undefined ? [] : [" ".repeat(column) + escapeUnprintable(row.line)];
     return [start(row) + text, ...below].join("\n");
   });

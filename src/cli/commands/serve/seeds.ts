@@ -88,8 +88,5 @@ function toCommandError({ error, message }: RequestError): CommandError {
   if (error !== errorTable.idTaken.error) {
     return new CommandError("invalidPlant", `--seed: ${message}`);
   }
-  return new CommandError(
-    "idTaken",
-    `--seed: ${message}; --on-conflict replace stores the new plant`,
-  );
+  return new CommandError("idTaken", `--seed: ${message}, or start with --on-conflict replace`);
 }

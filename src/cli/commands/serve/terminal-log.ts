@@ -23,7 +23,7 @@ export function createTerminalFormat(
 
   function toLine(text: string): string {
     const time = new Date().toTimeString().slice(0, timeColumns - 1);
-    return `${dim(time)} ${wrapText(text, screen.columns || 80, timeColumns, timeColumns)}\n`;
+    return `${dim(time)} ${wrapText(text, screen.columns, timeColumns, timeColumns)}\n`;
   }
 
   return {

@@ -1,0 +1,36 @@
+/** Finds the word that was probably meant by a misspelled one. */
+
+/** Largest number of edits at which words are similar. */
+const maxEdits = 2;
+
+/**
+ * Returns the known word that is most similar to an unknown one, regardless of case.
+ *
+ * @returns undefined if no known word is within two edits, or if all of its letters would have to change
+ */
+export function findClosestWord(word: string, known: readonly string[]): string | undefined {
+  let closest: string | undefined;
+  let fewest = maxEdits + 1;
+  for (const each of known) {
+    if (Math.abs(each.length - word.length) > maxEdits) continue;
+    const edits = countEdits(word.toLowerCase(), each.toLowerCase());
+    if (edits >= fewest || edits >= Math.min(word.length, each.length)) continue;
+    closest = each;
+    fewest = edits;
+  }
+  return closest;
+}
+
+/** Number of insertions, deletions and replacements that turn one word into the other (Levenshtein distance). */
+function countEdits(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [row, letter] of Array.from(from).entries()) {
+    const current = [row + 1];
+    for (const [column, other] of Array.from(to).entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}
