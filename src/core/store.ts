@@ -76,6 +76,10 @@ interface StoreParts {
   listTokens(): Promise<readonly TokenRecord[]>;
   /** Revokes a token durably. Does not change a revoked token. */
   revokeToken(digest: string, revokedAtMs: number): Promise<void>;
+  /** Makes a token expire durably at a time, unless it expires earlier already. */
+  expireToken(digest: string, expiresAtMs: number): Promise<void>;
+  /** Removes tokens durably; skips unknown digests. */
+  removeTokens(digests: readonly string[]): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   noteTokenUses(digests: readonly string[], day: number): Promise<void>;
   /**

@@ -125,6 +125,8 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
     addToken: (token) => accept(() => engine.addToken(token)),
     listTokens: () => accept(() => engine.listTokens()),
     revokeToken: (digest, revokedAtMs) => accept(() => engine.revokeToken(digest, revokedAtMs)),
+    expireToken: (digest, expiresAtMs) => accept(() => engine.expireToken(digest, expiresAtMs)),
+    removeTokens: (digests) => accept(() => engine.removeTokens(digests)),
     noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
     ...(engine.clear && {
       clear: () => accept(() => lastCommit.then(() => engine.clear?.())),

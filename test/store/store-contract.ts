@@ -339,6 +339,29 @@ export function describeStoreContract(
       expect(tokens.map(({ revokedAtMs }) => revokedAtMs)).toEqual([5, undefined]);
     });
 
+    it("with the earliest expiry that was set, which never lengthens a life", async () => {
+      const store = await openStore();
+      await store.addToken(token);
+      await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
+      await store.expireToken(digest, 50);
+      await store.expireToken(digest, 90);
+      await store.expireToken(digest, 20);
+      const tokens = await store.listTokens();
+      expect(tokens.map(({ expiresAtMs }) => expiresAtMs)).toEqual([20, undefined]);
+    });
+
+    it("except removed ones, which can be added again", async () => {
+      const store = await openStore();
+      for (const name of ["a", "b\0", "c"]) await store.addToken({ ...token, digest: name });
+      await store.removeTokens(["a", "b\0", "unknown"]);
+      await store.removeTokens([]);
+      const tokens = await store.listTokens();
+      expect(tokens.map((listed) => listed.digest)).toEqual(["c"]);
+      await store.addToken({ ...token, digest: "a", name: "again" });
+      const later = await store.listTokens();
+      expect(later.map(({ name }) => name)).toContain("again");
+    });
+
     it("with the latest day on which each was used", async () => {
       const store = await openStore();
       for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
@@ -352,6 +375,8 @@ export function describeStoreContract(
     it("and passes over changes of those that are not there", async () => {
       const store = await openStore();
       await store.revokeToken(digest, 5);
+      await store.expireToken(digest, 5);
+      await store.removeTokens([digest]);
       await store.noteTokenUses([digest], 20_000);
       expect(await store.listTokens()).toEqual([]);
     });
@@ -400,6 +425,8 @@ export function describeStoreContract(
       ["addToken", (store) => store.addToken(token)],
       ["listTokens", (store) => store.listTokens()],
       ["revokeToken", (store) => store.revokeToken(digest, 1)],
+      ["expireToken", (store) => store.expireToken(digest, 1)],
+      ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
     ])("and then refuses %s", async (_, call) => {
       const store = await openStore();

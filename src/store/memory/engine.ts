@@ -44,6 +44,15 @@ export function createMemoryEngine(): StoreEngine {
       if (token === undefined || token.revokedAtMs !== undefined) return;
       tokens.set(digest, { ...token, revokedAtMs });
     },
+    async expireToken(digest, expiresAtMs) {
+      const token = tokens.get(digest);
+      if (token === undefined) return;
+      const earliestMs = Math.min(token.expiresAtMs ?? Number.POSITIVE_INFINITY, expiresAtMs);
+      tokens.set(digest, { ...token, expiresAtMs: earliestMs });
+    },
+    async removeTokens(digests) {
+      for (const digest of digests) tokens.delete(digest);
+    },
     async noteTokenUses(digests, day) {
       for (const digest of digests) {
         const token = tokens.get(digest);

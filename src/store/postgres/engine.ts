@@ -68,6 +68,10 @@ export function createPostgresEngine(database: Database, limits: Limits): StoreE
     listTokens: () => call(() => read(statements.findTokens)),
     revokeToken: (digest, revokedAtMs) =>
       callInOrder(() => write((client) => statements.revokeToken(client, digest, revokedAtMs))),
+    expireToken: (digest, expiresAtMs) =>
+      callInOrder(() => write((client) => statements.expireToken(client, digest, expiresAtMs))),
+    removeTokens: (digests) =>
+      callInOrder(() => write((client) => statements.removeTokens(client, digests))),
     noteTokenUses: (digests, day) =>
       call(() => write((client) => statements.noteTokenUses(client, digests, day))),
     close: () => database.close(),

@@ -154,6 +154,26 @@ export async function revokeToken(
   );
 }
 
+/** Makes a token expire at a time, unless it expires earlier already. */
+export async function expireToken(
+  client: ClientBase,
+  digest: string,
+  expiresAtMs: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE plantstore_tokens SET expires_at = $1
+    WHERE digest = $2 AND (expires_at IS NULL OR expires_at > $1)`,
+    [expiresAtMs, toSqlText(digest)],
+  );
+}
+
+/** Removes tokens. */
+export async function removeTokens(client: ClientBase, digests: readonly string[]): Promise<void> {
+  await client.query("DELETE FROM plantstore_tokens WHERE digest = ANY ($1::text[])", [
+    digests.map(toSqlText),
+  ]);
+}
+
 /** Records the day on which tokens were used, unless a later day is recorded. */
 export async function noteTokenUses(
   client: ClientBase,

@@ -35,6 +35,8 @@ export interface Connection {
   addToken(token: TokenRecord): void;
   listTokens(): readonly TokenRecord[];
   revokeToken(digest: string, revokedAtMs: number): void;
+  expireToken(digest: string, expiresAtMs: number): void;
+  removeTokens(digests: readonly string[]): void;
   noteTokenUses(digests: readonly string[], day: number): void;
   /** Searches all of the database for damage, except the order of the indexes. */
   checkSoundness(): void;
@@ -155,6 +157,17 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
       attempt(() => {
         statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
       }),
+    expireToken: (digest, expiresAtMs) =>
+      attempt(() => {
+        const time = BigInt(expiresAtMs);
+        statements.expireToken.run(time, toSqlText(digest), time);
+      }),
+    removeTokens: (digests) =>
+      attempt(() =>
+        inTransaction(database, () => {
+          for (const digest of digests) statements.removeToken.run(toSqlText(digest));
+        }),
+      ),
     noteTokenUses: (digests, day) =>
       attempt(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.

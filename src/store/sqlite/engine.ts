@@ -89,6 +89,9 @@ export async function openSqliteEngine(
     listTokens: () => writer.call("listTokens"),
     revokeToken: (digest, revokedAtMs) =>
       write(() => writer.call("revokeToken", digest, revokedAtMs)),
+    expireToken: (digest, expiresAtMs) =>
+      write(() => writer.call("expireToken", digest, expiresAtMs)),
+    removeTokens: (digests) => write(() => writer.call("removeTokens", digests)),
     noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),
     async close() {
       // One after the other: only the last connection moves the log into the file, and of two that close at once

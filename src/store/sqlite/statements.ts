@@ -62,6 +62,10 @@ export function prepareStatements(database: SqliteDatabase) {
       FROM tokens ORDER BY issued_at, rowid`),
     revokeToken: prepare(`
       UPDATE tokens SET revoked_at = ? WHERE digest = CAST(? AS TEXT) AND revoked_at IS NULL`),
+    expireToken: prepare(`
+      UPDATE tokens SET expires_at = ? WHERE digest = CAST(? AS TEXT)
+      AND (expires_at IS NULL OR expires_at > ?)`),
+    removeToken: prepare("DELETE FROM tokens WHERE digest = CAST(? AS TEXT)"),
     noteTokenUse: prepare(`
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
       AND (last_used_day IS NULL OR last_used_day < ?)`),

@@ -62,6 +62,8 @@ describe("a SQLite store", () => {
       engine.checkWritable(),
       engine.addToken(token),
       engine.revokeToken("ab", 1),
+      engine.expireToken("ab", 1),
+      engine.removeTokens(["ab"]),
     ];
     for (const call of calls) {
       await expect(call).rejects.toMatchObject({
@@ -166,6 +168,8 @@ describe("a SQLite store", () => {
         engine.checkWritable(),
         engine.addToken(token),
         engine.revokeToken("ab", 1),
+        engine.expireToken("ab", 1),
+        engine.removeTokens(["ab"]),
       ]) {
         await expect(call).rejects.toMatchObject(lost);
       }
