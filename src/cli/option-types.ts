@@ -208,14 +208,31 @@ export const waitTime: TextType<number> = {
 
 const msPerUnit: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const maxDays = 3650;
+const spans = `a time such as 90m, 12h or 30d, at most ${maxDays}d`;
+
+/** @returns undefined for invalid text */
+function parseSpan(value: string): number | undefined {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
+  const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
+  return timeMs >= 1 && timeMs <= maxDays * 86_400_000 ? timeMs : undefined;
+}
 
 /** A lifetime in milliseconds, as text such as `90m`, `12h` or `30d`: 1 minute … 10 years. */
 export const lifetime: TextType<number> = {
   parse(value) {
-    const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
-    const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
-    if (timeMs >= 1 && timeMs <= maxDays * 86_400_000) return timeMs;
-    throw invalid(value, `a time such as 90m, 12h or 30d, at most ${maxDays}d`);
+    const timeMs = parseSpan(value);
+    if (timeMs !== undefined) return timeMs;
+    throw invalid(value, spans);
   },
   format: String,
+};
+
+/** A time in milliseconds as {@link lifetime}, or 0. */
+export const graceTime: TextType<number> = {
+  parse(value) {
+    const timeMs = value === "0" ? 0 : parseSpan(value);
+    if (timeMs !== undefined) return timeMs;
+    throw invalid(value, `0 or ${spans}`);
+  },
+  format: (timeMs) => (timeMs === 0 ? "0" : `${timeMs / 3_600_000}h`),
 };

@@ -402,7 +402,31 @@ export const tokenIssueOptions = {
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `token list`. */
+/** Options of `token rotate`. */
+export const tokenRotateOptions = {
+  overlapMs: option("--overlap <time>", "Time for which the old token stays valid; 0 revokes it", {
+    type: types.graceTime,
+    default: 24 * 3_600_000,
+  }),
+  lifetimeMs: option("--expires <time>", "Time after which the new token expires: 90m or 30d", {
+    type: types.lifetime,
+    shownDefault: "the lifetime of the old token",
+  }),
+  json: tokenIssueOptions.json,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token prune`. */
+export const tokenPruneOptions = {
+  olderThanMs: option("--older-than <time>", "Only tokens that ended this long ago: 12h or 30d", {
+    type: types.graceTime,
+    default: 0,
+  }),
+  ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token list` and `token revoke`. */
 export const tokenListOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
 
 /** Options of `ping`. */

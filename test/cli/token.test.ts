@@ -264,31 +264,214 @@ describe("token revoke", () => {
   });
 });
 
-describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => {
-  it("makes no store where there is none", async () => {
-    const home = await createTemporaryDirectory();
-    const { exitCode, stdout, stderr } = await runCli(["token", ...args], { home });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain(`${join(home, ".local/share/plantstore/plants.db")} does not exist`);
-    expect(await readdir(home)).toEqual([]);
-  });
-
-  it("can't reach what memory: holds, and says why", async () => {
-    const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
-      /^error: a memory: store exists only inside its server process and cannot be (read|changed) /,
-    );
-  });
-
-  it("has a help of its own, which wrong usage names", async () => {
-    const { stdout } = await runCli(["token", args[0], "--help"]);
-    expect(stdout).toContain("--store <url>");
-    expect(stdout).toContain("Examples:");
-    expect(stdout).toContain("Exit codes:");
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    const { exitCode, stderr } = await runCli(["token", ...args, "--nonsense"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`See "plantstore token ${args[0]} --help"`);
+describe("token revoke --json", () => {
+  it("prints the token that it revoked", async () => {
+    await addTokens({ name: "ci" });
+    const { exitCode, stdout } = await runToken(["revoke", "ci", "--json"]);
+    expect(exitCode).toBe(0);
+    const [{ revokedAtMs = 0 } = {}] = await readTokens();
+    expect(JSON.parse(stdout)).toEqual({
+      name: "ci",
+      prefix: "pst_0000",
+      issued: "1970-01-01T00:00:00.000Z",
+      revoked: new Date(revokedAtMs).toISOString(),
+    });
   });
 });
+
+describe("token rotate", () => {
+  const names = async () => (await readTokens()).map(({ name, prefix }) => `${name} ${prefix}`);
+
+  it("issues a token with the same name, and lets the old one expire after a day", async () => {
+    await addTokens({ name: "ci" }, { name: "laptop" });
+    const { exitCode, stdout, stderr } = await runToken(["rotate", "ci"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^pst_[0-9A-Za-z]{49}\n$/);
+    const [old, other, fresh] = await readTokens();
+    expect(fresh).toEqual({
+      digest: digestToken(stdout.trim()),
+      prefix: stdout.slice(0, 8),
+      name: "ci",
+      issuedAtMs: expect.any(Number) as number,
+    });
+    expect((old?.expiresAtMs ?? 0) - (fresh?.issuedAtMs ?? 0)).toBeGreaterThan(dayMs - 60_000);
+    expect(old?.expiresAtMs).toBeLessThanOrEqual(Date.now() + dayMs);
+    expect(other?.expiresAtMs).toBeUndefined();
+    expect(stderr).toMatch(/^ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
+  });
+
+  it("revokes the old token with --overlap 0", async () => {
+    await addTokens({ name: "ci" });
+    const { stderr } = await runToken(["rotate", "ci", "--overlap", "0"]);
+    expect(stderr).toBe("revoked ci (pst_0000): servers reject it within one second\n");
+    const states = (await readTokens()).map(({ revokedAtMs }) => typeof revokedAtMs);
+    expect(states).toEqual(["number", "undefined"]);
+  });
+
+  it("never lengthens the life of the old token", async () => {
+    const soon = Date.now() + 3_600_000;
+    await addTokens({ name: "ci", expiresAtMs: soon });
+    await runToken(["rotate", "ci", "--overlap", "30d"]);
+    expect((await readTokens())[0]?.expiresAtMs).toBe(soon);
+  });
+
+  it("gives the new token the lifetime of the old one, unless --expires is given", async () => {
+    const issuedAtMs = Date.now() - dayMs;
+    await addTokens({ name: "ci", issuedAtMs, expiresAtMs: issuedAtMs + 30 * dayMs });
+    await runToken(["rotate", "ci"]);
+    await runToken(["rotate", "ci", "--expires", "90m"]);
+    const lifetimes = (await readTokens()).map((token) => {
+      return (token.expiresAtMs ?? 0) - token.issuedAtMs;
+    });
+    expect(lifetimes.at(-1)).toBe(90 * 60_000);
+    // The token between them was rotated too.
+    expect(lifetimes.at(-2)).toBeLessThanOrEqual(dayMs + 60_000);
+    const [first] = lifetimes;
+    expect(first).toBeLessThan(30 * dayMs);
+  });
+
+  it("ends every active token with the name, and no other", async () => {
+    await addTokens({ name: "ci" }, { name: "ci", revokedAtMs: 5 }, { name: "ci" }, { name: "c" });
+    await runToken(["rotate", "ci", "--overlap", "0"]);
+    const isRevoked = (await readTokens()).map(({ revokedAtMs }) => revokedAtMs !== undefined);
+    expect(isRevoked).toEqual([true, true, true, false, false]);
+    expect((await readTokens())[1]?.revokedAtMs).toBe(5);
+  });
+
+  it("ends only one of several with the same name, found by its prefix", async () => {
+    await addTokens({ name: "ci" }, { name: "ci" });
+    await runToken(["rotate", "pst_0001", "--overlap", "0"]);
+    const tokens = await readTokens();
+    expect(tokens.map(({ revokedAtMs }) => revokedAtMs !== undefined)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(tokens.at(-1)?.name).toBe("ci");
+  });
+
+  it("prints the new token and the old ones as JSON with --json", async () => {
+    await addTokens({ name: "ci" });
+    const { stdout } = await runToken(["rotate", "ci", "--json"]);
+    const report = JSON.parse(stdout) as { token: string };
+    const [old] = await readTokens();
+    expect(report).toEqual({
+      token: expect.stringMatching(/^pst_/) as unknown,
+      name: "ci",
+      prefix: report.token.slice(0, 8),
+      issued: expect.any(String) as unknown,
+      replaces: [
+        {
+          name: "ci",
+          prefix: "pst_0000",
+          issued: "1970-01-01T00:00:00.000Z",
+          expires: new Date(old?.expiresAtMs ?? 0).toISOString(),
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ["unknown", {}, 'no token matches "unknown": "plantstore token list" shows names and prefixes'],
+    ["", {}, 'no token matches ""'],
+    ["ci", { revokedAtMs: 5 }, '"ci" was revoked: issue a new one with "plantstore token issue"'],
+    ["ci", { expiresAtMs: 5 }, '"ci" expired: issue a new one with "plantstore token issue"'],
+  ])("rejects %j if the token is %j, and issues nothing", async (wanted, state, problem) => {
+    await addTokens({ name: "ci", ...state });
+    const { exitCode, stdout, stderr } = await runToken(["rotate", wanted]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(`error: ${problem}`);
+    expect(await names()).toEqual(["ci pst_0000"]);
+  });
+
+  it.each(["", "1", "5s", "-1h", "3651d"])("rejects --overlap %j", async (text) => {
+    await addTokens({ name: "ci" });
+    const { exitCode, stderr } = await runToken(["rotate", "ci", `--overlap=${text}`]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(
+      `--overlap must be 0 or a time such as 90m, 12h or 30d, at most 3650d (got "${text}")`,
+    );
+    expect(await names()).toEqual(["ci pst_0000"]);
+  });
+
+  it("leaves the old token unchanged if the new one cannot be printed", async () => {
+    await addTokens({ name: "ci" });
+    const run = startCli(["token", "rotate", "ci"], { env: { PLANTSTORE_STORE: storeUrl } });
+    run.closeStdout();
+    expect((await run.finished).exitCode).toBe(141);
+    const [old, fresh] = await readTokens();
+    expect(old).toEqual({ digest: "0", prefix: "pst_0000", name: "ci", issuedAtMs: 0 });
+    expect(fresh?.revokedAtMs).toBeTypeOf("number");
+  });
+});
+
+describe("token prune", () => {
+  const hourAgo = Date.now() - 3_600_000;
+  const tokens: readonly Partial<TokenRecord>[] = [
+    { name: "active", expiresAtMs: Date.now() + dayMs },
+    { name: "forever" },
+    { name: "expired", expiresAtMs: hourAgo },
+    { name: "revoked", revokedAtMs: Date.now() - 2 * dayMs, expiresAtMs: Date.now() + dayMs },
+  ];
+  const names = async () => (await readTokens()).map(({ name }) => name);
+
+  it("removes expired and revoked tokens, and prints them as JSON", async () => {
+    await addTokens(...tokens);
+    const { exitCode, stdout, stderr } = await runToken(["prune"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const removed = stdout.trimEnd().split("\n");
+    expect(removed.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { name: "expired", state: "expired" },
+      { name: "revoked", state: "revoked" },
+    ]);
+    expect(await names()).toEqual(["active", "forever"]);
+  });
+
+  it("keeps tokens that ended later than --older-than", async () => {
+    await addTokens(...tokens);
+    await runToken(["prune", "--older-than", "1d"]);
+    expect(await names()).toEqual(["active", "forever", "expired"]);
+  });
+
+  it("prints a table and the number of tokens on a terminal", async () => {
+    await addTokens(...tokens);
+    const terminals = { stdout: true, stderr: true };
+    const { stdout, stderr } = await runToken(["prune"], { terminals });
+    expect(stdout).toMatch(/^NAME +PREFIX .*\nexpired .*\nrevoked .*\n$/);
+    expect(stderr).toBe("removed 2 tokens\n");
+    const again = await runToken(["prune"], { terminals });
+    expect(again).toEqual({ exitCode: 0, stdout: "", stderr: "nothing to remove\n" });
+  });
+});
+
+describe.each([["issue"], ["list"], ["revoke", "ci"], ["rotate", "ci"], ["prune"]])(
+  "token %s",
+  (...args) => {
+    it("makes no store where there is none", async () => {
+      const home = await createTemporaryDirectory();
+      const { exitCode, stdout, stderr } = await runCli(["token", ...args], { home });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toContain(`${join(home, ".local/share/plantstore/plants.db")} does not exist`);
+      expect(await readdir(home)).toEqual([]);
+    });
+
+    it("can't reach what memory: holds, and says why", async () => {
+      const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(
+        /^error: a memory: store exists only inside its server process and cannot be (read|changed) /,
+      );
+    });
+
+    it("has a help of its own, which wrong usage names", async () => {
+      const { stdout } = await runCli(["token", args[0], "--help"]);
+      expect(stdout).toContain("--store <url>");
+      expect(stdout).toContain("Examples:");
+      expect(stdout).toContain("Exit codes:");
+      for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+      const { exitCode, stderr } = await runCli(["token", ...args, "--nonsense"]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(`See "plantstore token ${args[0]} --help"`);
+    });
+  },
+);

@@ -49,4 +49,24 @@ describe.each<[string, () => Promise<string>]>([
       { name: "ci", state: "revoked", lastUsed: aDay },
     ]);
   });
+
+  it("accepts both tokens after a rotation with an overlap, and only the new one without", async () => {
+    const { run, create } = await startServer(await toStore());
+    const first = await run(["token", "issue", "--name", "ci"]);
+    const second = await run(["token", "rotate", "ci"]);
+    await sleep(1000);
+    expect(await create(first.stdout)).toMatchObject({ code: 0 });
+    expect(await create(second.stdout)).toMatchObject({ code: 0 });
+
+    const third = await run(["token", "rotate", "ci", "--overlap", "0"]);
+    await sleep(1000);
+    expect(await create(third.stdout)).toMatchObject({ code: 0 });
+    for (const old of [first, second]) {
+      expect((await create(old.stdout)).stdout).toContain('"error":40102');
+    }
+    const pruned = await run(["token", "prune"]);
+    expect(pruned.stdout.trimEnd().split("\n")).toHaveLength(2);
+    await sleep(1000);
+    expect((await create(first.stdout)).stdout).toContain('"error":40102');
+  });
 });

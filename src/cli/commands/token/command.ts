@@ -1,7 +1,12 @@
-/** Declares the commands for the owner of a store: `token issue`, `token list` and `token revoke`. */
+/** Declares the commands for the owner of a store: `token issue`, `list`, `rotate`, `revoke` and `prune`. */
 import { type Command, commandGroups, describeVariables } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { storeOption, tokenIssueOptions, tokenListOptions } from "../../options.ts";
+import {
+  tokenIssueOptions,
+  tokenListOptions,
+  tokenPruneOptions,
+  tokenRotateOptions,
+} from "../../options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 
@@ -45,31 +50,65 @@ const revokeCommand: Command = {
   description:
     "Revokes the token with a name or a prefix. Running servers reject the token within one second.",
   arguments: [{ name: "<token>", help: "Token name or prefix" }],
-  options: storeOption,
+  options: tokenListOptions,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh"],
   environment,
-  exitCodes: storeExitCodes,
+  exitCodes: [...storeExitCodes, "outputClosed"],
   run: async (run) => (await import("./revoke.ts")).revokeToken(run),
+};
+
+const rotateCommand: Command = {
+  name: "rotate",
+  summary: "Replace a token by a new one with the same name",
+  description: `Issues a token with the name of another one and prints it on standard output.
+Every active token with this name expires after --overlap, so that its users have
+time to change; one that expires earlier keeps its time. A prefix selects one token
+of several with the same name. Running servers follow within one second.`,
+  arguments: [{ name: "<token>", help: "Token name or prefix" }],
+  options: tokenRotateOptions,
+  examples: [
+    "plantstore token rotate ci > ci.token",
+    "plantstore token rotate ci --overlap 7d --expires 90d --json",
+    "plantstore token rotate leaked --overlap 0",
+    "plantstore token rotate first | plantstore login",
+  ],
+  environment,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./rotate.ts")).rotateToken(run),
+};
+
+const pruneCommand: Command = {
+  name: "prune",
+  summary: "Remove expired and revoked tokens",
+  description: `Removes expired and revoked tokens from a store and prints them: as a table on a
+terminal, otherwise as one line of JSON per token. Active tokens stay.`,
+  options: tokenPruneOptions,
+  examples: ["plantstore token prune", "plantstore token prune --older-than 30d --json"],
+  environment,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./prune.ts")).pruneTokens(run),
 };
 
 /** `plantstore token`. */
 export const tokenCommand: Command = {
   name: "token",
   group: commandGroups.local,
-  summary: "Issue, list and revoke tokens of a store",
+  summary: "Issue, list, rotate and revoke tokens of a store",
   description: `Manages the tokens of a store, which decide who can create plants. Opens the
 store itself, without a server. Running servers follow within one second.`,
   examples: [
     "plantstore token issue --name ci --expires 30d",
     "plantstore token list",
+    "plantstore token rotate ci",
     "plantstore token revoke ci",
   ],
   exitCodes: storeExitCodes,
-  commands: [issueCommand, listCommand, revokeCommand],
+  commands: [issueCommand, listCommand, rotateCommand, revokeCommand, pruneCommand],
   hints: {
     create: `"plantstore token issue" issues a token`,
     add: `"plantstore token issue" issues a token`,
     delete: `"plantstore token revoke" revokes a token`,
     remove: `"plantstore token revoke" revokes a token`,
+    renew: `"plantstore token rotate" replaces a token`,
   },
 };

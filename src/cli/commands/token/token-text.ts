@@ -83,6 +83,7 @@ function toDay(day: number): string {
   return toDate(day * dayMs);
 }
 
-function toMinute(timeMs: number): string {
+/** A time in UTC, to the minute. */
+export function toMinute(timeMs: number): string {
   return `${toTime(timeMs).slice(0, 16).replace("T", " ")} UTC`;
 }

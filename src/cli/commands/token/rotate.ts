@@ -1,0 +1,88 @@
+/** `plantstore token rotate`: issues the successor of a token, and ends the old one after an overlap. */
+import { quoteInput } from "../../../core/quote.ts";
+import type { PlantStore, TokenRecord } from "../../../core/store.ts";
+import type { Run } from "../../command.ts";
+import { CommandError } from "../../command-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { tokenRotateOptions } from "../../options.ts";
+import { readOptions, type Values } from "../../settings.ts";
+import { changeStore } from "../../store-access.ts";
+import { findMatches, noMatch } from "./find-tokens.ts";
+import { addNewToken } from "./new-token.ts";
+import { describeToken, isActive, toMinute, toTokenReport } from "./token-text.ts";
+
+type Options = Values<typeof tokenRotateOptions>;
+
+/**
+ * Issues a token with the name of another one and prints it. Every active token that the name or the prefix matches
+ * expires after the overlap, or earlier if it would anyway. They stay as they are if the new token cannot be printed.
+ *
+ * @returns the exit code
+ * @throws CommandError if no token matches, or none is active; OutputError
+ */
+export async function rotateToken({ flags, operands, io, terminal }: Run): Promise<number> {
+  const options = readOptions(tokenRotateOptions, flags, io);
+  const [wanted = ""] = operands;
+  const { issued, ended } = await changeStore(options.store, async (store) => {
+    const nowMs = Date.now();
+    const old = findActive(await store.listTokens(), wanted, nowMs);
+    const replaced = old.map((token) => toEnded(token, nowMs, options.overlapMs));
+    const { lifetimeMs = findLifetime(old), json } = options;
+    const details = { replaces: replaced.map(toTokenReport) };
+    const record = await addNewToken(
+      store,
+      { name: old[0]?.name ?? "", lifetimeMs, json, details },
+      io,
+    );
+    await endTokens(store, replaced);
+    return { issued: record, ended: replaced };
+  });
+  if (io.stderr.isTTY) {
+    await terminal.note(`issued ${describeToken(issued)}: keep the token, it is not shown again`);
+  }
+  for (const token of ended) await terminal.note(describeEnd(token));
+  return exitCodes.done.code;
+}
+
+/** @throws CommandError if no token matches, or none is active */
+function findActive(
+  tokens: readonly TokenRecord[],
+  wanted: string,
+  nowMs: number,
+): readonly TokenRecord[] {
+  const matches = findMatches(tokens, wanted);
+  const active = matches.filter((token) => isActive(token, nowMs));
+  const [last] = matches.slice(-1);
+  if (last === undefined) throw noMatch(wanted);
+  if (active.length > 0) return active;
+  const state = last.revokedAtMs === undefined ? "expired" : "was revoked";
+  const advice = 'issue a new one with "plantstore token issue"';
+  throw new CommandError("usage", `"${quoteInput(wanted)}" ${state}: ${advice}`);
+}
+
+/** The token as it is after its end was set. */
+function toEnded(token: TokenRecord, nowMs: number, overlapMs: Options["overlapMs"]): TokenRecord {
+  if (overlapMs === 0) return { ...token, revokedAtMs: nowMs };
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
+  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + overlapMs) };
+}
+
+/** The lifetime of the token that was issued last; undefined if it never expires. */
+function findLifetime(old: readonly TokenRecord[]): number | undefined {
+  const last = old.at(-1);
+  return last?.expiresAtMs === undefined ? undefined : last.expiresAtMs - last.issuedAtMs;
+}
+
+async function endTokens(store: PlantStore, tokens: readonly TokenRecord[]): Promise<void> {
+  for (const { digest, revokedAtMs, expiresAtMs } of tokens) {
+    if (revokedAtMs !== undefined) await store.revokeToken(digest, revokedAtMs);
+    else if (expiresAtMs !== undefined) await store.expireToken(digest, expiresAtMs);
+  }
+}
+
+function describeEnd(token: TokenRecord): string {
+  const { revokedAtMs, expiresAtMs = 0 } = token;
+  const name = describeToken(token);
+  if (revokedAtMs !== undefined) return `revoked ${name}: servers reject it within one second`;
+  return `${name} is valid until ${toMinute(expiresAtMs)}`;
+}
