@@ -128,6 +128,9 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
     expireToken: (digest, expiresAtMs) => accept(() => engine.expireToken(digest, expiresAtMs)),
     removeTokens: (digests) => accept(() => engine.removeTokens(digests)),
     noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
+    ...(engine.delete && {
+      delete: (ids) => accept(() => lastCommit.then(() => engine.delete?.(ids) ?? [])),
+    }),
     ...(engine.clear && {
       clear: () => accept(() => lastCommit.then(() => engine.clear?.())),
     }),

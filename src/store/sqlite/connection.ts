@@ -1,19 +1,22 @@
 /** Operations of the store on a connection to a database. */
 import { int64Max, int64Min } from "../../core/int64.ts";
 import type { NewPlant } from "../../core/plant.ts";
-import type { ConflictPolicy, CreateResult, PlantQuery, TokenRecord } from "../../core/store.ts";
+import type { CreateResult, FeedQuery, PlantQuery, TokenRecord } from "../../core/store.ts";
+import { createAll } from "./creates.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabase, openDatabaseToRead } from "./database.ts";
 import { createDamageError, toStoreError } from "./failure.ts";
-import { type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
+import { readFeed } from "./feed.ts";
+import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
+import { toPlant, toSqlInteger, toToken } from "./rows.ts";
 import {
   type ListedPlantRow,
   type PlantRow,
   prepareStatements,
   type TokenRow,
 } from "./statements.ts";
-import { fromSqlText, toSqlText } from "./text.ts";
+import { toSqlText } from "./text.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
 
 /** File to connect to. */
@@ -31,6 +34,9 @@ export interface Connection {
   commit(requests: PackedRequests): readonly CreateResult[];
   get(id: bigint): NewPlant | undefined;
   list(query: PlantQuery): PackedPlants;
+  readFeed(query: FeedQuery): PackedFeed;
+  /** @returns the ids that were deleted */
+  delete(ids: readonly bigint[]): readonly bigint[];
   checkWritable(): void;
   addToken(token: TokenRecord): void;
   listTokens(): readonly TokenRecord[];
@@ -102,29 +108,9 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
     }
   }
 
-  function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
-    const { id } = plant;
-    const name = toSqlText(plant.name);
-    const tag = plant.tag === undefined ? null : toSqlText(plant.tag);
-    if (Number(statements.insertPlant.run(id, name, tag).changes) === 1) return "created";
-    if (statements.findSamePlant.get(id, name, tag) !== undefined) return "unchanged";
-    if (onConflict === "reject") return "conflict";
-    statements.replacePlant.run(name, tag, id);
-    return "replaced";
-  }
-
   return {
-    commit: ({ ids, names, tags, policies }) =>
-      attempt(() =>
-        inTransaction(database, () =>
-          Array.from(ids, (id, index) =>
-            create(
-              { id, name: names[index] as string, tag: tags[index] },
-              policies[index] as ConflictPolicy,
-            ),
-          ),
-        ),
-      ),
+    commit: (requests) =>
+      attempt(() => inTransaction(database, () => createAll(statements, requests))),
     get: (id) =>
       attempt(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -137,6 +123,17 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
         const tagText = tag === undefined ? null : toSqlText(tag);
         const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
         return packPlants((rows as ListedPlantRow[]).map((row) => toPlant(row.id, row)));
+      }),
+    readFeed: (query) => attempt(() => readFeed(statements, query, path)),
+    delete: (ids) =>
+      attempt(() => {
+        // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
+        database.exec("PRAGMA secure_delete = ON");
+        const deleted = inTransaction(database, () =>
+          ids.filter((id) => Number(statements.deletePlant.run(id).changes) === 1),
+        );
+        checkpointWithoutReaders(database, "TRUNCATE");
+        return deleted;
       }),
     checkWritable: () => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
     addToken: (token) =>
@@ -189,16 +186,7 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
         if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
       }),
     checkpoint: () => attempt(() => Number(runCheckpoint(database, "PASSIVE").log)),
-    restartLog: () =>
-      attempt(() => {
-        // Only SQLite itself can prevent new commits while it waits.
-        database.exec(`PRAGMA busy_timeout = ${restartTimeoutMs}`);
-        try {
-          return Number(runCheckpoint(database, "RESTART").busy) === 0;
-        } finally {
-          database.exec("PRAGMA busy_timeout = 0");
-        }
-      }),
+    restartLog: () => attempt(() => checkpointWithoutReaders(database, "RESTART")),
     close: () =>
       attempt(() => {
         if (!isOpen) return;
@@ -216,31 +204,20 @@ interface CheckpointRow {
   readonly log: number | bigint;
 }
 
-function runCheckpoint(database: SqliteDatabase, mode: "PASSIVE" | "RESTART"): CheckpointRow {
+/** Copies all of the log into the database. @returns false if a reader took too long */
+function checkpointWithoutReaders(database: SqliteDatabase, mode: "RESTART" | "TRUNCATE"): boolean {
+  // Only SQLite itself can prevent new commits while it waits.
+  database.exec(`PRAGMA busy_timeout = ${restartTimeoutMs}`);
+  try {
+    return Number(runCheckpoint(database, mode).busy) === 0;
+  } finally {
+    database.exec("PRAGMA busy_timeout = 0");
+  }
+}
+
+function runCheckpoint(
+  database: SqliteDatabase,
+  mode: "PASSIVE" | "RESTART" | "TRUNCATE",
+): CheckpointRow {
   return database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as CheckpointRow;
-}
-
-function toPlant(id: bigint, { name, tag }: PlantRow): NewPlant {
-  const plant = { id, name: fromSqlText(name) };
-  return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
-}
-
-function toToken(row: TokenRow): TokenRecord {
-  return {
-    digest: fromSqlText(row.digest),
-    prefix: fromSqlText(row.prefix),
-    name: fromSqlText(row.name),
-    issuedAtMs: Number(row.issued_at),
-    expiresAtMs: fromSqlInteger(row.expires_at),
-    revokedAtMs: fromSqlInteger(row.revoked_at),
-    lastUsedDay: fromSqlInteger(row.last_used_day),
-  };
-}
-
-function toSqlInteger(value: number | undefined): bigint | null {
-  return value === undefined ? null : BigInt(value);
-}
-
-function fromSqlInteger(value: bigint | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }

@@ -1,5 +1,6 @@
 /** Opens databases with the settings that make their commits survive a power failure. */
 import { existsSync, statSync } from "node:fs";
+import { platform } from "node:os";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { syncDirectory, syncFile } from "./database-file.ts";
@@ -151,6 +152,14 @@ function checkDurability(database: SqliteDatabase, path: string): void {
  */
 function flushLog(path: string): void {
   syncFile(`${path}-wal`, "r+");
+  syncDirectory(dirname(path));
+}
+
+/** Flushes the log for a reader, which may have no permission to write to it. Without a log, nothing has to be flushed. */
+export function flushLogToRead(path: string): void {
+  if (!existsSync(`${path}-wal`)) return;
+  // Only Windows needs the permission.
+  syncFile(`${path}-wal`, platform() === "win32" ? "r+" : "r");
   syncDirectory(dirname(path));
 }
 

@@ -1,10 +1,11 @@
 /** The engine on one SQLite file. One thread writes; another one reads and does what would delay commits. */
 import { resolve } from "node:path";
-import type { StoreEngine, StoreReader } from "../../core/store.ts";
+import type { FeedEntry, FeedQuery, StoreEngine, StoreReader } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
+import { flushLogToRead } from "./database.ts";
 import { createFilesInUse } from "./files-in-use.ts";
-import { packRequests, unpackPlants } from "./packing.ts";
+import { packRequests, unpackFeed, unpackPlants } from "./packing.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { createConnectionThread } from "./thread.ts";
 
@@ -84,6 +85,7 @@ export async function openSqliteEngine(
     },
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
+    delete: (ids) => write(() => writer.call("delete", ids)),
     checkWritable: () => write(() => writer.call("checkWritable")),
     addToken: (token) => write(() => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),
@@ -114,15 +116,25 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   const absolutePath = resolve(path);
   const files = createFilesInUse(absolutePath, true, ignore);
   const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
-  const thread = createConnectionThread(absolutePath, locate, ignore);
+  let isFlushed = false;
+  // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
+  const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
   await thread.open();
+
+  async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
+    files.assertInPlace();
+    const packed = await thread.call("readFeed", query);
+    if (!isFlushed) flushLogToRead(files.locate().realPath);
+    isFlushed = true;
+    return unpackFeed(packed);
+  }
 
   return {
     get: (id) => thread.call("get", id),
     list: async (query) => unpackPlants(await thread.call("list", query)),
     listTokens: () => thread.call("listTokens"),
     checkSoundness: () => thread.call("checkSoundness"),
-    readFeed: () => Promise.reject(new Error("TODO")),
+    readFeed,
     close: () => thread.close(),
   };
 }

@@ -31,6 +31,35 @@ const steps: readonly string[] = [
   `,
   // In days since the epoch, in UTC.
   "ALTER TABLE tokens ADD COLUMN last_used_day INTEGER",
+  // The feed. Only servers of earlier versions and other programs need the triggers for inserts and updates.
+  `
+  ALTER TABLE plants ADD COLUMN seq INTEGER; -- order of commits; NULL: stored before this step
+  CREATE UNIQUE INDEX plants_by_seq ON plants (seq) WHERE seq IS NOT NULL;
+  CREATE TABLE deleted_plants (
+    id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE feed (
+    store_id TEXT NOT NULL, -- names the store in cursors
+    old_max_id INTEGER -- largest id without seq; NULL: every plant has one
+  ) STRICT;
+  INSERT INTO feed (store_id, old_max_id) SELECT lower(hex(randomblob(8))), max(id) FROM plants;
+  CREATE VIEW feed_end AS SELECT max(
+    ifnull((SELECT max(seq) FROM plants WHERE seq IS NOT NULL), 0),
+    ifnull((SELECT max(seq) FROM deleted_plants), 0)
+  ) AS seq;
+  CREATE TRIGGER plant_inserted AFTER INSERT ON plants WHEN new.seq IS NULL BEGIN
+    UPDATE plants SET seq = (SELECT seq + 1 FROM feed_end) WHERE id = new.id;
+    DELETE FROM deleted_plants WHERE id = new.id;
+  END;
+  CREATE TRIGGER plant_updated AFTER UPDATE OF name, tag ON plants WHEN new.seq IS old.seq BEGIN
+    UPDATE plants SET seq = (SELECT seq + 1 FROM feed_end) WHERE id = new.id;
+  END;
+  CREATE TRIGGER plant_deleted AFTER DELETE ON plants BEGIN
+    INSERT OR REPLACE INTO deleted_plants (id, seq)
+    SELECT old.id, max(seq, ifnull(old.seq, 0)) + 1 FROM feed_end;
+  END;
+  `,
 ];
 
 /**

@@ -1,6 +1,11 @@
 /** Plants and creates in columns, for another thread. */
 import type { NewPlant } from "../../core/plant.ts";
-import { type ConflictPolicy, type CreateRequest, StoreError } from "../../core/store.ts";
+import {
+  type ConflictPolicy,
+  type CreateRequest,
+  type FeedEntry,
+  StoreError,
+} from "../../core/store.ts";
 
 /**
  * Plants in columns, for another thread. Objects take four times as long to copy, most of it for the bigint in each of
@@ -15,6 +20,15 @@ export interface PackedPlants {
 /** Creates in columns. */
 export interface PackedRequests extends PackedPlants {
   readonly policies: readonly ConflictPolicy[];
+}
+
+/** Entries of the feed in columns. */
+export interface PackedFeed {
+  readonly ids: BigInt64Array;
+  readonly cursors: readonly string[];
+  /** Undefined for a deleted plant. */
+  readonly names: readonly (string | undefined)[];
+  readonly tags: readonly (string | undefined)[];
 }
 
 /**
@@ -42,9 +56,18 @@ export function packPlants(plants: readonly NewPlant[]): PackedPlants {
 
 /** Unpacks plants from another thread. */
 export function unpackPlants({ ids, names, tags }: PackedPlants): NewPlant[] {
+  return Array.from(ids, (id, index) => toPlant(id, names[index] as string, tags[index]));
+}
+
+/** Unpacks entries of the feed from another thread. */
+export function unpackFeed({ ids, cursors, names, tags }: PackedFeed): FeedEntry[] {
   return Array.from(ids, (id, index) => {
-    const tag = tags[index];
-    const plant = { id, name: names[index] as string };
-    return tag === undefined ? plant : { ...plant, tag };
+    const name = names[index];
+    const entry = { cursor: cursors[index] as string, id };
+    return name === undefined ? entry : { ...entry, plant: toPlant(id, name, tags[index]) };
   });
+}
+
+function toPlant(id: bigint, name: string, tag: string | undefined): NewPlant {
+  return tag === undefined ? { id, name } : { id, name, tag };
 }

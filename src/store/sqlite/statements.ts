@@ -12,6 +12,16 @@ export interface ListedPlantRow extends PlantRow {
   readonly id: bigint;
 }
 
+/** A row of `readOldPlants` and `readFeed`. */
+export interface FeedRow {
+  readonly id: bigint;
+  /** Null for a plant from before the feed. */
+  readonly seq: bigint | null;
+  /** Null for a deleted plant. */
+  readonly name: Uint8Array | null;
+  readonly tag: Uint8Array | null;
+}
+
 /** A row of `listTokens`. */
 export interface TokenRow {
   readonly digest: Uint8Array;
@@ -22,6 +32,9 @@ export interface TokenRow {
   readonly revoked_at: bigint | null;
   readonly last_used_day: bigint | null;
 }
+
+/** The statements of a connection. */
+export type Statements = ReturnType<typeof prepareStatements>;
 
 /**
  * Prepares the statements on a database. The caller must hold the database as long as the statements: once the garbage
@@ -39,12 +52,24 @@ export function prepareStatements(database: SqliteDatabase) {
 
   return {
     insertPlant: prepare(`
-      INSERT INTO plants (id, name, tag) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))
+      INSERT INTO plants (id, name, tag, seq) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
       ON CONFLICT (id) DO NOTHING`),
     findSamePlant: prepare(`
       SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
     replacePlant: prepare(`
-      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT) WHERE id = ?`),
+      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT), seq = ? WHERE id = ?`),
+    deletePlant: prepare("DELETE FROM plants WHERE id = ?"),
+    findLastSeq: prepare("SELECT seq FROM feed_end"),
+    findDeleted: prepare("SELECT 1 FROM deleted_plants LIMIT 1"),
+    forgetDeleted: prepare("DELETE FROM deleted_plants WHERE id = ?"),
+    findFeed: prepare("SELECT store_id, old_max_id FROM feed"),
+    readOldPlants: prepare(`
+      SELECT id, seq, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
+      WHERE seq IS NULL AND id >= ? AND id <= ? ORDER BY id LIMIT ?`),
+    readFeed: prepare(`
+      SELECT id, seq, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE seq > ?
+      UNION ALL SELECT id, seq, NULL, NULL FROM deleted_plants WHERE seq > ?
+      ORDER BY seq LIMIT ?`),
     findPlant: prepare(`
       SELECT CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
     // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.

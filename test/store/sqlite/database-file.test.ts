@@ -230,7 +230,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
   it.each<[string, string, (path: string) => Promise<void> | void]>([
     [
       "because it is from a newer version",
-      "is from a newer plantstore (its schema has version 1000, this plantstore has 2): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 3): install that version",
       (path) =>
         withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
     ],

@@ -98,7 +98,7 @@ describe("the schema", () => {
     const database = await openNew();
     const tables = database
       .prepare(
-        "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'",
+        "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'",
       )
       .all();
     expect(tables).toContainEqual({ name: "plants", strict: 1 });
@@ -111,6 +111,7 @@ describe("the schema", () => {
     expect(rows).toEqual([
       { version: 1, applied_at: expect.any(Number) },
       { version: 2, applied_at: expect.any(Number) },
+      { version: 3, applied_at: expect.any(Number) },
     ]);
   });
 
@@ -124,6 +125,7 @@ describe("the schema", () => {
     expect(after.prepare("SELECT * FROM migrations").all()).toEqual([
       { version: 1, applied_at: 7 },
       { version: 2, applied_at: 7 },
+      { version: 3, applied_at: 7 },
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { bundleProgram, start } from "./programs.ts";
 
@@ -44,6 +44,15 @@ describe.runIf(await canMountDisks())(
       onTestFinished(() => engine.close());
       const requests = [{ plant: { id: 2n, name }, onConflict: "reject" as const }];
       expect(await engine.commit(requests)).toEqual([result]);
+      expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
+    });
+
+    it("the plant survives a power failure once the feed had it", async () => {
+      const { disk, path } = await leaveUnflushed();
+      const reader = await openSqliteReader(path);
+      onTestFinished(() => reader.close());
+      const entries = await reader.readFeed({ limit: 9 });
+      expect(entries.map(({ id }) => id)).toEqual([1n, 2n]);
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
     });
   },

@@ -114,7 +114,7 @@ describe("a store of another version is refused, and not changed", () => {
     [
       "a newer one",
       "INSERT INTO migrations VALUES (1000, 0)",
-      "is from a newer plantstore (its schema has version 1000, this plantstore has 2): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 3): install that version",
     ],
     [
       "an older one",

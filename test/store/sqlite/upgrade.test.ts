@@ -37,7 +37,7 @@ it("an open store keeps working when a newer version adds columns with defaults"
   newer.exec(`
     ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'sun';
     ALTER TABLE tokens ADD COLUMN scope TEXT;
-    INSERT INTO migrations VALUES (3, 1792000000000)`);
+    INSERT INTO migrations VALUES (1000, 1792000000000)`);
   newer.close();
   const requests = [
     { plant: { id: 2n, name: "moss" }, onConflict: "reject" as const },

@@ -1,0 +1,206 @@
+/** The feed of a SQLite store, also of one that earlier versions and other programs write to. */
+import { copyFile, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { createOldStore } from "../../helpers/old-store.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { describeFeedContract, type OpenFeed } from "../feed-contract.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+async function createPath(): Promise<string> {
+  return join(await createTemporaryDirectory(), "plants.db");
+}
+
+async function open(path: string): Promise<OpenFeed> {
+  const store = createGroupCommit(await openSqliteEngine(path));
+  onTestFinished(() => store.close());
+  const reader = await openSqliteReader(path);
+  onTestFinished(() => reader.close());
+  return { store, reader };
+}
+
+function openRaw(path: string): SqliteDatabase {
+  const database = new DatabaseSync(path);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Reads the whole feed, in pages of two. */
+async function readFeed({ reader }: Pick<OpenFeed, "reader">, after?: string) {
+  const texts: string[] = [];
+  let last = after;
+  for (;;) {
+    const page = await reader.readFeed({ after: last, limit: 2 });
+    if (page.length === 0) return { texts, last };
+    texts.push(...page.map(({ id, plant }) => `${id} ${plant?.name ?? "deleted"}`));
+    last = page.at(-1)?.cursor;
+  }
+}
+
+describeFeedContract("sqlite", async () => open(await createPath()));
+
+describe("the feed of an upgraded store", () => {
+  async function createUpgraded(): Promise<OpenFeed & { readonly path: string }> {
+    const path = await createOldStore(2);
+    const old = new DatabaseSync(path);
+    old.exec(`
+      INSERT INTO plants VALUES (9223372036854775807, 'last', NULL), (5, 'palm', NULL);
+      INSERT INTO plants VALUES (-9223372036854775808, 'first', NULL), (-3, 'rose', NULL)`);
+    old.close();
+    return { path, ...(await open(path)) };
+  }
+
+  it("begins with the plants from before, in the order of their ids", async () => {
+    const feed = await createUpgraded();
+    await feed.store.create({ id: 2n, name: "moss" }, "reject");
+    const { texts } = await readFeed(feed);
+    expect(texts).toEqual([
+      "-9223372036854775808 first",
+      "-3 rose",
+      "1 fern",
+      "5 palm",
+      "9223372036854775807 last",
+      "2 moss",
+    ]);
+  });
+
+  it("moves plants from before to the end when they are replaced or deleted", async () => {
+    const feed = await createUpgraded();
+    const [first] = await feed.reader.readFeed({ limit: 1 });
+    await feed.store.create({ id: -3n, name: "moss" }, "replace");
+    await feed.store.create({ id: -(2n ** 63n), name: "moss" }, "replace");
+    await feed.store.delete?.([5n]);
+    const { texts } = await readFeed(feed, first?.cursor);
+    expect(texts).toEqual([
+      "1 fern",
+      "9223372036854775807 last",
+      "-3 moss",
+      "-9223372036854775808 moss",
+      "5 deleted",
+    ]);
+  });
+
+  it("continues after the last plant from before", async () => {
+    const feed = await createUpgraded();
+    const { last } = await readFeed(feed);
+    expect(await feed.reader.readFeed({ after: last, limit: 9 })).toEqual([]);
+    await feed.store.create({ id: 2n, name: "moss" }, "reject");
+    expect((await readFeed(feed, last)).texts).toEqual(["2 moss"]);
+  });
+
+  it("has what servers of the earlier version store meanwhile", async () => {
+    const feed = await createUpgraded();
+    const old = openRaw(feed.path);
+    const { last } = await readFeed(feed);
+    old.exec("INSERT INTO plants (id, name, tag) VALUES (7, 'moss', NULL) ON CONFLICT DO NOTHING");
+    await feed.store.create({ id: 6n, name: "palm" }, "reject");
+    old.exec("INSERT INTO plants (id, name, tag) VALUES (8, 'rose', NULL) ON CONFLICT DO NOTHING");
+    old.exec("INSERT INTO plants (id, name, tag) VALUES (6, 'rose', NULL) ON CONFLICT DO NOTHING");
+    old.exec("UPDATE plants SET name = 'lily', tag = NULL WHERE id = 7");
+    old.exec("UPDATE plants SET name = 'lily', tag = NULL WHERE id = 1");
+    await feed.store.delete?.([8n]);
+    old.exec("INSERT INTO plants (id, name, tag) VALUES (8, 'fern', NULL) ON CONFLICT DO NOTHING");
+    expect((await readFeed(feed, last)).texts).toEqual(["6 palm", "7 lily", "1 lily", "8 fern"]);
+  });
+});
+
+describe("the feed of a SQLite store", () => {
+  it("has an entry for a plant that another program deletes", async () => {
+    const path = await createPath();
+    const feed = await open(path);
+    for (const id of [1n, 2n]) await feed.store.create({ id, name: "fern" }, "reject");
+    const { last } = await readFeed(feed);
+    openRaw(path).exec("DELETE FROM plants WHERE id = 2");
+    expect((await readFeed(feed, last)).texts).toEqual(["2 deleted"]);
+  });
+
+  it("continues after the store was closed and opened again", async () => {
+    const path = await createPath();
+    const before = await open(path);
+    for (const id of [2n, 1n]) await before.store.create({ id, name: "fern" }, "reject");
+    const { last } = await readFeed(before);
+    await before.store.delete?.([1n]);
+    await before.reader.close();
+    await before.store.close();
+
+    const after = await open(path);
+    await after.store.create({ id: 3n, name: "fern" }, "reject");
+    expect((await readFeed(after, last)).texts).toEqual(["1 deleted", "3 fern"]);
+  });
+
+  it("rejects a cursor from after the backup that was restored", async () => {
+    const path = await createPath();
+    const before = await open(path);
+    await before.store.create({ id: 1n, name: "fern" }, "reject");
+    await before.reader.close();
+    await before.store.close();
+    const backup = `${path}.backup`;
+    await copyFile(path, backup);
+    const later = await open(path);
+    const { last } = await readFeed(later);
+    await later.store.create({ id: 2n, name: "fern" }, "reject");
+    const { last: ahead } = await readFeed(later);
+
+    const restored = await open(backup);
+    expect(await restored.reader.readFeed({ after: last, limit: 9 })).toEqual([]);
+    await expect(restored.reader.readFeed({ after: ahead, limit: 9 })).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringContaining("it is ahead of the store"),
+    });
+  });
+
+  it("ends with an error when the file is moved away", async () => {
+    const path = await createPath();
+    const { reader } = await open(path);
+    await reader.readFeed({ limit: 1 });
+    await rename(path, `${path}.old`);
+    await expect(reader.readFeed({ limit: 1 })).rejects.toMatchObject({
+      name: "StoreError",
+      message: `the store ${path} was removed or replaced while it was in use: put it back, or restart plantstore`,
+    });
+  });
+
+  it("rejects malformed positions", async () => {
+    const { store, reader } = await open(await createPath());
+    await store.create({ id: 1n, name: "fern" }, "reject");
+    const [entry] = await reader.readFeed({ limit: 1 });
+    const storeId = entry?.cursor.slice(0, -1);
+    const tooLarge = "9223372036854775808";
+    const positions = [
+      "1.5",
+      "-1",
+      "0",
+      "+1",
+      " 1",
+      "01",
+      "1 ",
+      tooLarge,
+      "old:",
+      "old:x",
+      "old:-0",
+    ];
+    for (const position of positions) {
+      const reading = reader.readFeed({ after: `${storeId}${position}`, limit: 1 });
+      await expect(reading, position).rejects.toThrow(`${position}": it is malformed`);
+    }
+  });
+});
+
+it("a deleted plant is neither in the files of the store nor in its log", async () => {
+  const path = await createPath();
+  const { store, reader } = await open(path);
+  const name = "a name that is personal";
+  for (let id = 1n; id <= 50n; id++) await store.create({ id, name: `${name} ${id}` }, "reject");
+  const long = name.repeat(1000);
+  await store.create({ id: 51n, name: long }, "reject");
+  expect((await reader.get(51n))?.name).toBe(long);
+  await store.delete?.(Array.from({ length: 51 }, (_, index) => BigInt(index + 1)));
+  for (const suffix of ["", "-wal"]) {
+    expect((await readFile(path + suffix)).includes(name)).toBe(false);
+  }
+});
