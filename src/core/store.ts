@@ -45,7 +45,7 @@ export interface PlantQuery {
 }
 
 /** An entry of the feed: the latest commit of an id. */
-interface FeedEntry {
+export interface FeedEntry {
   /** Position in the order of commits. It names the store, and another store rejects it. */
   readonly cursor: string;
   readonly id: bigint;
@@ -54,7 +54,7 @@ interface FeedEntry {
 }
 
 /** Selects entries of the feed. */
-interface FeedQuery {
+export interface FeedQuery {
   /** Selects only entries after this cursor. */
   readonly after?: string | undefined;
   /** Maximum number of entries; at least 1. */
