@@ -204,8 +204,8 @@ function onParentExit(handler: () => void): void {
 }
 
 /**
- * @returns "" for another program, a shell that ended, and a system without /proc, where shells run the program in their
- *   place; undefined if it cannot be read now, for example because too many files are open
+ * @returns "" for another program or a shell that ended, and without /proc: there, shells replace themselves with the
+ *   program. Undefined if it cannot be read now, for example because too many files are open
  */
 function readParentOfShell(processId: number): string | undefined {
   try {

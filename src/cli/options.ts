@@ -1,6 +1,6 @@
 /**
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
- * manual page, completion and `doctor` are made from it. What a program can set too comes from `library/options.ts`.
+ * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/options.ts`.
  */
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
@@ -106,7 +106,7 @@ export const serveOptions = {
   }),
   onConflict: setting(
     "--on-conflict <policy>",
-    "What to do if an id belongs to a different plant: reject or replace",
+    "Policy for an id that belongs to a different plant: reject or replace",
     { ...plants, ...storeOptions.onConflict },
   ),
   store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
@@ -442,7 +442,7 @@ export const pingOptions = {
 /** Options of `status`. */
 export const statusOptions = { ...jsonOption, ...loginOptions } as const satisfies Options;
 
-/** What `doctor` reports. */
+/** Options for the report of `doctor`. */
 export const doctorReportOptions = {
   ...jsonOption,
   verbose: option("-v, --verbose", "Print all settings and their sources too", {

@@ -78,9 +78,9 @@ function isCreated(result: ItemResult): boolean {
  * Creates plants. Plants with the same id are sent one after the other. Items are read only as fast as plants are created
  * and outcomes are taken.
  *
- * The run stops if the token is rejected, if another server responds, and if the store stays unavailable: a plant has no
- * retries left, and since its first failure no other plant got a decision. Unless the server cannot be reached, that takes
- * at least {@link minFailedAttempts}.
+ * The run stops if the token is rejected, if another server responds, or if the store stays unavailable. The store stays
+ * unavailable if a plant has no retries left, and no other plant got a decision since its first failure. Unless the server
+ * cannot be reached, that takes at least {@link minFailedAttempts}.
  *
  * @param items in the groups in which they arrive
  * @returns outcomes in the order of the items, as soon as they are known

@@ -1,4 +1,4 @@
-/** What the number of an Error means for the client. */
+/** Sorts error numbers by what a client has to do. */
 import { errorTable } from "../core/errors.ts";
 
 /**

@@ -7,7 +7,7 @@ const maxDelayMs = 5000;
 const maxRetryAfterMs = 10_000;
 
 /**
- * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half, and at least
+ * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half. It is at least
  * the time that the server asked for, up to 10 seconds.
  *
  * @param attempt number of the failed attempt, counted from 1

@@ -16,17 +16,17 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** What happened on a connection. */
+/** The bytes on a connection, and how it ended. */
 export interface Conversation {
   readonly sent: Buffer;
   readonly received: Buffer;
   readonly responses: readonly Response[];
-  /** Whether bytes follow the last complete response. */
+  /** True if bytes follow the last complete response. */
   readonly hasRest: boolean;
   /** Whether the server ended the connection. */
   readonly isEnded: boolean;
   readonly hasTimedOut: boolean;
-  /** What no client could read. */
+  /** The part of the response that no client can read. */
   readonly problem?: string | undefined;
   /** Error of the connection. */
   readonly failure?: Error | undefined;

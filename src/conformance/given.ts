@@ -37,7 +37,7 @@ export const givenRules: readonly Rule[] = [
     send: create('{"id":$BIG,"name":"fern"}'),
     receive: fern,
   }),
-  // These ids are the same in each run, and may belong to a plant of somebody else.
+  // These ids are the same in each run, and may belong to a plant of the operator.
   given(
     "The largest and the smallest id of 64 bits are accepted",
     {

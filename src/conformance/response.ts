@@ -13,7 +13,7 @@ export interface ReadResponses {
   readonly responses: readonly Response[];
   /** True if more bytes follow the last complete response. */
   readonly hasRest: boolean;
-  /** What no client could read. Bytes after it are not parsed. */
+  /** The part that no client can read. Bytes after it are not parsed. */
   readonly problem?: string;
 }
 

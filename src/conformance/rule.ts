@@ -18,7 +18,7 @@ export interface Rule {
   readonly isRace?: true;
 }
 
-/** What happens on one connection. */
+/** Requests and responses on one connection. */
 export interface Exchange {
   readonly send: Step | readonly Step[];
   readonly receive: ExpectedResponse | readonly ExpectedResponse[];

@@ -21,7 +21,7 @@ export interface RunOptions extends Target {
 /** The result of a rule. */
 export interface RuleResult {
   readonly rule: Rule;
-  /** What is wrong; undefined if the server keeps the rule. */
+  /** Describes how the server breaks the rule; undefined if it keeps it. */
   readonly problem: string | undefined;
   readonly conversations: readonly Conversation[];
 }

@@ -14,8 +14,8 @@ const plainInteger = /^-?(?:0|[1-9]\d{0,17})$/;
 const maxDigits = 19;
 
 /**
- * Converts a JSON number text (RFC 8259 section 6) to an integer without rounding: `1`, `1.0`, `1e3` and `10e-1`
- * are integers, `-0` is 0. An integer outside int64 becomes the nearest value outside, `int64Max + 1n` or
+ * Converts a JSON number text (RFC 8259 section 6) to an integer without rounding. `1`, `1.0`, `1e3` and `10e-1`
+ * are integers, and `-0` is 0. An integer outside int64 becomes the nearest value outside, `int64Max + 1n` or
  * `int64Min - 1n`, so that `1e999999999` costs no more than `1`.
  *
  * @returns undefined if the text is not a JSON number or its value is not an integer

@@ -105,7 +105,7 @@ export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listToke
   /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
   checkSoundness(): Promise<void>;
   /**
-   * Resolves with the next entries in the order of their commits; with none if there are no more yet. All of them are
+   * Resolves with the next entries in the order of their commits; with none until the next commit. All of them are
    * durable, and no later commit is ever placed before an entry that was returned.
    *
    * @throws StoreError `unusable` for a cursor that is malformed, or that is not of this store

@@ -18,7 +18,7 @@ import { InputSyntaxError, type ParsedRecord } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 import { findDelimiter, toTableFlag } from "./table-reader.ts";
 
-/** What may follow in an array; anything after a malformed element. */
+/** The part of an array that may follow; anything after a malformed element. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
 
 /**

@@ -38,9 +38,9 @@ interface Batch {
 /**
  * Creates a store on an engine.
  *
- * This is the only place that orders commits. The last batch in the queue accepts creates. A batch is sent at the end of
- * the event loop's turn if no commit is in flight, as soon as the last commit ends otherwise, and earlier if it is large
- * (see {@link eagerBatch}). A failed commit rejects every create in its batch. A single plant cannot make a commit fail.
+ * This is the only place that orders commits. The last batch in the queue accepts creates. If no commit is in
+ * flight, a batch is sent at the end of the event loop's turn, otherwise as soon as the last commit ends. A large batch is
+ * sent earlier (see {@link eagerBatch}). A failed commit rejects every create in its batch. A single plant cannot make a commit fail.
  *
  * Reads see every create that was accepted before them. Everything else does not wait for commits.
  *

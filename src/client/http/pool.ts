@@ -31,8 +31,8 @@ export interface ConnectionPool {
  *
  * @param origin of every request's URL
  * @param maxRequests in flight at a time; further requests wait
- * @param timeoutMs limit for opening a connection, for the start of each response after the previous one on its
- *   connection, and for each pause in its body, in milliseconds; the time behind other requests does not count
+ * @param timeoutMs limit in milliseconds for opening a connection, for the start of each response, and for each pause in its
+ *   body. The start of a response counts from the end of the previous one on its connection
  */
 export function openPool(origin: string, maxRequests: number, timeoutMs: number): ConnectionPool {
   const sockets = new Set<Socket>();

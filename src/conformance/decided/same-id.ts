@@ -44,7 +44,7 @@ export const sameIdRules: readonly Rule[] = [
   ),
   {
     ...decided(
-      "Of several different plants with one id at the same time, exactly one is created",
+      "Exactly one of several different plants with one id is created if they arrive together",
       ...["a", "b", "c", "d", "e", "f"].map((name) => ({
         send: create(`{"id":$ID,"name":"${name}"}`),
         receive: plant(`{"name":"${name}"}`, { or: error("idTaken") }),

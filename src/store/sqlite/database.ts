@@ -20,8 +20,8 @@ const busyTimeoutMs = 1000;
 const synchronousFull = "2";
 
 /**
- * Length of the write-ahead log, in pages of 4 KiB, from which a commit copies the rest of the log into the database, and
- * the next commit starts the log again. Most of it is copied between commits (see checkpointer.ts), but never all
+ * Length of the write-ahead log in pages of 4 KiB. From it, a commit copies the rest of the log into the database, and the
+ * next commit starts the log again. Most of it is copied between commits (see checkpointer.ts), but never all
  * while commits continue. A longer log gains nothing, and closing the last connection has to copy it.
  */
 export const maxLogPages = 8000;

@@ -10,7 +10,7 @@ import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file
 export interface FilesInUse {
   /**
    * Finds the database before a connection opens it. Only the first call may create it: later, SQLite would create an
-   * empty file in place of a missing one, and drop the log of the missing one.
+   * empty file instead of a missing one, and drop the log of the missing one.
    *
    * @throws StoreError
    */

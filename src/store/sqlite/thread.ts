@@ -76,7 +76,7 @@ function startThread(
 ): RunningThread {
   const worker = new Worker(workerScript, {
     workerData: target,
-    // Replaces the flags of the process, some of which a thread rejects. Node warns that its SQLite is experimental.
+    // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   const pending: PendingCall[] = [];

@@ -31,9 +31,9 @@ one second.`,
 const listCommand: Command = {
   name: "list",
   summary: "Show the tokens of a store",
-  description: `Shows the name and the first characters of each token, when it was issued, when
-it expires, the day of its last use, and whether it is active: as a table on a
-terminal, otherwise as one line of JSON per token.`,
+  description: `Shows the name and the first characters of each token, its times, the day of
+its last use, and its state: active, expired or revoked. Prints a table on a
+terminal, otherwise one line of JSON per token.`,
   options: tokenListOptions,
   examples: [
     "plantstore token list",
