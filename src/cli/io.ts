@@ -33,6 +33,7 @@ export interface Io {
   /** The path of the program that Node runs. */
   readonly script: string | undefined;
   readonly platform: NodeJS.Platform;
+  readonly processId: number;
   /** Effective user ID; undefined on Windows. */
   readonly userId: number | undefined;
   /** Such as `x64`. */
@@ -119,6 +120,7 @@ export function createProcessIo(): Io {
     env: process.env,
     script: process.argv[1],
     platform: process.platform,
+    processId: process.pid,
     userId: process.geteuid?.(),
     architecture: process.arch,
     nodeVersion: process.versions.node,

@@ -155,6 +155,10 @@ export const serveOptions = {
     "Time after which an idle connection is closed",
     { ...limits, ...limitOptions.idleTimeoutMs },
   ),
+  drainMs: setting("--drain <seconds>", "Time for which /readyz is 503 before the server stops", {
+    ...limits,
+    ...limitOptions.drainMs,
+  }),
   shutdownTimeoutMs: setting(
     "--shutdown-timeout <seconds>",
     "Time for requests in flight when the server stops",
@@ -511,4 +515,5 @@ export const otherVariables = {
   PLANTSTORE_TOKEN_FILE: "File that contains the token",
   PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
   PLANTSTORE_DATA_DIR: 'Directory of the default store; "doctor" shows it',
+  LISTEN_FDS: "1 if systemd passes the socket to listen on",
 } as const;

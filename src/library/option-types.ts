@@ -104,7 +104,8 @@ function formatBytes(value: number): string {
 export function milliseconds(range: Range): OptionType<number> {
   return {
     parse(text) {
-      const timeMs = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Math.round(Number(text) * 1000) : 0;
+      const isNumber = /^\d{1,9}(\.\d{1,9})?$/.test(text);
+      const timeMs = isNumber ? Math.round(Number(text) * 1000) : Number.NaN;
       if (timeMs >= range.min && timeMs <= range.max) return timeMs;
       throw invalid(text, `a number of seconds such as 10 or 0.5, at most ${range.max / 1000}`);
     },

@@ -69,6 +69,8 @@ export const limitOptions = {
   requestTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 60_000 },
   /** Time after which an idle connection is closed. */
   idleTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 75_000 },
+  /** Time for which a server that stops still accepts requests, but is not ready. */
+  drainMs: { type: milliseconds({ min: 0, max: dayMs }), default: 0 },
   /** Time for requests in flight when the server stops. */
   shutdownTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
 } as const satisfies Specs;

@@ -1,13 +1,14 @@
 /** Maps each request to a response: routing, authentication and the operations. Knows nothing of sockets. */
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { probeHeader } from "../core/interface.ts";
-import { type PlantStore, StoreError } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
 import { createPlant } from "./create-plant.ts";
 import { createSelfDescription } from "./docs/self-description.ts";
+import { describeFailure, serverStarting } from "./failure.ts";
 import type { PlantServerOptions, ServerBackend } from "./options.ts";
-import { type HttpRequest, serverStopping } from "./request.ts";
+import type { ReadinessCheck } from "./readiness.ts";
+import type { HttpRequest } from "./request.ts";
 import {
   type HttpResponse,
   toErrorResponse,
@@ -33,7 +34,7 @@ export interface HandlerOptions extends Omit<PlantServerOptions, "port" | "socke
   readonly admission: Admission;
   /** Undefined while the server starts: creates get 50301. */
   readonly backend: () => ServerBackend | undefined;
-  readonly isStopping: () => boolean;
+  readonly checkReadiness: ReadinessCheck;
 }
 
 /** Creates the handler of a server. */
@@ -45,7 +46,6 @@ export function createHandler(options: HandlerOptions): Handler {
     hasMetrics: metrics !== undefined,
     hasOptions: addCors !== undefined,
   });
-  const checkWritable = createWritableCheck();
   const selfDescription = createSelfDescription(options);
 
   function perform(
@@ -61,7 +61,7 @@ export function createHandler(options: HandlerOptions): Handler {
       case "health":
         return toStatusResponse("ok");
       case "readiness":
-        return checkReadiness(backend);
+        return showReadiness(backend);
       case "metrics":
         return showMetrics();
       case "description":
@@ -78,18 +78,11 @@ export function createHandler(options: HandlerOptions): Handler {
     return { status: 200, body, contentType: metrics?.contentType ?? "text/plain", headers: "" };
   }
 
-  async function checkReadiness(backend: ServerBackend | undefined): Promise<HttpResponse> {
-    if (backend === undefined) return toUnreadyResponse(serverStarting);
-    if (options.isStopping()) {
-      const message = "the server is stopping: try another one";
-      return toUnreadyResponse(new RequestError("shuttingDown", message));
-    }
-    try {
-      await checkWritable(backend.store);
-      return toStatusResponse("ready", backend.store.isVolatile);
-    } catch (error) {
-      return toUnreadyResponse(toRequestError(error));
-    }
+  async function showReadiness(backend: ServerBackend | undefined): Promise<HttpResponse> {
+    const error = await options.checkReadiness();
+    if (error === undefined) return toStatusResponse("ready", backend?.store.isVolatile);
+    // Every reason has the status 503, which load balancers expect.
+    return { ...toErrorResponse(error, "http"), status: 503 };
   }
 
   function toRequestError(error: unknown): RequestError {
@@ -129,47 +122,4 @@ const probeErrors = new Set<ErrorKind>([
 function isProbe({ headers }: HttpRequest, result: HttpResponse | RequestError): boolean {
   const isRejected = result instanceof RequestError && probeErrors.has(result.kind);
   return isRejected && headers[probeHeader] !== undefined;
-}
-
-/** Error for a bug. */
-export const unexpectedFailure = new RequestError(
-  "unexpected",
-  "the server failed unexpectedly: try again",
-);
-const serverStarting = new RequestError("overloaded", "the server is starting: try again");
-
-/** Every reason has the status 503, which load balancers expect. */
-function toUnreadyResponse(error: RequestError): HttpResponse {
-  return { ...toErrorResponse(error, "http"), status: 503 };
-}
-
-/** Describes a failure without its details, which may name paths of the machine. */
-function describeFailure(error: unknown): RequestError {
-  switch (error instanceof StoreError ? error.reason : undefined) {
-    case "full":
-      return new RequestError("storageFull", "the storage is full or read-only: try again later");
-    case "busy":
-      return new RequestError("overloaded", "the storage is busy: try again");
-    case "closed":
-      return serverStopping();
-    default:
-      return unexpectedFailure;
-  }
-}
-
-/** Requests may check readiness at any rate; the store is checked at most this often. */
-const writableCheckMs = 1000;
-
-function createWritableCheck(): (store: Pick<PlantStore, "checkWritable">) => Promise<void> {
-  let lastCheck: Promise<void> | undefined;
-  return (store) => {
-    if (lastCheck === undefined) {
-      lastCheck = store.checkWritable();
-      const forget = (): void => {
-        setTimeout(() => (lastCheck = undefined), writableCheckMs).unref();
-      };
-      lastCheck.then(forget, forget);
-    }
-    return lastCheck;
-  };
 }

@@ -6,11 +6,14 @@ import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
 import type { TlsCertificate } from "./http/listener.ts";
 import type { PlantServerOptions, ServerBackend } from "./options.ts";
+import { createReadinessCheck, type ReadinessCheck } from "./readiness.ts";
 
 /** A server that is open. */
 export interface PlantServer {
   /** URL in front of `/plants`: scheme, host, port and base path; `unix:` and a path for a Unix socket. */
   readonly url: string;
+  /** Name or address that it listens at; undefined for a Unix socket, and without a socket. */
+  readonly host: string | undefined;
   /** Responds to a request without a socket. */
   readonly fetch: Fetch;
   /** Starts to serve. Creates that arrive earlier get 50301. */
@@ -23,6 +26,10 @@ export interface PlantServer {
   setCertificate(certificate: TlsCertificate): void;
   /** Returns the current load. */
   readLoad(): ServerLoad;
+  /** Resolves with the reason for which it is not ready, or with undefined if it is. */
+  readonly checkReadiness: ReadinessCheck;
+  /** Is not ready from now on, so that load balancers use another server. Requests are still accepted. */
+  drain(): void;
   /**
    * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
    * flight get 50300. May be called twice. The store stays open.
@@ -41,19 +48,26 @@ const localOrigin = "http://localhost";
  */
 export async function openPlantServer(options: PlantServerOptions): Promise<PlantServer> {
   let backend: ServerBackend | undefined;
+  let isDraining = false;
   let stoppedAtMs = Number.POSITIVE_INFINITY;
   let closed: Promise<unknown> | undefined;
-  const { basePath, idleTimeoutMs, onError, onResponse, socketPath } = options;
+  const { basePath, idleTimeoutMs, onError, onResponse } = options;
   const admission = new Admission(options);
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
-  const httpOrigin = socketPath === undefined ? (httpServer?.origin ?? localOrigin) : localOrigin;
+  const host = httpServer?.host;
+  const httpUrl = (host === undefined ? localOrigin : httpServer?.origin) + basePath;
+  const checkReadiness = createReadinessCheck({
+    backend: () => backend,
+    isStopping: () => isDraining || closed !== undefined,
+    onError,
+  });
   const context: ConnectionContext = {
     handler: createHandler({
       ...options,
-      url: httpOrigin + basePath,
+      url: httpUrl,
       admission,
       backend: () => backend,
-      isStopping: () => closed !== undefined,
+      checkReadiness,
     }),
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
@@ -66,13 +80,18 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const transport = new FetchTransport(context, options.requestTimeoutMs);
 
   return {
-    url: socketPath === undefined ? httpOrigin + basePath : `unix:${socketPath}`,
+    url: httpServer !== undefined && host === undefined ? httpServer.origin : httpUrl,
+    host,
     fetch: transport.fetch,
     start(started) {
       backend ??= started;
     },
     setCertificate: (certificate) => httpServer?.setCertificate(certificate),
     readLoad: () => admission.load,
+    checkReadiness,
+    drain() {
+      isDraining = true;
+    },
     async close(timeoutMs) {
       if (closed === undefined) {
         stoppedAtMs = performance.now();

@@ -681,6 +681,43 @@ describe("--socket", () => {
   });
 });
 
+describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
+  // The process id of a command that startCli runs.
+  const env = { LISTEN_PID: "4711", LISTEN_FDS: "1" };
+
+  it.each([
+    ["--port", "0"],
+    ["--host", "127.0.0.1"],
+    ["--socket", "plants.sock"],
+  ])("excludes %s", async (flag, value) => {
+    const { exitCode, stderr } = await runCli(["serve", flag, value], { env });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `error: the socket in LISTEN_FDS replaces ${flag}: remove ${flag}\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`,
+    });
+  });
+
+  it.each(["2", "many"])("is one socket, not %s", async (count) => {
+    const result = await runCli(["serve"], { env: { ...env, LISTEN_FDS: count } });
+    expect(result).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `error: expected one socket but LISTEN_FDS is "${count}": keep one Listen… line in the socket unit\n`,
+    });
+  });
+
+  it.each<[what: string, env: Readonly<Record<string, string>>]>([
+    ["for another process", { ...env, LISTEN_PID: "4712" }],
+    ["without LISTEN_PID", { LISTEN_FDS: "1" }],
+    ["without a socket", { ...env, LISTEN_FDS: "0" }],
+  ])("is ignored %s", async (_what, variables) => {
+    const run = startCli(["serve", "--ephemeral"], { env: variables });
+    await run.saw("http://127.0.0.1:");
+    run.signal("SIGTERM");
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe("a SIGHUP", () => {
   it("is ignored by a server without a certificate", async () => {
     const home = await createTemporaryDirectory();

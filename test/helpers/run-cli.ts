@@ -83,6 +83,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     env: options.env ?? {},
     script: options.script,
     platform: "linux",
+    processId: 4711,
     userId: process.geteuid?.(),
     architecture: "x64",
     nodeVersion: "20.20.2",

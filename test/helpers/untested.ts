@@ -7,6 +7,7 @@ import { findPgBouncer } from "./pgbouncer.ts";
 import { hasOldVersion } from "./old-version.ts";
 import { hasFish } from "./fish.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
+import { hasServiceManager } from "./service-manager.ts";
 
 let isRoot = false;
 let isQuick = false;
@@ -47,6 +48,11 @@ export async function teardown(): Promise<void> {
   if (!hasFish()) {
     process.stderr.write(
       "\nNOT TESTED: completion in fish, because it is not installed (on Debian: apt-get install fish).\n\n",
+    );
+  }
+  if (!hasServiceManager()) {
+    process.stderr.write(
+      "\nNOT TESTED: a socket that a service manager passes to the server, because there is no Perl.\n\n",
     );
   }
   if (findRoffCheckers().length === 0) {

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { RequestError, type StatusMode } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
-import { type HandledRequest, type Handler, unexpectedFailure } from "../handler.ts";
+import { unexpectedFailure } from "../failure.ts";
+import type { HandledRequest, Handler } from "../handler.ts";
 import type { RequestRecord } from "../ops/log.ts";
 import type { HttpHeaders, HttpRequest } from "../request.ts";
 import {

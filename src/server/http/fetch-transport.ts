@@ -2,7 +2,8 @@
 import { RequestError } from "../../core/errors.ts";
 import type { Admission, ByteHolder } from "../admission.ts";
 import { bodyTooLarge } from "../create-plant.ts";
-import { type HandledRequest, unexpectedFailure } from "../handler.ts";
+import { unexpectedFailure } from "../failure.ts";
+import type { HandledRequest } from "../handler.ts";
 import {
   bodyEndedEarly,
   checkHead,

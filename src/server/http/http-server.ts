@@ -4,7 +4,7 @@ import type { PlantServerOptions } from "../options.ts";
 import type { Connection, ConnectionContext } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { startFastLane } from "./fast-lane.ts";
-import { listen } from "./listen.ts";
+import { listen, type ListeningAddress } from "./listen.ts";
 import {
   createHttpServer,
   idleGraceMs,
@@ -17,9 +17,7 @@ import { SocketStream } from "./socket-stream.ts";
 import { createUsualRequestParser } from "./usual-request.ts";
 
 /** An HTTP server that listens. */
-export interface HttpServer {
-  /** Scheme, host and port; `unix:` and a path for a Unix socket. */
-  readonly origin: string;
+export interface HttpServer extends ListeningAddress {
   /** Accepts connections. Call it once, in the turn of the event loop in which the server was opened. */
   serve(context: ConnectionContext): Connections;
   /**
@@ -45,7 +43,7 @@ export async function openHttpServer(options: PlantServerOptions): Promise<HttpS
     server,
     isEncrypted ? "secureConnection" : "connection",
   );
-  const origin = await listen(server, options, isEncrypted);
+  const address = await listen(server, options, isEncrypted);
   server.on("error", onError);
   startNodeTransport(server, maxBodyBytes);
   const fastLane = {
@@ -62,7 +60,7 @@ export async function openHttpServer(options: PlantServerOptions): Promise<HttpS
     },
   };
   return {
-    origin,
+    ...address,
     serve: (context) =>
       new Connections(server, context, {
         maxConnections: options.maxConnections,

@@ -1,7 +1,8 @@
-/** Listens at an address and a port, or at the path of a Unix socket. */
-import { lstat, unlink } from "node:fs/promises";
+/** Listens at an address and a port, at the path of a Unix socket, or on a socket that another process has opened. */
+import { fstatSync } from "node:fs";
+import { lstat, readFile, unlink } from "node:fs/promises";
 import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type ListenOptions } from "node:net";
 
 /** Address to listen at. */
 export interface ListenAddress {
@@ -11,6 +12,16 @@ export interface ListenAddress {
   readonly port: number;
   /** Path of a Unix socket, instead of host and port. */
   readonly socketPath?: string | undefined;
+  /** Descriptor of a TCP or Unix socket that another process has opened, instead of all others. */
+  readonly socketFd?: number | undefined;
+}
+
+/** Address that a server listens at. */
+export interface ListeningAddress {
+  /** Scheme, host and port under which the server is reached; `unix:` and a path for a Unix socket. */
+  readonly origin: string;
+  /** Name or address; undefined for a Unix socket. */
+  readonly host: string | undefined;
 }
 
 /** Maximum length of the path of a Unix socket on every supported system: 103 bytes on macOS, 107 on Linux. */
@@ -19,17 +30,26 @@ export const maxSocketPathBytes = 103;
 /**
  * Starts listening.
  *
- * @returns the origin under which the server is reached; of a Unix socket `unix:` and its path
- * @throws the error of node:net (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …); `ENAMETOOLONG` for the path of a socket
+ * @throws the error of node:net (`EADDRINUSE`, `EACCES`, `ENOTFOUND` …); `ENAMETOOLONG` for the path of a socket;
+ *   `EINVAL` for a descriptor that is not a socket that can listen
  */
 export async function listen(
   server: Server,
-  { host, port, socketPath }: ListenAddress,
+  { host, port, socketPath, socketFd }: ListenAddress,
   isEncrypted: boolean,
-): Promise<string> {
+): Promise<ListeningAddress> {
+  const scheme = isEncrypted ? "https" : "http";
+  if (socketFd !== undefined) {
+    await startListening(server, { fd: socketFd });
+    const address = server.address();
+    if (typeof address !== "object" || address === null) {
+      return { origin: `unix:${await findUnixPath(socketFd)}`, host: undefined };
+    }
+    return { origin: toOrigin(scheme, address.address, address), host: address.address };
+  }
   if (socketPath === undefined) {
     await startListening(server, { host, port });
-    return toOrigin(isEncrypted ? "https" : "http", host, server.address() as AddressInfo);
+    return { origin: toOrigin(scheme, host, server.address() as AddressInfo), host };
   }
   // Node 20: truncates the path. Node 22: does too.
   if (Buffer.byteLength(socketPath) > maxSocketPathBytes) {
@@ -40,12 +60,12 @@ export async function listen(
     await unlink(socketPath);
     await startListening(server, { path: socketPath });
   });
-  return `unix:${socketPath}`;
+  return { origin: `unix:${socketPath}`, host: undefined };
 }
 
 function startListening(
   server: Server,
-  place: { readonly host: string; readonly port: number } | { readonly path: string },
+  place: ListenOptions | { readonly fd: number },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -68,6 +88,13 @@ async function isLeftOver(socketPath: string): Promise<boolean> {
       resolve(false);
     });
   });
+}
+
+/** Node does not report the path of a socket that it did not open; Linux lists all paths. @returns "" if unknown */
+async function findUnixPath(fd: number): Promise<string> {
+  const list = await readFile("/proc/net/unix", "utf8").catch(() => "");
+  const line = new RegExp(`^(?:\\S+ +){6}${fstatSync(fd).ino} (.*)$`, "m").exec(list);
+  return line?.[1] ?? "";
 }
 
 /** A server that listens at all addresses is reached through the loopback address. */

@@ -34,7 +34,7 @@ export async function openMetricsServer(
     );
   });
   server.maxConnections = 100;
-  const origin = await listen(server, { host, port }, false);
+  const { origin } = await listen(server, { host, port }, false);
   const close = (): void => {
     server.close();
     server.closeAllConnections();

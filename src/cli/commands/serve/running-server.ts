@@ -3,18 +3,19 @@ import { createAuthenticator } from "../../../auth/authenticator.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { ServerLoad } from "../../../server/admission.ts";
-import { type ListenAddress, maxSocketPathBytes } from "../../../server/http/listen.ts";
 import type { TlsCertificate } from "../../../server/http/listener.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
 import type { Metrics } from "../../../server/ops/metrics.ts";
 import type { MetricsServer } from "../../../server/ops/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
 import { openStore } from "../../../store/open-store.ts";
-import { CommandError } from "../../command-error.ts";
+import { CommandError, UsageError } from "../../command-error.ts";
 import { removeMemoryToken } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import { type Io, writeText } from "../../io.ts";
+import { drain } from "./drain.ts";
 import { type FirstToken, issueUnsavedToken, provideFirstToken } from "./first-token.ts";
+import { explainListening } from "./listen-error.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import type { Seeds } from "./seeds.ts";
 import { printStart } from "./start-messages.ts";
@@ -54,7 +55,7 @@ export async function runServer(
       await store.close();
     }
   } finally {
-    await server.close(run.readStopTimeMs());
+    await server.close(run.readStopTimes().requestsMs);
     metricsServer?.close();
   }
 }
@@ -79,19 +80,20 @@ async function serveStore(
     ownToken: options.environmentToken,
   });
   try {
-    const token = await provideToken(options, server.url, store, io);
+    const token = await provideToken(options, server, store, io);
     try {
       server.start({ store, authenticator });
-      await printStart({ url: server.url, token, seeded }, run);
+      await printStart({ url: server.url, host: server.host, token, seeded }, run);
       await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
       await stopped;
     } finally {
       // Before requests in flight are awaited, so that a second signal leaves nothing behind.
       await forgetToken(token, server.url, run);
     }
+    await drain(server, run);
     log.message("info", "Stopping: waiting for requests in flight");
   } finally {
-    await server.close(run.readStopTimeMs());
+    await server.close(run.readStopTimes().requestsMs);
     await authenticator.flushUses();
   }
 }
@@ -119,14 +121,15 @@ async function loadMetrics(
 }
 
 async function provideToken(
-  { environmentToken, isEphemeral, socketPath, store: storeUrl }: ServeOptions,
-  url: string,
+  { environmentToken, isEphemeral, store: storeUrl }: ServeOptions,
+  { host, url }: PlantServer,
   store: PlantStore,
   io: Io,
 ): Promise<FirstToken> {
   if (environmentToken !== undefined) return { kind: "environment" };
   if (isEphemeral) return issueUnsavedToken(store);
-  if (socketPath !== undefined) return { kind: "none" };
+  // Tokens are saved by the address of their server.
+  if (host === undefined) return { kind: "none" };
   const { origin } = new URL(url);
   return provideFirstToken(store, origin, findConfigDirectory(io), storeUrl === "memory:");
 }
@@ -157,9 +160,10 @@ async function openServer(
   },
 ): Promise<PlantServer> {
   const { certificate, metrics } = parts;
+  const { tls } = options;
   const onFault = (kind: FaultKind): void => metrics?.addFault(kind);
   try {
-    return await openPlantServer({
+    const server = await openPlantServer({
       ...options,
       faults: options.faults && new Faults(options.faults, onFault),
       certificate,
@@ -170,6 +174,11 @@ async function openServer(
       },
       metrics: options.metricsPlace === "main" ? metrics : undefined,
     });
+    if (tls === undefined || server.host !== undefined) return server;
+    await server.close(0);
+    throw new UsageError(
+      "the socket in LISTEN_FDS is a Unix socket, which does not support TLS: remove --tls-cert, or listen on an address",
+    );
   } catch (error) {
     throw explainListening(error, options) ?? error;
   }
@@ -190,53 +199,5 @@ async function openOwnMetrics(
   } catch (error) {
     const flags = { host: "--metrics", port: "--metrics" };
     throw explainListening(error, metricsPlace, flags) ?? error;
-  }
-}
-
-/** The flags for an address and a port. */
-interface PlaceFlags {
-  readonly host: string;
-  readonly port: string;
-}
-
-/**
- * Explains an error of listening.
- *
- * @param flags the flags for another address; by default those of the server itself
- * @returns undefined for any other error
- */
-function explainListening(
-  error: unknown,
-  place: ListenAddress,
-  flags: PlaceFlags = { host: "--host", port: "--port" },
-): CommandError | undefined {
-  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flags);
-  if (explanation === undefined) return undefined;
-  return new CommandError("internal", explanation, { cause: error });
-}
-
-function toExplanation(
-  code: string | undefined,
-  { host, port, socketPath }: ListenAddress,
-  flags: PlaceFlags,
-): string | undefined {
-  if (socketPath !== undefined) {
-    if (code === "EADDRINUSE") {
-      return `${socketPath} is in use or is another kind of file: choose another path with --socket`;
-    }
-    if (code === undefined || !/^E[A-Z]+$/.test(code)) return undefined;
-    return `cannot create ${socketPath} (${code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
-  }
-  switch (code) {
-    case "EADDRINUSE":
-      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flags.port} (0 selects a free port)`;
-    case "EACCES":
-      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flags.port}`;
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `${host} is not an address of this machine: choose another with ${flags.host}`;
-    default:
-      return undefined;
   }
 }

@@ -10,6 +10,7 @@ import { maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
+import { findPassedSocket } from "./passed-socket.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 type Settings = Values<typeof serveOptions>;
@@ -22,6 +23,8 @@ export interface ServeOptions extends Omit<
   /** Undefined if no fault is on. */
   readonly faults: FaultOptions | undefined;
   readonly tls: TlsFiles | undefined;
+  /** Descriptor of a socket that was passed to this process, instead of host, port and socket path. */
+  readonly socketFd: number | undefined;
   /** A token to accept in addition to the issued ones. */
   readonly environmentToken: string | undefined;
 }
@@ -32,8 +35,15 @@ export interface ServerRun {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly log: Log;
-  /** Returns the time for requests in flight when the server stops. */
-  readonly readStopTimeMs: () => number;
+  readonly readStopTimes: () => StopTimes;
+}
+
+/** How long a server takes to stop, at most. */
+export interface StopTimes {
+  /** Time for which it still accepts requests. */
+  readonly drainMs: number;
+  /** Time for requests in flight after that. */
+  readonly requestsMs: number;
 }
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
@@ -44,11 +54,13 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     flags,
   );
   assertOneAddress(flags);
+  const socketFd = findPassedSocket(io);
+  if (socketFd !== undefined) assertNoAddress(flags);
   const { socketPath, maxBodyBytes, maxWaitingBytes } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be set together");
   }
-  if (tlsCert !== undefined && socketPath !== undefined) {
+  if (tlsCert !== undefined && socketPath !== undefined && socketFd === undefined) {
     throw new UsageError(
       "--socket does not support TLS: remove --tls-cert, or listen on an address",
     );
@@ -62,7 +74,7 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     ? { latencyMs, failRate, dropRate, seed: faultSeed ?? randomInt(maxFaultSeed) }
     : undefined;
   assertSeeds(options);
-  return { ...options, tls, faults, environmentToken };
+  return { ...options, tls, faults, environmentToken, socketFd };
 }
 
 function toEphemeral<T extends Pick<Values<typeof serveOptions>, "isEphemeral" | "port" | "store">>(
@@ -93,6 +105,14 @@ export const replayAdvice =
 function assertOneAddress({ socketPath, port, host }: Flags): void {
   const flag = port === undefined ? host && "--host" : "--port";
   if (socketPath && flag) throw new UsageError(`--socket replaces ${flag}: remove one of them`);
+}
+
+/** Variables and defaults give way to a passed socket; a flag was meant for this very run. */
+function assertNoAddress({ socketPath, port, host }: Flags): void {
+  const given = Object.entries({ "--socket": socketPath, "--port": port, "--host": host });
+  const [flag] = given.find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return;
+  throw new UsageError(`the socket in LISTEN_FDS replaces ${flag}: remove ${flag}`);
 }
 
 function readEnvironmentToken({ env }: Io): string | undefined {

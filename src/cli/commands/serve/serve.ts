@@ -7,7 +7,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { isStartedByNpm } from "../../invocation.ts";
 import { openLogOutput } from "./log-output.ts";
 import { readCertificate, runServer } from "./running-server.ts";
-import { readServeOptions, type ServerRun } from "./serve-options.ts";
+import { readServeOptions, type ServerRun, type StopTimes } from "./serve-options.ts";
 import { createTerminalFormat } from "./terminal-log.ts";
 
 /** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
@@ -27,7 +27,7 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     );
   }
   const options = readServeOptions({ flags, io });
-  let stopTimeMs = options.shutdownTimeoutMs;
+  let stopTimes: StopTimes = { ...options, requestsMs: options.shutdownTimeoutMs };
   let stop = (): void => undefined;
   let isStopping = false;
   const stopped = new Promise<void>((resolve) => {
@@ -45,13 +45,13 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     ? createTerminalFormat(await terminal.loadPalette(io.stderr), io.stderr)
     : options.logFormat;
   const log = createLog(format, options.logLevel, output.write);
-  const run: ServerRun = { options, io, terminal, log, readStopTimeMs: () => stopTimeMs };
+  const run: ServerRun = { options, io, terminal, log, readStopTimes: () => stopTimes };
   io.onUncaught((error) => log.trouble(error));
   if (isStartedByNpm(io.env)) {
     io.onParentExit(() => {
       if (isStopping) return;
       log.message("info", "Stopping: npm, which started this server, has ended");
-      stopTimeMs = Math.min(stopTimeMs, orphanStopTimeMs);
+      stopTimes = { drainMs: 0, requestsMs: Math.min(stopTimes.requestsMs, orphanStopTimeMs) };
       stop();
     });
   }

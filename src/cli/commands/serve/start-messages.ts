@@ -21,6 +21,8 @@ const minTokenLength = 16;
 /** A server that accepts requests. */
 interface Started {
   readonly url: string;
+  /** Undefined for a Unix socket. */
+  readonly host: string | undefined;
   readonly token: FirstToken;
   /** Undefined without seeds. */
   readonly seeded: SeedTally | undefined;
@@ -28,14 +30,14 @@ interface Started {
 
 /** Prints warnings, and where the server is: as messages to the user, or as lines of a JSON log. */
 export async function printStart(started: Started, run: ServerRun): Promise<void> {
-  const { url, token } = started;
+  const { url } = started;
   const { options, io, terminal, log } = run;
   const isJson = options.logFormat === "json";
   const { store: storeUrl, tls } = options;
   const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
   // A log would keep the token.
   const isForUser = !isJson && io.stderr.isTTY === true;
-  for (const warning of [...findRisks(token, options, isForUser), ...exposures]) {
+  for (const warning of [...findRisks(started, options, isForUser), ...exposures]) {
     if (isJson) log.message("warn", warning);
     else await terminal.warning(warning);
   }
@@ -53,11 +55,15 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
 }
 
 /** @param isShown whether the user sees an issued token */
-function findRisks(token: FirstToken, options: ServeOptions, isShown: boolean): readonly string[] {
-  const { host, socketPath, tls, store, environmentToken, faults } = options;
+function findRisks(
+  { token, host }: Started,
+  options: ServeOptions,
+  isShown: boolean,
+): readonly string[] {
+  const { tls, store, environmentToken, faults } = options;
   const risks = [];
-  const isLocal = isLoopback(host.includes(":") ? `[${host}]` : host);
-  if (socketPath === undefined && tls === undefined && !isLocal) {
+  const isLocal = host === undefined || isLoopback(host.includes(":") ? `[${host}]` : host);
+  if (tls === undefined && !isLocal) {
     risks.push(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
@@ -96,10 +102,11 @@ function describeFaults({ latencyMs, failRate, dropRate, seed }: FaultOptions): 
 
 function describeStart(
   { token, seeded }: Started,
-  { statusMode, store }: ServeOptions,
+  { statusMode, store, socketFd }: ServeOptions,
   command: string,
 ): readonly string[] {
   const lines = [`Plants are stored in ${describePlace(store)}`];
+  if (socketFd !== undefined) lines.push(`The socket is ${passedSocket}`);
   if (seeded !== undefined) lines.push(`Seeds: ${describeSeeded(seeded)}`);
   if (statusMode === "http") lines.push(`The status of a failed create is ${httpStatus}`);
   if (token.kind === "issued") lines.push(describeIssued[token.saved]);
@@ -111,6 +118,7 @@ function describeStart(
   return lines;
 }
 
+const passedSocket = "the one that was passed to this process (LISTEN_FDS)";
 const httpStatus = "the one that its error number begins with, not 400 (--status-mode http)";
 
 function describeSeeded({ created, unchanged, replaced }: SeedTally): string {
@@ -129,14 +137,15 @@ function describePlace(store: string): string {
 
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
-  { url, token, seeded }: Started,
+  { url, host, token, seeded }: Started,
   options: ServeOptions,
   { io, command }: { readonly io: Io; readonly command: string },
 ): readonly BannerRow[] {
-  const { store, socketPath } = options;
+  const { store, socketFd } = options;
   const option = isDefaultUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
   const rows: BannerRow[] = [{ label: "Store", text: describePlace(store) }];
+  if (socketFd !== undefined) rows.push({ label: "Socket", text: passedSocket });
   if (seeded !== undefined) rows.push({ label: "Seeds", text: describeSeeded(seeded) });
   if (options.statusMode === "http") rows.push({ label: "Status", text: httpStatus });
   switch (token.kind) {
@@ -172,7 +181,7 @@ function toRows(
       }
   }
   // The client uses no Unix sockets.
-  const usable = socketPath === undefined ? rows : rows.filter(({ label }) => label !== "Try");
+  const usable = host !== undefined ? rows : rows.filter(({ label }) => label !== "Try");
   return [...usable, { label: "Stop", text: "Ctrl-C" }];
 }
 

@@ -1,0 +1,57 @@
+/** Explains why a server cannot listen. */
+import { type ListenAddress, maxSocketPathBytes } from "../../../server/http/listen.ts";
+import { CommandError } from "../../command-error.ts";
+
+/** The flags for an address and a port. */
+interface PlaceFlags {
+  readonly host: string;
+  readonly port: string;
+}
+
+/**
+ * Explains an error of listening.
+ *
+ * @param flags the flags for another address; by default those of the server itself
+ * @returns undefined for any other error
+ */
+export function explainListening(
+  error: unknown,
+  place: ListenAddress,
+  flags: PlaceFlags = { host: "--host", port: "--port" },
+): CommandError | undefined {
+  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flags);
+  if (explanation === undefined) return undefined;
+  return new CommandError("internal", explanation, { cause: error });
+}
+
+const systemCode = /^E[A-Z]+$/;
+
+function toExplanation(
+  code: string | undefined,
+  { host, port, socketPath, socketFd }: ListenAddress,
+  flags: PlaceFlags,
+): string | undefined {
+  if (socketFd !== undefined) {
+    if (code === undefined || !systemCode.test(code)) return undefined;
+    return `cannot listen on the socket in LISTEN_FDS (${code}): pass a TCP or Unix socket that listens, as Accept=no does`;
+  }
+  if (socketPath !== undefined) {
+    if (code === "EADDRINUSE") {
+      return `${socketPath} is in use or is another kind of file: choose another path with --socket`;
+    }
+    if (code === undefined || !systemCode.test(code)) return undefined;
+    return `cannot create ${socketPath} (${code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
+  }
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flags.port} (0 selects a free port)`;
+    case "EACCES":
+      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flags.port}`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${host} is not an address of this machine: choose another with ${flags.host}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+/** The errors that clients get when the server itself fails. */
+import { RequestError } from "../core/errors.ts";
+import { StoreError } from "../core/store.ts";
+import { serverStopping } from "./request.ts";
+
+/** Error for a bug. */
+export const unexpectedFailure = new RequestError(
+  "unexpected",
+  "the server failed unexpectedly: try again",
+);
+
+/** Error for a request that comes before the server has its store. */
+export const serverStarting = new RequestError("overloaded", "the server is starting: try again");
+
+/** Describes a failure without its details, which may name paths of the machine. */
+export function describeFailure(error: unknown): RequestError {
+  switch (error instanceof StoreError ? error.reason : undefined) {
+    case "full":
+      return new RequestError("storageFull", "the storage is full or read-only: try again later");
+    case "busy":
+      return new RequestError("overloaded", "the storage is busy: try again");
+    case "closed":
+      return serverStopping();
+    default:
+      return unexpectedFailure;
+  }
+}

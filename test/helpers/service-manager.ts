@@ -1,0 +1,61 @@
+/** A service manager that passes a socket to the built command, and starts it again after its end, like systemd. */
+import { spawn, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished } from "vitest";
+
+const script = fileURLToPath(new URL("programs/service-manager.pl", import.meta.url));
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+/** Checks whether this machine can run the service manager, which is a Perl program: Node can open no socket for others. */
+export function hasServiceManager(): boolean {
+  return spawnSync("perl", ["-MSocket", "-MPOSIX", "-e", "1"]).status === 0;
+}
+
+/** A service manager that runs. */
+export interface ServiceManager {
+  /** Resolves with the URLs that the service has printed, once there are so many. */
+  urls(count: number): Promise<readonly string[]>;
+  /** Sends a signal to the service that runs now. */
+  signal(name: NodeJS.Signals): void;
+  /** The log of the service. */
+  log(): string;
+  /** Exit statuses of the services that have ended. */
+  ended(): readonly number[];
+}
+
+/**
+ * Starts a service manager, which is killed with its service when the test ends.
+ *
+ * @param place `tcp` for a free port of 127.0.0.1, or the path of a Unix socket
+ */
+export function startServiceManager(
+  place: string,
+  args: readonly string[],
+  { home, env }: { readonly home: string; readonly env: Readonly<Record<string, string>> },
+): ServiceManager {
+  const child = spawn("perl", [script, place, process.execPath, binary, ...args], {
+    cwd: home,
+    detached: true,
+    env: { HOME: home, PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const find = (line: RegExp): string[] =>
+    [...stdout.matchAll(line)].map(([, value = ""]) => value);
+  return {
+    async urls(count) {
+      const read = (): string[] => find(/^(\w+:\/.*)\n/gm);
+      await expect.poll(() => read().length, { message: stderr }).toBeGreaterThanOrEqual(count);
+      return read();
+    },
+    signal: (name) => process.kill(Number(find(/^started (\d+)\n/gm).at(-1)), name),
+    log: () => stderr,
+    ended: () => find(/^ended (\d+)\n/gm).map(Number),
+  };
+}
