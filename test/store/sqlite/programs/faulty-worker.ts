@@ -1,18 +1,32 @@
 /**
- * The script of the engine's threads, but some texts have an effect when they are looked through for NULs on their way to
- * SQLite: in a plant that is in the middle of its commit, in a query before it is run.
+ * The script of the engine's threads, but some texts have an effect when they are searched for NULs on their way to SQLite:
+ * a plant in the middle of its commit, a query before it is run.
  */
-import { parentPort } from "node:worker_threads";
+import { existsSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import type { ConnectionTarget } from "../../../../src/store/sqlite/connection.ts";
+
+const { path } = workerData as ConnectionTarget;
 
 const effects: Readonly<Record<string, () => void>> = {
   exit: () => process.exit(3),
+  "exit on release": () => {
+    waitForRelease();
+    process.exit(3);
+  },
   "throw after the commit": () => {
     parentPort!.postMessage = () => undefined;
     throwLater();
   },
   "throw after the reply": () => throwLater(),
-  linger: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500),
+  "wait for release": () => waitForRelease(),
 };
+
+/** Blocks the thread until the test creates a file. */
+function waitForRelease(): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(`${path}.release`)) Atomics.wait(cell, 0, 0, 1);
+}
 
 function throwLater(): void {
   queueMicrotask(() => {
