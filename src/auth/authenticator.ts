@@ -29,7 +29,7 @@ export interface Authenticator {
   flushUses(): Promise<void>;
 }
 
-/** Maximum age of a known token's record: a revocation takes effect within one second (CONTRACT "Credential"). */
+/** Maximum age of a known token's record: a revocation takes effect within one second (contract.md "Credential"). */
 const maxAgeMs = 900;
 /** Records older than this are reloaded in the background, so that requests under load never wait for a reload. */
 const refreshAgeMs = 400;

@@ -1,4 +1,4 @@
-/** The format of the tokens that plantstore issues, and their checksum (CONTRACT "Credential"). */
+/** The format of the tokens that plantstore issues, and their checksum (contract.md "Credential"). */
 import { crc32 } from "node:zlib";
 
 const marker = "pst_";

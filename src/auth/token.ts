@@ -1,4 +1,4 @@
-/** Generates tokens and computes their digests (CONTRACT "Credential"). */
+/** Generates tokens and computes their digests (contract.md "Credential"). */
 import { hash, randomBytes } from "node:crypto";
 import { toToken } from "./token-format.ts";
 

@@ -1,4 +1,4 @@
-/** Parses the response to a create: a Plant or an Error (CONTRACT part 1). */
+/** Parses the response to a create: a Plant or an Error (contract.md "Given"). */
 import { type ErrorBody, parseErrorBody, parsePlant, type Plant } from "../core/plant.ts";
 import { quoteInput } from "../core/quote.ts";
 import type { CreateResult } from "../core/store.ts";

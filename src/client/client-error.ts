@@ -18,7 +18,7 @@ export type UnavailableReason =
 
 /**
  * No complete response of a plant store. The message says what happened and where. Except for `refused`, `unknownHost`
- * and `insecure`, the plant may have been created. The create can be repeated in any case (CONTRACT "The same id again").
+ * and `insecure`, the plant may have been created. The create can be repeated in any case (contract.md "The same id again").
  */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";

@@ -1,4 +1,4 @@
-/** The request that creates a plant (CONTRACT part 1). */
+/** The request that creates a plant (contract.md "Given"). */
 import manifest from "../../package.json" with { type: "json" };
 import type { HttpRequest } from "./http/message.ts";
 

@@ -1,4 +1,4 @@
-/** The table of error numbers, and the error that becomes a response (CONTRACT "Status and error numbers"). */
+/** The table of error numbers, and the error that becomes a response (contract.md "Status and error numbers"). */
 
 interface ErrorRow {
   /** `error` of an Error body: the usual HTTP status times 100, plus a detail number. Never reused. */
@@ -47,7 +47,7 @@ export const errorTable = {
   storageFull: { error: 50700, when: "storage full or read-only" },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Modes for the status of a failed create: always 400 (CONTRACT part 1), or the status that its number begins with. */
+/** Modes for the status of a failed create: always 400 (contract.md "Given"), or the status that its number begins with. */
 export const statusModes = ["contract", "http"] as const;
 
 /** One of {@link statusModes}. */

@@ -1,4 +1,4 @@
-/** Exact 64-bit integers from JSON number texts (CONTRACT "Body": exact ids). */
+/** Exact 64-bit integers from JSON number texts (contract.md "Body": exact ids). */
 
 /** Smallest id: −2^63. */
 export const int64Min = -(2n ** 63n);

@@ -1,4 +1,4 @@
-/** The interface that a plant store implements (CONTRACT part 1), and an additional header. */
+/** The interface that a plant store implements (contract.md "Given"), and an additional header. */
 
 /** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
 export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;

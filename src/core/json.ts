@@ -1,6 +1,6 @@
 /**
  * Reads JSON strictly (RFC 8259) and keeps what JSON.parse loses: number texts, duplicate members, unpaired surrogates,
- * and the byte of an error (CONTRACT "Body").
+ * and the byte of an error (contract.md "Body").
  */
 import { type Problem, RequestError } from "./errors.ts";
 import { quoteInput } from "./quote.ts";

@@ -1,4 +1,4 @@
-/** Texts and examples of the interface description: what clients need to know of CONTRACT part 2. */
+/** Texts and examples of the interface description: what clients need to know of contract.md. */
 import { type ErrorKind, errorTable, type StatusMode } from "./errors.ts";
 import { fillRequest, findExample, toErrorBody } from "./examples.ts";
 import { int64Max, int64Min } from "./int64.ts";

@@ -1,4 +1,4 @@
-/** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (CONTRACT part 1). */
+/** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (contract.md "Given"). */
 import * as z from "zod/mini";
 import { type StatusMode, toUsualStatus } from "./errors.ts";
 import { plantStoreInterface } from "./interface.ts";

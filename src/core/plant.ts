@@ -1,4 +1,4 @@
-/** Plants and Errors: types, schemas and JSON, for server and client (CONTRACT part 1). */
+/** Plants and Errors: types, schemas and JSON, for server and client (contract.md "Given"). */
 import * as z from "zod/mini";
 import { type Problem, RequestError } from "./errors.ts";
 import { toInteger } from "./int64.ts";

@@ -1,4 +1,4 @@
-/** Quotes input in messages: truncated, escaped and without tokens (CONTRACT "Status and error numbers"). */
+/** Quotes input in messages: truncated, escaped and without tokens (contract.md "Status and error numbers"). */
 
 const printableAscii = /^[ -~]*$/;
 /** Control, format (bidirectional marks included), unassigned, separator and invisible characters, except the plain space. */

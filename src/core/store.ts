@@ -1,7 +1,7 @@
 /** Ports of a plant store: for the server, and for the engine of a database. */
 import type { NewPlant } from "./plant.ts";
 
-/** Policies for a create whose id belongs to a different plant (CONTRACT "The same id again"). */
+/** Policies for a create whose id belongs to a different plant (contract.md "The same id again"). */
 export const conflictPolicies = ["reject", "replace"] as const;
 
 /** One of {@link conflictPolicies}. */
@@ -96,7 +96,7 @@ interface StoreParts {
 
 /** A durable store of plants and tokens. Its methods reject with a {@link StoreError}. */
 export interface PlantStore extends StoreParts {
-  /** Resolves once the result would survive a power failure (CONTRACT "Durability"). */
+  /** Resolves once the result would survive a power failure (contract.md "Durability"). */
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<CreateResult>;
 }
 

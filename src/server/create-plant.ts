@@ -1,4 +1,4 @@
-/** The create operation: from a request to its response (CONTRACT). */
+/** The create operation: from a request to its response (contract.md). */
 import { toBearerToken } from "../auth/credential.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
 import { type NewPlant, readNewPlant } from "../core/plant.ts";
@@ -73,7 +73,7 @@ function checkExpectations(expectations: readonly string[]): RequestError | unde
   );
 }
 
-/** Checks the headers about the body before it is read (CONTRACT "Body"). The error names every broken rule. */
+/** Checks the headers about the body before it is read (contract.md "Body"). The error names every broken rule. */
 function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
   const problems: Problem[] = [];
   const types = headers["content-type"];

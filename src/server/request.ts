@@ -1,4 +1,4 @@
-/** A request as the handler sees it, and the checks that node:http leaves to the server (RFC 9112, CONTRACT "HTTP"). */
+/** A request as the handler sees it, and the checks that node:http leaves to the server (RFC 9112, contract.md "HTTP"). */
 import { RequestError } from "../core/errors.ts";
 
 /** Maximum length of a request target, in bytes. */

@@ -32,7 +32,7 @@ export interface HttpMessage {
   readonly bodyBytes: number;
 }
 
-/** Response to a create whose plant is stored (CONTRACT part 1, rule 3). */
+/** Response to a create whose plant is stored (contract.md "Given"). */
 export function toPlantResponse(
   plant: Plant,
   result: Exclude<CreateResult, "conflict">,

@@ -1,4 +1,4 @@
-/** Maps method and target of a request to an operation (CONTRACT "HTTP"). */
+/** Maps method and target of a request to an operation (contract.md "HTTP"). */
 import { RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
 import type { HttpRequest } from "./request.ts";

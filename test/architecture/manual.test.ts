@@ -110,3 +110,19 @@ it.each(documents)("%s links only to files and headings that exist", (path) => {
   };
   expect(links.filter(isBroken)).toEqual([]);
 });
+
+it("the contract has every heading that a comment cites", () => {
+  const headings = [...read("src/manual/contract.md").matchAll(/^## (.*)$/gm)].map(
+    ([, text]) => text,
+  );
+  const programs = ["src", "test"].flatMap((directory) =>
+    readdirSync(join(root, directory), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => join(directory, path)),
+  );
+  const cited = programs.flatMap((path) =>
+    [...read(path).matchAll(/contract\.md "([^"\n]+)"/g)].map(([, heading]) => ({ path, heading })),
+  );
+  expect(cited.length).toBeGreaterThan(10);
+  expect(cited.filter(({ heading }) => !headings.includes(heading))).toEqual([]);
+});

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorTable, maxMessageBytes, RequestError } from "../../src/core/errors.ts";
 
-/** CONTRACT "Status and error numbers", written out once more: numbers are never reused or renumbered. */
+/** contract.md "Status and error numbers", written out once more: numbers are never reused or renumbered. */
 const contract = {
   malformedHttp: 40000,
   notJson: 40001,
