@@ -6,7 +6,7 @@ import { CommandError } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
 
-/** How a failed command ends. */
+/** The messages and the exit code of a failed command. */
 export interface Failure {
   readonly exitCode: number;
   /** Absent if everything was printed already. */

@@ -45,7 +45,7 @@ export const negatedToggle: TextType<boolean> = {
   format: (isOn) => (isOn ? "0" : "1"),
 };
 
-/** Where metrics are served: on the main address, or on their own. */
+/** The address of metrics: the main one, or one of their own. */
 export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
 
 /** `main`, or an address and a port such as `127.0.0.1:9526`. */

@@ -14,7 +14,7 @@ export interface CheckReadinessOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether a plant store is ready: `foreign` if another server responded, `unavailable` without its response. */
+/** State of a plant store: `foreign` if another server responded, `unavailable` without its response. */
 export type Readiness =
   /** `isVolatile`: its plants exist only in its memory. */
   | { readonly state: "ready"; readonly isVolatile: boolean }

@@ -23,7 +23,7 @@ export interface Conversation {
   readonly responses: readonly Response[];
   /** True if bytes follow the last complete response. */
   readonly hasRest: boolean;
-  /** Whether the server ended the connection. */
+  /** True if the server ended the connection. */
   readonly isEnded: boolean;
   readonly hasTimedOut: boolean;
   /** The part of the response that no client can read. */

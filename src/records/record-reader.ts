@@ -13,7 +13,7 @@ import type { ParsedRecord, PlantRecord } from "./record.ts";
  */
 export type Step = "separates" | "continues" | "completes" | "endsBefore" | "breaks";
 
-/** Where the next record begins if the current one is malformed. */
+/** The place at which the next record begins if the current one is malformed. */
 interface ResumePoint {
   /** Number of bytes of the current record before it. */
   readonly length: number;

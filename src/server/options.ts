@@ -9,7 +9,7 @@ import type { ServerLimits } from "./limits.ts";
 import type { Metrics } from "./ops/metrics.ts";
 import type { RequestRecord } from "./ops/log.ts";
 
-/** Where a server stores plants and checks tokens. */
+/** The store and the token check of a server. */
 export interface ServerBackend {
   readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
   readonly authenticator: Pick<Authenticator, "check">;

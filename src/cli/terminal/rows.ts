@@ -4,7 +4,7 @@ import { UsageError } from "../command-error.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
 import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
 
-/** How rows are printed. */
+/** Formats in which rows are printed. */
 export type RowStyle = "table" | "json" | "csv";
 
 /** A column of a table and of CSV. */

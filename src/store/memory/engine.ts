@@ -64,7 +64,7 @@ export function createMemoryEngine(): StoreEngine {
       plants.clear();
     },
     async close() {
-      // There is nothing to give back.
+      // Memory needs no closing.
     },
   };
 }

@@ -8,7 +8,7 @@ import type { StatusMode } from "../../../core/errors.ts";
 import type { Run } from "../../command.ts";
 import { writeText } from "../../io.ts";
 
-/** How to report. */
+/** Options for the report. */
 interface ReportOptions {
   readonly url: string;
   readonly statusMode: StatusMode;

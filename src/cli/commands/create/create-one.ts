@@ -66,7 +66,7 @@ export async function createOne(
     return printPlant(plant, plant.id, "valid", run);
   }
   const { token, source } = await findTokenToSend(run);
-  // Only now: without a token, the file of an earlier run stays as it is.
+  // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
   run.isSent = true;
   const outcome = await send(plant, token, run).catch(async (error: unknown) => {

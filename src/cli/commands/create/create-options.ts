@@ -23,7 +23,7 @@ export interface CreateOptions {
   readonly many: ManyOptions;
 }
 
-/** How records are read, sent and reported. */
+/** Options for reading, sending and reporting records. */
 interface ManyOptions {
   /** Character between the cells of a table; undefined for JSON. */
   readonly delimiter: string | undefined;

@@ -95,7 +95,7 @@ export class RecordInput {
     this.#reader = this.#createReader();
   }
 
-  /** Where the first byte is that belongs to no record yet. */
+  /** Position of the first byte that belongs to no record yet. */
   get place(): RecordPlace {
     return { path: this.#path, line: this.#reader.line };
   }

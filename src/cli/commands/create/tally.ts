@@ -9,7 +9,7 @@
  */
 export type RecordStatus = "created" | "unchanged" | "replaced" | "valid" | "rejected" | "failed";
 
-/** How much of the input has been reported. */
+/** Progress of the report through the input. */
 export interface Extent {
   readonly bytesRead: number;
   /** Undefined if the size is not known. */

@@ -1,4 +1,4 @@
-/** How plants are printed: their columns, and their JSON. */
+/** Formats plants for printing: their columns and their JSON. */
 import { type NewPlant, toNewPlantJson } from "../../../core/plant.ts";
 import type { RowType } from "../../terminal/rows.ts";
 

@@ -38,7 +38,7 @@ export interface ServerRun {
   readonly readStopTimes: () => StopTimes;
 }
 
-/** How long a server takes to stop, at most. */
+/** Maximum time in which a server stops. */
 export interface StopTimes {
   /** Time for which it still accepts requests. */
   readonly drainMs: number;
