@@ -32,8 +32,8 @@ export const defaultLimits: Limits = {
   shortCallMs: 1500,
 };
 
-/** Limits of a reader: a search for a rare tag scans the whole store. */
-export const readerLimits: Limits = {
+/** Limits of statements that read the whole store: a search for a rare tag, or an upgrade that builds an index. */
+export const longLimits: Limits = {
   ...defaultLimits,
   statementMs: 600_000,
   responseMs: 603_000,

@@ -1,9 +1,16 @@
 /** The engine on a PostgreSQL database, which any number of servers may share. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type StoreEngine, StoreError } from "../../core/store.ts";
-import { createCommit } from "./commit.ts";
-import { createDatabase, type Database, defaultLimits, type Limits } from "./database.ts";
+import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
+import { createCommit, createDelete } from "./commit.ts";
+import {
+  createDatabase,
+  type Database,
+  defaultLimits,
+  type Limits,
+  longLimits,
+} from "./database.ts";
 import { createError, isTransient, toCode, toStoreError } from "./failure.ts";
+import { readFeed } from "./feed.ts";
 import { isCurrent, isRace, migrate } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
@@ -27,19 +34,26 @@ export async function openPostgresEngine(
   { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   const location = parsePostgresUrl(url);
-  const database = createDatabase(location, await loadTls(location), limits, true);
+  const tls = await loadTls(location);
+  const database = createDatabase(location, tls, limits, true);
   const { place } = database;
   try {
     if (!(await database.read((client) => isCurrent(client, place, mustExist)))) {
-      const deadlineMs = performance.now() + limits.callMs;
-      await retryWhile(isRace, deadlineMs, () =>
-        database.write((client) => migrate(client, place)),
-      );
+      await upgrade(createDatabase(location, tls, longLimits, true), limits.statementMs);
     }
     return createPostgresEngine(database, limits);
   } catch (error) {
     await database.close();
     throw toStoreError(error, place);
+  }
+}
+
+async function upgrade({ place, write, close }: Database, lockMs: number): Promise<void> {
+  const deadlineMs = performance.now() + longLimits.callMs;
+  try {
+    await retryWhile(isRace, deadlineMs, () => write((client) => migrate(client, place, lockMs)));
+  } finally {
+    await close();
   }
 }
 
@@ -49,7 +63,10 @@ export async function openPostgresEngine(
  * A call retries transient failures, a lost connection included, until its time is over. A commit that fails because the
  * connection was lost in its last moment may have been stored.
  */
-export function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
+export function createPostgresEngine(
+  database: Database,
+  limits: Limits,
+): StoreEngine & Pick<StoreReader, "readFeed"> {
   const { place, read, write } = database;
   const callInOrder = createCaller(place, limits, true);
   const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
@@ -62,6 +79,15 @@ export function createPostgresEngine(database: Database, limits: Limits): StoreE
     },
     get: (id) => call(() => read((client) => statements.findPlant(client, id))),
     list: (query) => call(() => read((client) => statements.listPlants(client, query))),
+    delete(ids) {
+      const attempt = createDelete(ids);
+      return callInOrder(() => attempt(write));
+    },
+    async readFeed(query) {
+      const entries = await call(() => read((client) => readFeed(client, query, place)));
+      if (entries instanceof StoreError) throw entries;
+      return entries;
+    },
     checkWritable: () => check(() => write(statements.insertNothing)),
     addToken: (token) =>
       callInOrder(() => write((client) => statements.insertToken(client, token))),

@@ -27,7 +27,46 @@ const steps: readonly string[] = [
   `,
   // In days since the epoch, in UTC.
   "ALTER TABLE plantstore_tokens ADD COLUMN IF NOT EXISTS last_used_day int8",
+  // The feed. A constant default does not rewrite the table. The triggers serve earlier versions and other programs.
+  `
+  ALTER TABLE plants ADD COLUMN IF NOT EXISTS xid xid8 NOT NULL DEFAULT '0';
+  ALTER TABLE plants ALTER COLUMN xid SET DEFAULT pg_current_xact_id();
+  COMMENT ON COLUMN plants.xid IS 'Transaction that wrote the plant; 0: an earlier version of plantstore, or another server';
+  CREATE INDEX IF NOT EXISTS plantstore_feed ON plants (xid, id);
+  CREATE TABLE IF NOT EXISTS plantstore_deletions (
+    id int8 PRIMARY KEY, -- stays if the id is created again
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id()
+  );
+  CREATE INDEX IF NOT EXISTS plantstore_deletions_feed ON plantstore_deletions (xid, id);
+
+  CREATE OR REPLACE FUNCTION plantstore_set_xid() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.xid = pg_current_xact_id(); RETURN NEW; END $$;
+  DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
+  CREATE TRIGGER plantstore_set_xid BEFORE INSERT OR UPDATE OF id, name, tag ON plants
+    FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
+
+  CREATE OR REPLACE FUNCTION plantstore_add_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      EXECUTE format('INSERT INTO %I.plantstore_deletions (id) SELECT id FROM deleted ORDER BY id
+        ON CONFLICT (id) DO UPDATE SET xid = excluded.xid', TG_TABLE_SCHEMA);
+      RETURN NULL;
+    END $$;
+  DROP TRIGGER IF EXISTS plantstore_add_deletions ON plants;
+  CREATE TRIGGER plantstore_add_deletions AFTER DELETE ON plants REFERENCING OLD TABLE AS deleted
+    FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
+  `,
 ];
+
+/** Plants that were restored from a backup of another server, where the ids of transactions were greater. */
+const findFuture = `SELECT xid >= pg_snapshot_xmax(pg_current_snapshot()) AS "isFuture"
+  FROM plants ORDER BY xid DESC, id DESC LIMIT 1`;
+
+/** They become the first ones in the feed, because later plants would come before them otherwise. */
+const resetFuture = ["plants", "plantstore_deletions"]
+  .map(
+    (table) => `UPDATE ${table} SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+  )
+  .join(";");
 
 const record = `
   CREATE TABLE IF NOT EXISTS plantstore_migrations (
@@ -36,7 +75,7 @@ const record = `
   )`;
 
 /**
- * Checks whether the schema has the version that this program needs. The tables are in the current schema of the
+ * Checks whether the schema has the version that this program needs, and fits its server. The tables are in the current schema of the
  * connection; the table `plantstore_migrations` marks them as a plant store's.
  *
  * @param place for messages
@@ -50,24 +89,30 @@ export async function isCurrent(
 ): Promise<boolean> {
   const isPlantStore = await findPlantStore(client, place);
   if (!isPlantStore && mustExist) throw createStoreError(missing, place);
-  return isPlantStore && (await readVersion(client, place)) === steps.length;
+  if (!isPlantStore || (await readVersion(client, place)) < steps.length) return false;
+  const { rows } = await client.query<{ isFuture: boolean }>(findFuture);
+  return rows[0]?.isFuture !== true;
 }
 
 /**
- * Brings the schema to the version that this program needs, and records each step. Servers may start together: creating
- * the record waits for another server that creates it, and then fails as {@link isRace} recognizes.
+ * Brings the schema to the version that this program needs, and records each step. Servers may start together: each waits
+ * for the others, or fails as {@link isRace} recognizes.
  *
  * @param client in a transaction
  * @param place for messages
+ * @param lockMs time to wait for locks of transactions that use the tables: creates wait as long
  */
-export async function migrate(client: ClientBase, place: string): Promise<void> {
+export async function migrate(client: ClientBase, place: string, lockMs: number): Promise<void> {
   await client.query(record);
+  await client.query("LOCK TABLE plantstore_migrations IN SHARE ROW EXCLUSIVE MODE");
+  await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
   const version = await readVersion(client, place);
   for (const [index, step] of steps.entries()) {
     if (index < version) continue;
     await client.query(step);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [index + 1]);
   }
+  await client.query(resetFuture);
 }
 
 /**
@@ -85,8 +130,8 @@ export function isRace(error: unknown): boolean {
   return isRolledBack(error) || alreadyExists.includes(toCode(error));
 }
 
-/** unique_violation, duplicate_column, duplicate_table, duplicate_object */
-const alreadyExists = ["23505", "42701", "42P07", "42710"];
+/** unique_violation, duplicate_column, duplicate_table, duplicate_object, duplicate_function */
+const alreadyExists = ["23505", "42701", "42P07", "42710", "42723"];
 
 /** Checks whether the current schema contains a plant store; false when it contains none of the tables. */
 async function findPlantStore(client: ClientBase, place: string): Promise<boolean> {
@@ -96,7 +141,7 @@ async function findPlantStore(client: ClientBase, place: string): Promise<boolea
       SELECT relname::text FROM pg_catalog.pg_class
       JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = current_schema()
-        AND relname IN ('plants', 'plantstore_tokens', 'plantstore_migrations')
+        AND relname IN ('plants', 'plantstore_tokens', 'plantstore_deletions', 'plantstore_migrations')
     ) AS tables`);
   const schema = rows[0]?.schema ?? undefined;
   const tables = rows[0]?.tables ?? [];
@@ -129,7 +174,7 @@ const missing: Meaning = {
 const older: Meaning = {
   reason: "unusable",
   problem:
-    'is from an older plantstore: start "plantstore serve" on it once, which brings it up to date',
+    'is from an older plantstore, or restored from another server: start "plantstore serve" on it once, which brings it up to date',
 };
 
 function foreign(schema: string, tables: readonly string[]): Meaning {

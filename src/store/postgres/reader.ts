@@ -1,6 +1,6 @@
 /** Reads a PostgreSQL database that is a store already, while servers write to it. */
 import type { StoreReader } from "../../core/store.ts";
-import { assertFlushing, createDatabase, readerLimits } from "./database.ts";
+import { assertFlushing, createDatabase, longLimits } from "./database.ts";
 import { createPostgresEngine } from "./engine.ts";
 import { toStoreError } from "./failure.ts";
 import { assertCurrent } from "./migrations.ts";
@@ -15,13 +15,12 @@ import { loadTls } from "./tls.ts";
  */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
-  const database = createDatabase(location, await loadTls(location), readerLimits, false);
+  const database = createDatabase(location, await loadTls(location), longLimits, false);
   const { place } = database;
   try {
     await database.read((client) => assertCurrent(client, place));
     return {
-      ...createPostgresEngine(database, readerLimits),
-      readFeed: () => Promise.reject(new Error("TODO")),
+      ...createPostgresEngine(database, longLimits),
       // PostgreSQL itself can search for damage only for its administrator.
       async checkSoundness() {
         try {

@@ -7,7 +7,8 @@ import type { NewPlant } from "../../core/plant.ts";
 import type { PlantQuery, TokenRecord } from "../../core/store.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
-interface PlantRow {
+/** A stored plant. */
+export interface PlantRow {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
@@ -76,6 +77,22 @@ export async function replacePlants(
     `${insertGiven} DO UPDATE SET name = excluded.name, tag = excluded.tag`,
     toColumns(plants),
   );
+}
+
+/**
+ * Deletes plants; a trigger adds them to the feed.
+ *
+ * @returns the ids of the deleted plants
+ */
+export async function deletePlants(
+  client: ClientBase,
+  ids: readonly bigint[],
+): Promise<readonly bigint[]> {
+  const { rows } = await client.query<{ id: string }>(
+    "DELETE FROM plants WHERE id = ANY ($1::int8[]) RETURNING id",
+    [ids.map(String)],
+  );
+  return rows.map(({ id }) => BigInt(id));
 }
 
 /** Inserts no plant, but fails like an insert: for example on a read-only server, or without the privilege. */
@@ -195,7 +212,8 @@ function toColumns(plants: readonly NewPlant[]): unknown[] {
   ];
 }
 
-function toPlant({ id, name, tag }: PlantRow): NewPlant {
+/** Returns the plant in a row. */
+export function toPlant({ id, name, tag }: PlantRow): NewPlant {
   const plant = { id: BigInt(id), name: fromSqlText(name) };
   return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
 }

@@ -134,7 +134,12 @@ describe("an opened database", () => {
     const url = await createStoreUrl(postgres.url);
     const other = await createStoreUrl(postgres.url);
     await openEngine(url);
-    expect(await listTables(url)).toEqual(["plants", "plantstore_migrations", "plantstore_tokens"]);
+    expect(await listTables(url)).toEqual([
+      "plants",
+      "plantstore_deletions",
+      "plantstore_migrations",
+      "plantstore_tokens",
+    ]);
     expect(await listTables(other)).toEqual([]);
   });
 
