@@ -74,6 +74,20 @@ describe("a connection that is lost during a commit", () => {
     expect(await engine.list({ limit: 10 })).toEqual([moss, { id: 2n, name: "there now" }]);
   });
 
+  it.each(moments.slice(3))("%s does not change what a deletion returns", async (...moment) => {
+    const [, text, fate, count] = moment;
+    const url = await createStoreUrl(postgres.url);
+    const { decide } = meet(text, fate, count);
+    let isOpen = false;
+    const proxy = await openLossyProxy(url, (message) => (isOpen ? decide(message) : "pass"));
+    const engine = await openEngine(proxy.url);
+    await engine.commit(toRequests([fern, { id: 2n, name: "pine" }, { id: 3n, name: "rose" }]));
+    isOpen = true;
+    expect(await engine.delete?.([3n, 4n, 1n])).toEqual([3n, 1n]);
+    expect(proxy.losses).toBe(count);
+    expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "pine" }]);
+  });
+
   it("after it was committed reports a conflict if another server replaced the plant since", async () => {
     const url = await createStoreUrl(postgres.url);
     const other = await openEngine(url);

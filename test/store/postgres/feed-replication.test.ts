@@ -1,0 +1,138 @@
+/** With synchronous replication, the feed returns only what a failover keeps, and goes on after it. */
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
+import { defaultLimits } from "../../../src/store/postgres/database.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import type { PostgresServer } from "../../helpers/postgres-server.ts";
+
+const primary = useOwnPostgres();
+let standby: PostgresServer;
+
+beforeAll(async () => {
+  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await primary.stop();
+  standby = await primary.startStandby();
+  await primary.start();
+}, 60_000);
+afterAll(() => standby.remove());
+
+async function openEngine(url: string): Promise<StoreEngine> {
+  const limits = { ...defaultLimits, responseMs: 500, callMs: 1500 };
+  const engine = await openPostgresEngine(url, { limits });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+async function openReader(url: string): Promise<StoreReader> {
+  const reader = await openPostgresReader(url);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+function create(engine: StoreEngine, id: bigint): Promise<unknown> {
+  return engine.commit([{ plant: { id, name: "fern" }, onConflict: "reject" }]);
+}
+
+/** Reads until the feed has entries. */
+async function readFeed(reader: StoreReader, after?: string): Promise<readonly FeedEntry[]> {
+  return vi.waitUntil(
+    async () => {
+      const entries = await reader.readFeed({ after, limit: 10 });
+      return entries.length > 0 && entries;
+    },
+    { timeout: 20_000 },
+  );
+}
+
+/** Returns the URL of the same store on the standby. */
+function toStandby(url: string): string {
+  return url.replace(new URL(url).host, new URL(standby.url).host);
+}
+
+/** Waits until sessions with a name wait for the standby, and cancels their wait if asked. */
+async function waitForSyncWait(name: string, isCancelled = false): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const sessions = await runSql(
+        primary.url,
+        `SELECT ${isCancelled ? "pg_cancel_backend(pid)" : "pid"} FROM pg_stat_activity
+        WHERE wait_event = 'SyncRep' AND application_name = $1`,
+        [name],
+      );
+      return sessions.length > 0;
+    },
+    { timeout: 20_000 },
+  );
+}
+
+it("returns a plant that exists only on the primary once the standby confirms it", async () => {
+  const url = await createStoreUrl(primary.url);
+  const engine = await openEngine(url);
+  await create(engine, 1n);
+  const reader = await openReader(`${url}&application_name=follower`);
+  await readFeed(reader);
+
+  await standby.kill();
+  let isReturned = false;
+  let entries: Promise<readonly FeedEntry[]> | undefined;
+  try {
+    const creating = create(engine, 2n).catch((error: unknown) => error);
+    // Cancelled, the commit is visible without its confirmation.
+    await waitForSyncWait("plantstore", true);
+    entries = readFeed(reader).finally(() => (isReturned = true));
+    await waitForSyncWait("follower");
+    // Cancelled, the reader waits again.
+    await waitForSyncWait("follower", true);
+    await waitForSyncWait("follower");
+    expect(isReturned).toBe(false);
+    expect(await creating).toMatchObject({ reason: "busy" });
+  } finally {
+    await standby.start();
+  }
+  expect((await entries)?.map(({ id }) => id)).toEqual([1n, 2n]);
+});
+
+it("is the same on a standby, which accepts cursors that it has not replayed", async () => {
+  const url = await createStoreUrl(primary.url);
+  const engine = await openEngine(url);
+  await create(engine, 1n);
+  const reader = await openReader(url);
+  const replica = await vi.waitUntil(
+    async () => openPostgresReader(toStandby(url)).catch(() => false as const),
+    { timeout: 20_000 },
+  );
+  onTestFinished(() => replica.close());
+  const first = await readFeed(replica);
+  expect(await readFeed(reader)).toEqual(first);
+
+  await runSql(standby.url, "SELECT pg_wal_replay_pause()");
+  try {
+    await create(engine, 2n);
+    const [second] = await readFeed(reader, first[0]?.cursor);
+    expect(await replica.readFeed({ after: second?.cursor, limit: 10 })).toEqual([]);
+  } finally {
+    await runSql(standby.url, "SELECT pg_wal_replay_resume()");
+  }
+  expect((await readFeed(replica, first[0]?.cursor)).map(({ id }) => id)).toEqual([2n]);
+});
+
+it("goes on with the same cursors after a failover", async () => {
+  // The primary is lost, and the schema with it.
+  const url = await createStoreUrl(primary.url, () => undefined);
+  const engine = await openEngine(url);
+  await create(engine, 1n);
+  const [{ cursor } = { cursor: "" }] = await readFeed(await openReader(url));
+  await create(engine, 2n);
+  await primary.kill();
+  await runSql(standby.url, "SELECT pg_promote()");
+  await runSql(standby.url, "ALTER SYSTEM SET synchronous_standby_names = ''");
+  await runSql(standby.url, "SELECT pg_reload_conf()");
+
+  const promoted = await openEngine(toStandby(url));
+  await vi.waitFor(() => create(promoted, 3n), { timeout: 20_000 });
+  const reader = await openReader(toStandby(url));
+  const ids = async () => (await reader.readFeed({ after: cursor, limit: 10 })).map(({ id }) => id);
+  await expect.poll(ids).toEqual([2n, 3n]);
+});
