@@ -91,7 +91,7 @@ it("returns a plant that exists only on the primary once the standby confirms it
   } finally {
     await standby.start();
   }
-  expect((await entries)?.map(({ id }) => id)).toEqual([1n, 2n]);
+  expect((await entries).map(({ id }) => id)).toEqual([1n, 2n]);
 });
 
 it("is the same on a standby, which accepts cursors that it has not replayed", async () => {

@@ -274,7 +274,7 @@ async function followWriters(url: string, readerUrl: string): Promise<void> {
 
   const followed = new Map(entries.map(({ id, plant }) => [id, plant]));
   const plants = [...followed.values()].filter((plant) => plant !== undefined);
-  const stored = (await engines[0]?.list({ limit: 10_000 })) ?? [];
+  const stored = await engines[0].list({ limit: 10_000 });
   expect(plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toStrictEqual(stored);
   const places = new Map(entries.map(({ id }, place) => [id, place]));
   for (const { id, sent } of acknowledged) {
