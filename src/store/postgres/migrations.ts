@@ -75,8 +75,8 @@ const record = `
   )`;
 
 /**
- * Checks whether the schema has the version that this program needs, and fits its server. The tables are in the current schema of the
- * connection; the table `plantstore_migrations` marks them as a plant store's.
+ * Checks whether the schema has the version that this program needs, and the plants fit the server. The tables are in the
+ * current schema of the connection; the table `plantstore_migrations` marks them as a plant store's.
  *
  * @param place for messages
  * @param mustExist whether to reject a schema without tables
