@@ -116,7 +116,9 @@ export function toHelpEnd(command: Command): string {
   const lists = [toList("Exit codes:", codes, exitCodesNote)];
   const topics = command.listTopics?.() ?? [];
   if (topics.length > 0) {
-    lists.unshift(["Topics:", ...topics.map((topic) => `plantstore help ${topic}`)].join("\n  "));
+    const lines = topics.join(", ").match(/.{1,76}(?:,|$)/g) ?? [];
+    const note = 'See "plantstore help TOPIC".';
+    lists.unshift(["Topics:", ...lines.map((line) => line.trim()), note].join("\n  "));
   }
   if (environment.length > 0) {
     lists.unshift(toList("Environment (empty means unset):", environment, environmentNote));
