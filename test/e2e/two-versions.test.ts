@@ -1,5 +1,6 @@
 /** Servers of this version and of the one before share one PostgreSQL database. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openPostgresReader } from "../../src/store/postgres/reader.ts";
 import { buildOldVersion, hasOldVersion } from "../helpers/old-version.ts";
 import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
 import { startBinary } from "../helpers/run-binary.ts";
@@ -50,6 +51,11 @@ describe.runIf(hasOldVersion())("servers of two versions on one database", () =>
       expect(await runSql(store, "SELECT id::int, name FROM plants ORDER BY id")).toEqual(
         winners.map(({ id, name }) => ({ id, name })),
       );
+      const reader = await openPostgresReader(store);
+      onTestFinished(() => reader.close());
+      const fed = async () => (await reader.readFeed({ limit: 1000 })).map(({ id }) => Number(id));
+      await expect.poll(async () => (await fed()).toSorted((a, b) => a - b)).toEqual(ids);
+
       for (const url of urls) {
         const repeated = await Promise.all(
           winners.map(({ id, name }) => create(url, { id, name })),

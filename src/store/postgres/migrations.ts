@@ -1,6 +1,6 @@
 /**
- * The schema, as the steps that create it. A released step never changes. A new step keeps servers of earlier versions
- * working: it fills new columns by a default or a trigger.
+ * The schema, as the steps that create it. A released step never changes. A server of an earlier version does not start on
+ * a schema with more steps than it knows, so what it can ignore is an addition, and filled by defaults and triggers.
  */
 import type { ClientBase } from "pg";
 import { createStoreError, type Meaning } from "../failure.ts";
@@ -27,8 +27,13 @@ const steps: readonly string[] = [
   `,
   // In days since the epoch, in UTC.
   "ALTER TABLE plantstore_tokens ADD COLUMN IF NOT EXISTS last_used_day int8",
-  // The feed. A constant default does not rewrite the table. The triggers serve earlier versions and other programs.
-  `
+];
+
+/**
+ * The addition for the feed, which the table `plantstore_deletions` marks. A constant default does not rewrite the table.
+ * The triggers serve earlier versions and other programs.
+ */
+const feed = `
   ALTER TABLE plants ADD COLUMN IF NOT EXISTS xid xid8 NOT NULL DEFAULT '0';
   ALTER TABLE plants ALTER COLUMN xid SET DEFAULT pg_current_xact_id();
   COMMENT ON COLUMN plants.xid IS 'Transaction that wrote the plant; 0: an earlier version of plantstore, or another server';
@@ -54,8 +59,7 @@ const steps: readonly string[] = [
   DROP TRIGGER IF EXISTS plantstore_add_deletions ON plants;
   CREATE TRIGGER plantstore_add_deletions AFTER DELETE ON plants REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
-  `,
-];
+  `;
 
 /** Plants that were restored from a backup of another server, where the ids of transactions were greater. */
 const findFuture = `SELECT xid >= pg_snapshot_xmax(pg_current_snapshot()) AS "isFuture"
@@ -87,9 +91,10 @@ export async function isCurrent(
   place: string,
   mustExist: boolean,
 ): Promise<boolean> {
-  const isPlantStore = await findPlantStore(client, place);
-  if (!isPlantStore && mustExist) throw createStoreError(missing, place);
-  if (!isPlantStore || (await readVersion(client, place)) < steps.length) return false;
+  const tables = await findTables(client, place);
+  if (tables.length === 0 && mustExist) throw createStoreError(missing, place);
+  if (tables.length === 0 || (await readVersion(client, place)) < steps.length) return false;
+  if (!tables.includes("plantstore_deletions")) return false;
   const { rows } = await client.query<{ isFuture: boolean }>(findFuture);
   return rows[0]?.isFuture !== true;
 }
@@ -112,6 +117,8 @@ export async function migrate(client: ClientBase, place: string, lockMs: number)
     await client.query(step);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [index + 1]);
   }
+  const tables = await findTables(client, place);
+  if (!tables.includes("plantstore_deletions")) await client.query(feed);
   await client.query(resetFuture);
 }
 
@@ -133,8 +140,8 @@ export function isRace(error: unknown): boolean {
 /** unique_violation, duplicate_column, duplicate_table, duplicate_object, duplicate_function */
 const alreadyExists = ["23505", "42701", "42P07", "42710", "42723"];
 
-/** Checks whether the current schema contains a plant store; false when it contains none of the tables. */
-async function findPlantStore(client: ClientBase, place: string): Promise<boolean> {
+/** Returns the plant store's tables in the current schema. */
+async function findTables(client: ClientBase, place: string): Promise<readonly string[]> {
   // One statement, because another server may be creating the tables. The catalog lists tables without privileges too.
   const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
     SELECT current_schema() AS schema, ARRAY(
@@ -146,9 +153,8 @@ async function findPlantStore(client: ClientBase, place: string): Promise<boolea
   const schema = rows[0]?.schema ?? undefined;
   const tables = rows[0]?.tables ?? [];
   if (schema === undefined) throw createStoreError(noSchema, place);
-  if (tables.includes("plantstore_migrations")) return true;
-  if (tables.length > 0) throw createStoreError(foreign(schema, tables), place);
-  return false;
+  if (tables.length === 0 || tables.includes("plantstore_migrations")) return tables;
+  throw createStoreError(foreign(schema, tables), place);
 }
 
 async function readVersion(client: ClientBase, place: string): Promise<number> {
