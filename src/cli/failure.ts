@@ -58,19 +58,28 @@ function failure(exit: ExitCodeName, message: string): Failure {
 }
 
 /** The message of an unavailable store, with advice. */
-export function toAdvice({ reason, message }: UnavailableError): string {
+export function toAdvice({ reason, message, url, detail }: UnavailableError): string {
   const doubt = "the plant may or may not exist; the same command can be repeated";
   switch (reason) {
     case "refused":
+      if (url.startsWith("unix:")) return `${message}: ${toSocketAdvice(detail)}`;
       return `${message}: start a server with "plantstore serve", or set --url`;
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
-      return message;
+      return message.includes("not signed by")
+        ? `${message}; --cacert FILE selects others`
+        : message;
     case "timeout":
       return `${message}: ${doubt}; a higher --timeout waits longer`;
     case "lost":
     case "gateway":
       return `${message}: ${doubt}`;
   }
+}
+
+function toSocketAdvice(detail: string): string {
+  if (detail === "permission denied") return "use it as a user who may write to it, or set --url";
+  if (detail === "it is not a socket") return "check the path in --url";
+  return 'start a server with "plantstore serve --socket PATH", or set --url';
 }

@@ -86,6 +86,17 @@ function parseOrigin(value: string): string {
   );
 }
 
+const profileRule = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** The name of a profile. */
+export const profileName: TextType<string> = {
+  parse(value) {
+    if (profileRule.test(value)) return value;
+    throw invalid(value, "a name of letters, digits and - . _, such as prod");
+  },
+  format: String,
+};
+
 /** A number per second: 0.001 … 1,000,000, or `none` for Infinity. */
 export const rate: TextType<number> = {
   parse(value) {

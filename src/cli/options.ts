@@ -4,7 +4,7 @@
  */
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
-import { baseUrl, choice, storeUrl } from "../library/option-types.ts";
+import { baseUrl, choice, httpUrl, storeUrl } from "../library/option-types.ts";
 import {
   clientOptions as client,
   createManyOptions,
@@ -13,7 +13,7 @@ import {
   storeOptions,
 } from "../library/options.ts";
 import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
-import type { SavedSettings } from "./config/saved-settings.ts";
+import { readSavedSettings, type SavedTarget } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import * as types from "./option-types.ts";
 
@@ -30,7 +30,7 @@ export interface Option<T> {
   /** The default in help, if it depends on something. */
   readonly shownDefault?: string;
   /** The saved setting that comes before the default. */
-  readonly saved?: keyof SavedSettings;
+  readonly saved?: keyof SavedTarget;
   /** True if the flag may be repeated; the values are joined with {@link Option.separator}. */
   readonly isRepeatable?: true;
   /** Default: a space. */
@@ -96,7 +96,7 @@ export const serveOptions = {
   }),
   publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
     ...address,
-    type: types.optional(baseUrl),
+    type: types.optional(httpUrl),
     default: undefined,
     shownDefault: "the address it listens on",
   }),
@@ -221,6 +221,20 @@ async function listSavedUrls(io: Io): Promise<readonly string[]> {
   return listSavedOrigins(findConfigDirectory(io));
 }
 
+async function listSavedProfiles(io: Io): Promise<readonly string[]> {
+  return Object.keys(readSavedSettings(findConfigDirectory(io)).profiles ?? {});
+}
+
+/** The profile, for the commands that read saved settings. It may precede the command. */
+export const profileOption = {
+  profile: setting("--profile <name>", "Name of the saved plant store to use", {
+    ...sending,
+    type: types.optional(types.profileName),
+    default: undefined,
+    list: listSavedProfiles,
+  }),
+} as const satisfies Options;
+
 /** The URL of a server, for the commands that send requests. */
 export const urlOption = {
   url: setting("--url <url>", "URL of the plant store, with its base path", {
@@ -231,11 +245,23 @@ export const urlOption = {
     saved: "url",
     list: listSavedUrls,
   }),
+  ...profileOption,
+} as const satisfies Options;
+
+/** A server and how to connect to it. */
+const serverOptions = {
+  ...urlOption,
+  cacert: setting("--cacert <file>", "Certificates of trusted authorities, in PEM", {
+    ...sending,
+    ...file,
+    shownDefault: "the last login, or those of Node",
+    saved: "cacert",
+  }),
 } as const satisfies Options;
 
 /** Options of the commands that send one request. */
 export const requestOptions = {
-  ...urlOption,
+  ...serverOptions,
   timeoutMs: setting("--timeout <seconds>", "Maximum time for each attempt", {
     ...sending,
     ...client.timeoutMs,
@@ -488,7 +514,7 @@ export const conformOptions = {
   }),
   ...jsonOption,
   tokenFile: createOptions.tokenFile,
-  ...urlOption,
+  ...serverOptions,
   timeoutMs: { ...requestOptions.timeoutMs, help: "Maximum time for each connection" },
 } as const satisfies Options;
 

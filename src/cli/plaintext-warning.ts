@@ -1,5 +1,6 @@
 /** Warns about tokens that are sent unencrypted. */
 import { isIPv4 } from "node:net";
+import { toEndpoint } from "../core/base-url.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Checks whether the host of a URL is this machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3). */
@@ -8,10 +9,15 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "[::1]" || hostname === "localhost" || hostname.endsWith(".localhost");
 }
 
+/** Checks whether a server is on this machine: behind a Unix socket, or at a loopback address. */
+export function isLocalUrl(baseUrl: string): boolean {
+  const { socketPath, httpUrl } = toEndpoint(baseUrl);
+  return socketPath !== undefined || isLoopback(new URL(httpUrl).hostname);
+}
+
 /** The warning for a URL that tokens are sent to; undefined without a risk. */
 export function describePlaintext(baseUrl: string): string | undefined {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== "http:" || isLoopback(hostname)) return undefined;
+  if (baseUrl.startsWith("https:") || isLocalUrl(baseUrl)) return undefined;
   return `sending the token to ${baseUrl} unencrypted; use https on untrusted networks`;
 }
 

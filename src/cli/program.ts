@@ -7,7 +7,7 @@ import { helpCommand } from "./commands/help/command.ts";
 import { plantstoreCommand } from "./commands/plantstore.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type Io, type OutputStream, writeText } from "./io.ts";
-import { commonFlags, type Option, versionFlag } from "./options.ts";
+import { commonFlags, type Option, toLongFlag, versionFlag } from "./options.ts";
 import type { Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { toVersionLine } from "./version.ts";
@@ -107,7 +107,7 @@ function declare(commander: Commander, command: Command, reading: Reading): void
   }
   commander.helpOption(...helpFlag).action(async () => {
     if (command === helpCommand) await help(commander, reading);
-    else await run(command, commander, toFlags(commander, flags), reading);
+    else await run(command, commander, readFlags(command, commander, flags, reading), reading);
   });
 }
 
@@ -277,6 +277,32 @@ function createFlag(
     const error = new UsageError(`${flag.long} is given twice: remove one of them`);
     throw withUsage(error, commander);
   });
+}
+
+/** The flags of a command, and those before it, such as `plantstore --profile prod create`. */
+function readFlags(
+  command: Command,
+  commander: Commander,
+  names: Parameters<typeof toFlags>[1],
+  { program }: Reading,
+): Flags {
+  const own = toFlags(commander, names);
+  let root = commander;
+  while (root.parent !== null) root = root.parent;
+  const options = Object.entries(program.options ?? {});
+  const outer = toFlags(
+    root,
+    options.map(([name]) => [name, name]),
+  );
+  for (const [name, option] of options) {
+    if (outer[name] === undefined) continue;
+    const flag = toLongFlag(option.flags);
+    const isKnown = Object.hasOwn(command.options ?? {}, name);
+    const problem = isKnown ? `${flag} is given twice` : `${toPath(commander)} has no ${flag}`;
+    if (isKnown && own[name] === undefined) continue;
+    throw withUsage(new UsageError(`${problem}: remove it`), commander);
+  }
+  return { ...own, ...outer };
 }
 
 function toFlags(

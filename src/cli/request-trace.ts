@@ -1,6 +1,7 @@
 /** Shows requests to a user: as they are sent, without the token, or as commands of curl. */
 import { STATUS_CODES } from "node:http";
 import type { HttpRequest, Post } from "../client/http/message.ts";
+import { toEndpoint } from "../core/base-url.ts";
 import { escapeUnprintable } from "../core/quote.ts";
 import { toShellWord } from "../core/shell-word.ts";
 import { type Io, writeText } from "./io.ts";
@@ -13,7 +14,7 @@ const maxShownLine = 10_000;
 export function tracePost(post: Post, terminal: Terminal): Post {
   return async (request) => {
     const { url, headers, body } = request;
-    const { host, pathname, search } = new URL(url);
+    const { host, pathname, search } = new URL(toEndpoint(url).httpUrl);
     const [, token = ""] = /^Bearer (.+)$/.exec(headers["authorization"] ?? "") ?? [];
     const print = async (prefix: string, lines: readonly string[]): Promise<void> => {
       // A server may repeat the token in its response. It is masked before the text is cut, which could split it.
@@ -50,16 +51,24 @@ const neededHeaders = /^(?:content-type|x-plantstore-.*)$/;
 /**
  * Prints the command of curl that sends the same request, with the token in the variable PLANTSTORE_TOKEN.
  *
+ * @param cacert file with trusted certificates
  * @throws OutputError
  */
 export async function printCurlCommand(
   { url, headers, body }: Pick<HttpRequest, "url" | "headers" | "body">,
   { stdout }: Pick<Io, "stdout">,
+  cacert?: string,
 ): Promise<void> {
+  const { httpUrl, socketPath } = toEndpoint(url);
+  const options = [
+    // Without --globoff, brackets are a pattern.
+    /[[\]{}]/.test(httpUrl) ? "--globoff " : "",
+    socketPath === undefined ? "" : `--unix-socket ${toShellWord(socketPath)} `,
+    cacert === undefined ? "" : `--cacert ${toShellWord(cacert)} `,
+  ].join("");
   const needed = Object.entries(headers).filter(([name]) => neededHeaders.test(name));
   const lines = [
-    // Without --globoff, brackets are a pattern.
-    `curl ${/[[\]{}]/.test(url) ? "--globoff " : ""}${toShellWord(url)} \\`,
+    `curl ${options}${toShellWord(httpUrl)} \\`,
     '  --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\',
     ...toHeaderLines(Object.fromEntries(needed)).map((line) => `  --header '${line}' \\`),
     `  --data-binary ${toShellWord(body)}`,

@@ -1,11 +1,17 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
+import { toEndpoint } from "../core/base-url.ts";
 import { InvalidValue } from "../library/option-types.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
-import { readSavedSettings, toSettingsFile } from "./config/saved-settings.ts";
+import {
+  getProfile,
+  readSavedSettings,
+  type SavedTarget,
+  toSettingsFile,
+} from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import type { TextType } from "./option-types.ts";
-import { type Option, type Options, toLongFlag } from "./options.ts";
+import { type Option, type Options, profileOption, toLongFlag, urlOption } from "./options.ts";
 
 /** The flags of a command line, by the names of their options. A flag without a value is `1`. */
 export type Flags = Readonly<Record<string, string | undefined>>;
@@ -38,34 +44,65 @@ export function readOptions<Table extends Options>(
 ): Values<Table> {
   const entries = Object.entries(table).map(([name, option]) => [
     name,
-    readOption(option, flags[name], io).value,
+    readOption(option, flags[name], io, flags).value,
   ]);
   return Object.fromEntries(entries) as Values<Table>;
 }
 
 /**
- * Reads the value of one option.
+ * Reads the value of one option. The saved values of a profile that a flag names come before environment variables.
  *
+ * @param flags those that select a saved value: the profile and the URL
  * @throws CommandError for an invalid value, with its source, and for saved settings that cannot be read
  */
-export function readOption<T>(option: Option<T>, flag: string | undefined, io: Io): Setting<T> {
-  const { flags, env = "", saved, type } = option;
+export function readOption<T>(
+  option: Option<T>,
+  flag: string | undefined,
+  io: Io,
+  flags: Flags = {},
+): Setting<T> {
+  const { env = "", type } = option;
   if (flag !== undefined) {
-    const source = toLongFlag(flags);
+    const source = toLongFlag(option.flags);
     return { value: parseArgument(source, flag, type), source };
   }
+  const isProfileFirst = Boolean(flags["profile"]);
+  const saved = isProfileFirst ? readSaved(option, flags, io) : undefined;
+  if (saved !== undefined) return saved;
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
   if (variable) return { value: parseText(env, variable, type), source: env };
-  const directory = saved === undefined ? undefined : findConfigDirectoryIfAny(io);
-  if (saved !== undefined && directory !== undefined) {
-    const text = readSavedSettings(directory)[saved];
-    const source = `the ${saved} in ${toSettingsFile(directory)}`;
-    if (text !== undefined) return { value: parseText(source, text, type), source };
-  }
-  const value =
+  const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
-  return { value, source: "the default" };
+  return readSaved(option, flags, io) ?? { value: fallback, source: "the default" };
+}
+
+/** Reads the name of the profile; undefined without one. @throws CommandError for an invalid name */
+export function readProfile(flags: Flags, io: Io): string | undefined {
+  return readOption(profileOption.profile, flags["profile"], io).value;
+}
+
+function readSaved<T>(
+  { saved: name, type }: Option<T>,
+  flags: Flags,
+  io: Io,
+): Setting<T> | undefined {
+  const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
+  if (name === undefined || directory === undefined) return undefined;
+  const profile = readProfile(flags, io);
+  const settings = readSavedSettings(directory);
+  const target = profile === undefined ? settings : getProfile(settings, profile);
+  const text = target[name];
+  if (text === undefined || (name === "cacert" && !isMeant(target, flags, io))) return undefined;
+  const file = toSettingsFile(directory);
+  const source = profile === undefined ? `the ${name} in ${file}` : `profile ${profile} in ${file}`;
+  return { value: parseText(source, text, type), source };
+}
+
+/** Saved certificates are only for the origin that they were saved for. */
+function isMeant({ url: savedUrl = "" }: SavedTarget, flags: Flags, io: Io): boolean {
+  const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
+  return URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === toEndpoint(url).origin;
 }
 
 /** Parses a part of the command line. @throws UsageError */

@@ -11,6 +11,8 @@ import type { Terminal } from "./terminal/terminal.ts";
 /** A request that checks a token. */
 export interface Trial {
   readonly baseUrl: string;
+  /** Certificates of trusted authorities, in PEM. */
+  readonly ca?: string | undefined;
   /** Absent: checks only whether a plant store responds. */
   readonly token?: string | undefined;
   readonly timeoutMs: number;

@@ -1,4 +1,5 @@
 /** Checks whether a plant store is ready, without creating a plant. */
+import { joinPath, toEndpoint } from "../core/base-url.ts";
 import { type ErrorBody, parseErrorBody } from "../core/plant.ts";
 import { isGatewayStatus } from "./answer.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
@@ -8,6 +9,8 @@ import { get } from "./http/post.ts";
 export interface CheckReadinessOptions {
   /** The plant store, including its base path, without a trailing slash. */
   readonly baseUrl: string;
+  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
+  readonly ca?: string | undefined;
   /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
   /** Aborts the request, which then rejects with the signal's reason. */
@@ -28,18 +31,19 @@ export type Readiness =
  */
 export async function checkReadiness({
   baseUrl,
+  ca,
   timeoutMs,
   signal,
 }: CheckReadinessOptions): Promise<Readiness> {
-  const { href } = new URL("/readyz", baseUrl);
+  const url = joinPath(toEndpoint(baseUrl).origin, "/readyz");
   try {
-    const { status, body } = await get({ url: href, timeoutMs, signal });
+    const { status, body } = await get({ url, ca, timeoutMs, signal });
     const [match, store] = status === 200 ? parseReadyBody(body) : [];
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
     if (error !== undefined) return { state: "notReady", error };
     const state = isGatewayStatus(status) ? "unavailable" : "foreign";
-    return { state, reason: `${href} responded with status ${status}` };
+    return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
     if (error instanceof UnavailableError) return { state: "unavailable", reason: error.message };
     if (error instanceof NotAPlantStoreError) return { state: "foreign", reason: error.message };

@@ -13,6 +13,8 @@ export interface CheckTokenOptions {
   readonly baseUrl: string;
   /** Undefined sends no token. A plant store rejects that request, which identifies it as one. */
   readonly token?: string | undefined;
+  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
+  readonly ca?: string | undefined;
   /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
   /** Aborts the request, which then rejects with the signal's reason. */
@@ -37,9 +39,10 @@ export type TokenCheck = (
 export function toCheckRequest(
   baseUrl: string,
   token: string | undefined,
-): Pick<HttpRequest, "url" | "headers" | "body"> {
-  const { url, headers } = toCreateRequest(baseUrl, token);
-  return { url, headers: { ...headers, [probeHeader]: "token" }, body: "{}" };
+  ca?: string,
+): Pick<HttpRequest, "url" | "headers" | "body" | "ca"> {
+  const { headers, ...request } = toCreateRequest(baseUrl, token, { ca });
+  return { ...request, headers: { ...headers, [probeHeader]: "token" }, body: "{}" };
 }
 
 /**
@@ -51,11 +54,12 @@ export function toCheckRequest(
 export async function checkToken({
   baseUrl,
   token,
+  ca,
   timeoutMs,
   signal,
   post,
 }: CheckTokenOptions): Promise<TokenCheck> {
-  const request = toCheckRequest(baseUrl, token);
+  const request = toCheckRequest(baseUrl, token, ca);
   const response = await post({ ...request, timeoutMs, signal });
   const answer = parseAnswer(response, request);
   if (answer.ok) {

@@ -1,7 +1,8 @@
 /** Errors of a create without a response of a plant store. */
+import { toEndpoint } from "../core/base-url.ts";
 
 /**
- * - `refused`: no server listens at the address
+ * - `refused`: no server listens at the address, or the Unix socket cannot be used
  * - `unknownHost`: the host name cannot be resolved
  * - `insecure`: TLS failed, for example because of an untrusted certificate
  * - `timeout`: an attempt took too long
@@ -54,11 +55,11 @@ function describe(
   detail: string,
   attempts: number,
 ): string {
-  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  const origin = URL.canParse(url) ? toEndpoint(url).origin : url;
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
   switch (reason) {
     case "refused":
-      return `cannot connect to ${origin}${after}: connection refused`;
+      return `cannot connect to ${origin}${after}: ${detail === "ECONNREFUSED" ? "connection refused" : detail}`;
     case "unknownHost":
       return `cannot resolve the host of ${origin}${after} (${detail})`;
     case "insecure":

@@ -136,7 +136,7 @@ class Run<Item extends PlantItem> {
   constructor(options: CreatePlantsOptions) {
     const { request, timeoutMs, concurrency, lastCall } = options;
     this.#options = options;
-    this.#pool = openPool(new URL(request.url).origin, concurrency, timeoutMs);
+    this.#pool = openPool(request.url, concurrency, timeoutMs, request.ca);
     const post = options.wrapPost?.(this.#pool.post) ?? this.#pool.post;
     this.#createOptions = { ...options, post, signal: this.#cutOff.signal };
     // Each pause before a retry listens to both.

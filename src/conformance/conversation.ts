@@ -1,6 +1,7 @@
 /** One connection to the server: sends exact bytes and reads what comes back, within bounds. */
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { toEndpoint } from "../core/base-url.ts";
 import { fill, fillRequest, type Placeholders } from "../core/examples.ts";
 import { readResponses, type Response } from "./response.ts";
 import { type Exchange, halfClose, pause, type Step } from "./rule.ts";
@@ -9,6 +10,8 @@ import { type Exchange, halfClose, pause, type Step } from "./rule.ts";
 export interface Target {
   /** URL with the base path, without a trailing slash. */
   readonly url: string;
+  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
+  readonly ca?: string | undefined;
   readonly token: string;
   /** Limit for each exchange, in milliseconds. */
   readonly timeoutMs: number;
@@ -105,11 +108,11 @@ interface Connection {
 }
 
 function openConnection(
-  { url, timeoutMs, signal }: Target,
+  { url, ca, timeoutMs, signal }: Target,
   isBodiless: (index: number) => boolean,
   expectedCount: number,
 ): Connection {
-  const socket = openSocket(url);
+  const socket = openSocket(url, ca);
   const state = {
     sent: [] as Buffer[],
     received: Buffer.alloc(0),
@@ -213,12 +216,14 @@ function openConnection(
   };
 }
 
-function openSocket(url: string): Socket {
-  const { protocol, hostname, port } = new URL(url);
+function openSocket(url: string, ca: string | undefined): Socket {
+  const { httpUrl, socketPath } = toEndpoint(url);
+  if (socketPath !== undefined) return connect({ path: socketPath, allowHalfOpen: true });
+  const { protocol, hostname, port } = new URL(httpUrl);
   const isTls = protocol === "https:";
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const address = { host, port: Number(port || (isTls ? 443 : 80)), allowHalfOpen: true };
   if (!isTls) return connect(address);
   const servername = isIP(host) === 0 ? host : "";
-  return connectTls({ ...address, servername, ALPNProtocols: ["http/1.1"] });
+  return connectTls({ ...address, ca, servername, ALPNProtocols: ["http/1.1"] });
 }

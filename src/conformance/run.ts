@@ -1,4 +1,5 @@
 /** Runs the rules against a server. */
+import { toEndpoint } from "../core/base-url.ts";
 import { setMaxListeners } from "node:events";
 import type { StatusMode } from "../core/errors.ts";
 import type { Placeholders } from "../core/examples.ts";
@@ -56,7 +57,7 @@ export async function runRules(
 
 /** Values for the rule at an index. */
 export function toPlaceholders({ url, token, firstId }: RunOptions, index: number): Placeholders {
-  const { host, pathname } = new URL(url);
+  const { host, pathname } = new URL(toEndpoint(url).httpUrl);
   const basePath = pathname.replace(/\/$/, "");
   return { host, basePath, token, id: firstId + BigInt(index * idsPerRule) };
 }

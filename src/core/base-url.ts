@@ -1,4 +1,4 @@
-/** Parses the URL of a plant store. */
+/** Parses the URL of a plant store: `http:`, `https:`, or `unix:` with the path of a socket. */
 import { quoteInput } from "./quote.ts";
 
 /** Invalid URL. The message continues a sentence that starts with the source of the URL, such as `--url`. */
@@ -6,12 +6,25 @@ export class InvalidUrl extends Error {
   override readonly name = "InvalidUrl";
 }
 
+/** Maximum length of the path of a Unix socket on every supported system: 103 bytes on macOS, 107 on Linux. */
+export const maxSocketPathBytes = 103;
+
+/** `unix:/path/of.sock`, and a path of HTTP after another colon. */
+const unixUrl = /^unix:(\/[^:]+)(?::(\/.*)?)?$/s;
+/** Host of requests through a Unix socket, which have no other name. */
+const socketOrigin = "http://localhost";
+
 /**
  * Parses the URL of a plant store, and removes slashes at its end.
  *
  * @throws InvalidUrl
  */
 export function parseBaseUrl(text: string): string {
+  return text.startsWith("unix:") ? parseUnixUrl(text) : parseHttpUrl(text);
+}
+
+/** Parses a URL as {@link parseBaseUrl}, but not of a Unix socket. @throws InvalidUrl */
+export function parseHttpUrl(text: string): string {
   const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new InvalidUrl(`must be a URL such as http://127.0.0.1:7526 (got "${quoteInput(text)}")`);
@@ -20,6 +33,32 @@ export function parseBaseUrl(text: string): string {
     throw new InvalidUrl(`must be a URL without ? and # (got "${quoteInput(text)}")`);
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function parseUnixUrl(text: string): string {
+  const [, socketPath = "", path = ""] =
+    unixUrl.exec(text.replace(/^unix:\/\/(?=\/)/, "unix:")) ?? [];
+  if (socketPath === "" || /^\/\/|\p{Cc}/u.test(socketPath)) {
+    throw new InvalidUrl(
+      `must be unix: and the absolute path of a socket, such as unix:/run/plants.sock, with :/v1 for a base path (got "${quoteInput(text)}")`,
+    );
+  }
+  if (new TextEncoder().encode(socketPath).length > maxSocketPathBytes) {
+    throw new InvalidUrl(
+      `has the path of a socket with more than ${maxSocketPathBytes} bytes: choose a shorter one`,
+    );
+  }
+  const basePath = parseHttpUrl(socketOrigin + path).slice(socketOrigin.length);
+  return toUnixUrl(`unix:${socketPath}`, basePath);
+}
+
+/**
+ * Returns the URL of a plant store behind a Unix socket.
+ *
+ * @param origin `unix:` and the path of the socket
+ */
+export function toUnixUrl(origin: string, basePath: string): string {
+  return `${origin}${basePath === "" ? "" : `:${basePath}`}`;
 }
 
 /**
@@ -36,4 +75,32 @@ export function parseUrl(text: string): URL | undefined {
     );
   }
   return url;
+}
+
+/** Where the requests of a URL go. */
+interface Endpoint {
+  /** Identifies the server: scheme, host and port, or `unix:` and the path of a socket. */
+  readonly origin: string;
+  /** Path of a Unix socket. */
+  readonly socketPath?: string;
+  /** The URL for HTTP. */
+  readonly httpUrl: string;
+}
+
+/** Returns where the requests of a valid URL go. */
+export function toEndpoint(url: string): Endpoint {
+  const [, socketPath, path = ""] = unixUrl.exec(url) ?? [];
+  if (socketPath === undefined) return { origin: new URL(url).origin, httpUrl: url };
+  return { origin: `unix:${socketPath}`, socketPath, httpUrl: socketOrigin + path };
+}
+
+/**
+ * Returns the URL of a path below the base path of a plant store.
+ *
+ * @param path begins with a slash
+ */
+export function joinPath(baseUrl: string, path: string): string {
+  const { socketPath, origin } = toEndpoint(baseUrl);
+  const isRoot = socketPath !== undefined && baseUrl === origin;
+  return baseUrl + (isRoot ? ":" : "") + path;
 }

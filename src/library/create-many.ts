@@ -49,7 +49,7 @@ interface CheckedOptions extends OptionValues<typeof clientOptions & typeof crea
 /** Creates plants; see `PlantClient.createMany`. */
 export async function* createMany(
   plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
-  { url, token, signal = new AbortController().signal, ...options }: CheckedOptions,
+  { url, token, ca, signal = new AbortController().signal, ...options }: CheckedOptions,
 ): AsyncGenerator<CreateManyResult, void, undefined> {
   const source = new PlantSource(plants);
   signal.addEventListener("abort", source.stop);
@@ -57,7 +57,7 @@ export async function* createMany(
   try {
     const outcomes = createPlants(source.read(), {
       ...options,
-      request: toCreateRequest(url, token),
+      request: toCreateRequest(url, token, { ca }),
       ratePerSecond: Number.POSITIVE_INFINITY,
       isFailFast: false,
       concernsAll: concernsAllCreates,

@@ -1,7 +1,8 @@
 /** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
+import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { findTokenProblem } from "../auth/token-text.ts";
-import { InvalidUrl, parseBaseUrl } from "../core/base-url.ts";
+import { InvalidUrl, parseBaseUrl, parseHttpUrl } from "../core/base-url.ts";
 import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
@@ -217,6 +218,9 @@ export const basePath = string((text) => {
 /** The URL of a plant store, without a slash at the end. */
 export const baseUrl = string((text) => explainUrl(() => parseBaseUrl(text)));
 
+/** The URL of a plant store, but not of a Unix socket. */
+export const httpUrl = string((text) => explainUrl(() => parseHttpUrl(text)));
+
 /** Reports an invalid URL as an invalid value. */
 export function explainUrl<T>(parse: () => T): T {
   try {
@@ -224,6 +228,38 @@ export function explainUrl<T>(parse: () => T): T {
   } catch (error) {
     if (!(error instanceof InvalidUrl)) throw error;
     throw new InvalidValue(error.message, { cause: error });
+  }
+}
+
+/** Certificates in PEM, at least one; undefined for those of Node. */
+export const certificates: OptionType<string | undefined> = {
+  parse(text) {
+    const problem = findCertificateProblem(text);
+    if (problem === undefined) return text;
+    throw new InvalidValue(problem);
+  },
+  check(value) {
+    if (value === undefined) return undefined;
+    if (typeof value === "string") return certificates.parse(value);
+    throw invalid(value, "a string with certificates in PEM");
+  },
+  format: () => "certificates",
+};
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
+
+function findCertificateProblem(text: string): string | undefined {
+  const blocks = text.match(pemCertificate) ?? [];
+  if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";
+  const index = blocks.findIndex((block) => !isCertificate(block));
+  return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
   }
 }
 

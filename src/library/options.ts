@@ -5,6 +5,7 @@ import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
   basePath,
   bytes,
+  certificates,
   choice,
   host,
   integer,
@@ -81,6 +82,8 @@ export const clientOptions = {
   timeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
   retries: { type: integer({ min: 0, max: 100 }), default: 2 },
+  /** Certificates of trusted authorities, in PEM, instead of those of Node; by default undefined. */
+  ca: { type: certificates, default: undefined },
 } as const satisfies Specs;
 
 /** Options of `createMany` of a client. */

@@ -16,7 +16,10 @@ import { assertPlantTypes } from "./plant-types.ts";
 
 /** Options for {@link createClient}. */
 export interface PlantClientOptions extends Partial<OptionValues<typeof clientOptions>> {
-  /** URL of the plant store, with its base path if it has one: `http:` or `https:`, without a user, a query or a fragment. */
+  /**
+   * URL of the plant store, with its base path if it has one: `http:` or `https:`, without a user, a query or a fragment;
+   * or `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
+   */
   readonly url: string;
   readonly token: string;
 }
@@ -74,7 +77,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
   assertKnownOptions(options, names, Object.keys(storeMembers));
   const url = checkOption("url", (value) => baseUrl.check(value), options.url);
   const bearer = checkOption("token", (value) => token.check(value), options.token);
-  const { timeoutMs, retries } = checkOptions(clientOptions, options);
+  const { timeoutMs, retries, ca } = checkOptions(clientOptions, options);
   return {
     async create(plant, { signal } = {}) {
       assertPlantTypes(plant);
@@ -83,7 +86,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const { toCreateRequest } = await import("../client/create-request.ts");
       const { post } = await import("../client/http/post.ts");
       const { attempts: _, ...answer } = await createPlant(toNewPlantJson(plant), {
-        request: toCreateRequest(url, bearer),
+        request: toCreateRequest(url, bearer, { ca }),
         timeoutMs,
         retries,
         post,
@@ -97,7 +100,15 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const { signal } = many;
       if (signal !== undefined) checkOption("signal", checkSignal, signal);
       const { createMany } = await import("./create-many.ts");
-      yield* createMany(plants, { url, token: bearer, timeoutMs, retries, concurrency, signal });
+      yield* createMany(plants, {
+        url,
+        token: bearer,
+        timeoutMs,
+        retries,
+        ca,
+        concurrency,
+        signal,
+      });
     },
   };
 }

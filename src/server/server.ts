@@ -1,4 +1,5 @@
 /** The plant store as a server: opens it, starts it, closes it. */
+import { toUnixUrl } from "../core/base-url.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler } from "./handler.ts";
 import type { ConnectionContext } from "./http/connection.ts";
@@ -10,7 +11,7 @@ import { createReadinessCheck, type ReadinessCheck } from "./readiness.ts";
 
 /** A server that is open. */
 export interface PlantServer {
-  /** URL in front of `/plants`: scheme, host, port and base path; `unix:` and a path for a Unix socket. */
+  /** URL in front of `/plants`: scheme, host, port and base path; of a Unix socket as `parseBaseUrl` reads it. */
   readonly url: string;
   /** Name or address that it listens at; undefined for a Unix socket, and without a socket. */
   readonly host: string | undefined;
@@ -80,7 +81,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const transport = new FetchTransport(context, options.requestTimeoutMs);
 
   return {
-    url: httpServer !== undefined && host === undefined ? httpServer.origin : httpUrl,
+    url: host === undefined && httpServer ? toUnixUrl(httpServer.origin, basePath) : httpUrl,
     host,
     fetch: transport.fetch,
     start(started) {

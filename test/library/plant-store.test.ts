@@ -298,7 +298,7 @@ describe("createClient", () => {
     [{ timeout: 5 } as object, new TypeError('unknown option "timeout": did you mean timeoutMs?')],
     [
       { retry: 5 } as object,
-      new TypeError('unknown option "retry": known: url, token, timeoutMs, retries'),
+      new TypeError('unknown option "retry": known: url, token, timeoutMs, retries, ca'),
     ],
     [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
     [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],

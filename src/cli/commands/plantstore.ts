@@ -1,5 +1,6 @@
 /** Declares `plantstore`, with all of its commands. */
 import type { Command } from "../command.ts";
+import { profileOption } from "../options.ts";
 import { candidatesCommand, completionCommand } from "./completion/command.ts";
 import { conformCommand } from "./conform/command.ts";
 import { configCommand } from "./config/command.ts";
@@ -25,6 +26,7 @@ export const plantstoreCommand: Command = {
     "plantstore create --id 1 --name fern  create a plant in it",
     "plantstore list                       show the plants in it",
   ],
+  options: profileOption,
   environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
   listTopics,
   exitCodes: ["done", "internal", "usage"],

@@ -47,7 +47,7 @@ export async function writeConfigFile(
   folder: string,
   name: string,
   what: string,
-  content: Readonly<Record<string, string>>,
+  content: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   try {
     // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.

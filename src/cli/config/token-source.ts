@@ -1,5 +1,6 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { toTokenPrefix } from "../../auth/token-format.ts";
+import { toEndpoint } from "../../core/base-url.ts";
 import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
@@ -35,7 +36,7 @@ export async function findToken(
   const found =
     (await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
-    (await readSaved(new URL(baseUrl).origin, io));
+    (await readSaved(toEndpoint(baseUrl).origin, io));
   if (found === undefined) throw await missing(baseUrl, io);
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRefused", `the token from ${found.source} ${problem}`);

@@ -1,5 +1,8 @@
 /** Maps errors of Node's network modules and undici to the errors of the client. */
+import { statSync } from "node:fs";
+import { toEndpoint } from "../../core/base-url.ts";
 import { NotAPlantStoreError, UnavailableError } from "../client-error.ts";
+import type { HttpRequest } from "./message.ts";
 
 const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
@@ -14,9 +17,12 @@ const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
 /**
  * Maps an error of a request. Errors without a code stay as they are: they are bugs, or errors of the client already.
  *
- * @param url of the request
+ * @param request its URL, and the trusted certificates
  */
-export function toClientError(error: unknown, url: string): unknown {
+export function toClientError(
+  error: unknown,
+  { url, ca }: Pick<HttpRequest, "url" | "ca">,
+): unknown {
   const cause = error instanceof AggregateError ? selectCause(error.errors) : error;
   if (!(cause instanceof Error && "code" in cause && typeof cause.code === "string")) return error;
 
@@ -26,10 +32,14 @@ export function toClientError(error: unknown, url: string): unknown {
   if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
     return createNoHttpError(url, cause);
   }
+  const socketProblem = findSocketProblem(code, url);
+  if (socketProblem !== undefined) {
+    return new UnavailableError("refused", url, socketProblem, options);
+  }
   if (code === "ECONNREFUSED") return new UnavailableError("refused", url, code, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
-    return new UnavailableError("insecure", url, describeTlsFailure(message, code), options);
+    return new UnavailableError("insecure", url, describeTlsFailure(message, code, ca), options);
   }
   return new UnavailableError("lost", url, lostMessages.get(message) ?? message, options);
 }
@@ -57,9 +67,23 @@ function selectCause(errors: readonly unknown[]): unknown {
   return errors.find(isRefusal) ?? errors.at(-1);
 }
 
-function describeTlsFailure(message: string, code: string): string {
+/** Describes why no connection to a Unix socket can be opened; undefined for any other URL or error. */
+function findSocketProblem(code: string, url: string): string | undefined {
+  const { socketPath } = toEndpoint(url);
+  if (socketPath === undefined) return undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "no such socket";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  // Linux reports ECONNREFUSED for other files, macOS ENOTSOCK.
+  if (code !== "ECONNREFUSED" && code !== "ENOTSOCK") return undefined;
+  const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() !== false;
+  return isSocket ? undefined : "it is not a socket";
+}
+
+function describeTlsFailure(message: string, code: string, ca: string | undefined): string {
   if (untrustedCodes.test(code)) {
-    return `its certificate is not signed by a trusted authority (${code}); NODE_EXTRA_CA_CERTS=FILE adds one`;
+    return ca === undefined
+      ? `its certificate is not signed by a trusted authority (${code}); NODE_EXTRA_CA_CERTS=FILE adds one`
+      : `its certificate is not signed by one of the given authorities (${code})`;
   }
   const [, reason = message] = opensslMessage.exec(message) ?? [];
   return noTlsReasons.test(reason)

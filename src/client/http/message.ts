@@ -2,7 +2,10 @@
 
 /** A request with a body. */
 export interface HttpRequest {
+  /** As in `core/base-url`, with the path. */
   readonly url: string;
+  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
+  readonly ca?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Limit for the whole request in milliseconds, from the name lookup to the last byte of the response. */

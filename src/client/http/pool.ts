@@ -2,6 +2,7 @@
 import { isIP, connect as connectUnencrypted, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type buildConnector, errors, Pool } from "undici";
+import { toEndpoint } from "../../core/base-url.ts";
 import { UnavailableError } from "../client-error.ts";
 import { createNoHttpError, createTooLongError, toClientError } from "./failure.ts";
 import type { HttpRequest, HttpResponse, Post } from "./message.ts";
@@ -29,16 +30,24 @@ export interface ConnectionPool {
 /**
  * Opens a pool. The first request opens a connection.
  *
- * @param origin of every request's URL
+ * @param url any request's URL; all have the same origin
  * @param maxRequests in flight at a time; further requests wait
  * @param timeoutMs limit in milliseconds for opening a connection, for the start of each response, and for each pause in its
  *   body. The start of a response counts from the end of the previous one on its connection
+ * @param ca as in {@link HttpRequest}
  */
-export function openPool(origin: string, maxRequests: number, timeoutMs: number): ConnectionPool {
+export function openPool(
+  url: string,
+  maxRequests: number,
+  timeoutMs: number,
+  ca?: string,
+): ConnectionPool {
+  const { origin, socketPath, httpUrl } = toEndpoint(url);
+  const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
   const pending: PendingRequests = new Set();
-  const pool = new Pool(origin, {
-    connect: createConnector(sockets, timeoutMs),
+  const pool = new Pool(new URL(httpUrl).origin, {
+    connect: createConnector(sockets, { timeoutMs, socketPath, ca }),
     connections: Math.ceil(maxRequests / pipelineDepth),
     pipelining: pipelineDepth,
     maxResponseSize: minResponseLimitBytes,
@@ -50,7 +59,7 @@ export function openPool(origin: string, maxRequests: number, timeoutMs: number)
     post(request) {
       if (request.isRetry || request.body.length > maxPipelinedBytes) return post(request);
       holdWrites();
-      return dispatch(pool, pending, request.url.slice(origin.length), request);
+      return dispatch(pool, pending, request.url.slice(pathStart), request);
     },
     close() {
       // undici forgets some requests when a failed connection is followed by the end of the pool.
@@ -61,17 +70,30 @@ export function openPool(origin: string, maxRequests: number, timeoutMs: number)
   };
 }
 
+interface ConnectorOptions {
+  readonly timeoutMs: number;
+  readonly socketPath: string | undefined;
+  readonly ca: string | undefined;
+}
+
 /**
  * Creates a connector that keeps its sockets in a set from the start. undici's own connector hides a socket until it is
  * connected, so that the pool could not close it.
  */
-function createConnector(sockets: Set<Socket>, timeoutMs: number): buildConnector.connector {
+function createConnector(
+  sockets: Set<Socket>,
+  { timeoutMs, socketPath, ca }: ConnectorOptions,
+): buildConnector.connector {
   return ({ protocol, hostname: host, port }, callback) => {
     const isTls = protocol === "https:";
-    const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
+    const address =
+      socketPath === undefined
+        ? { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true }
+        : { path: socketPath };
     const socket = isTls
       ? connectTls({
           ...address,
+          ca,
           servername: isIP(host) === 0 ? host : "",
           ALPNProtocols: ["http/1.1"],
         })
@@ -151,7 +173,8 @@ function dispatch(
   });
 }
 
-function toPoolError(error: Error, { url, timeoutMs }: HttpRequest): Error {
+function toPoolError(error: Error, request: HttpRequest): Error {
+  const { url, timeoutMs } = request;
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
     return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
   }
@@ -161,5 +184,5 @@ function toPoolError(error: Error, { url, timeoutMs }: HttpRequest): Error {
   if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
   return error instanceof errors.InvalidArgumentError
     ? error
-    : (toClientError(error, url) as Error);
+    : (toClientError(error, request) as Error);
 }

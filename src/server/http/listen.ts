@@ -3,6 +3,8 @@ import { fstatSync } from "node:fs";
 import { lstat, readFile, unlink } from "node:fs/promises";
 import type { Server } from "node:http";
 import { type AddressInfo, connect, type ListenOptions } from "node:net";
+import { resolve } from "node:path";
+import { maxSocketPathBytes } from "../../core/base-url.ts";
 
 /** Address to listen at. */
 export interface ListenAddress {
@@ -23,9 +25,6 @@ export interface ListeningAddress {
   /** Name or address; undefined for a Unix socket. */
   readonly host: string | undefined;
 }
-
-/** Maximum length of the path of a Unix socket on every supported system: 103 bytes on macOS, 107 on Linux. */
-export const maxSocketPathBytes = 103;
 
 /**
  * Starts listening.
@@ -60,18 +59,18 @@ export async function listen(
     await unlink(socketPath);
     await startListening(server, { path: socketPath });
   });
-  return { origin: `unix:${socketPath}`, host: undefined };
+  return { origin: `unix:${resolve(socketPath)}`, host: undefined };
 }
 
 function startListening(
   server: Server,
   place: ListenOptions | { readonly fd: number },
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise((settle, reject) => {
     server.once("error", reject);
     server.listen(place, () => {
       server.off("error", reject);
-      resolve();
+      settle();
     });
   });
 }
@@ -80,12 +79,12 @@ function startListening(
 async function isLeftOver(socketPath: string): Promise<boolean> {
   const stats = await lstat(socketPath).catch(() => undefined);
   if (stats?.isSocket() !== true) return false;
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
     const socket = connect({ path: socketPath });
-    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ECONNREFUSED"));
     socket.once("connect", () => {
       socket.destroy();
-      resolve(false);
+      settle(false);
     });
   });
 }

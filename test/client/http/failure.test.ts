@@ -26,7 +26,7 @@ describe("a host with several addresses", () => {
     // The first is for documentation (RFC 3849), and leads nowhere.
     const error = await failToConnect("2001:db8::1", "127.0.0.1");
     expect(error).toBeInstanceOf(AggregateError);
-    expect(toClientError(error, url)).toMatchObject({
+    expect(toClientError(error, { url })).toMatchObject({
       reason: "refused",
       message: "cannot connect to http://plants.example: connection refused",
       cause: { code: "ECONNREFUSED" },
@@ -38,7 +38,7 @@ describe("a host with several addresses", () => {
       Object.assign(new Error(`connect ${code}`), { code }),
     );
     const error = Object.assign(new AggregateError(causes, "all failed"), { code: "ENETUNREACH" });
-    expect(toClientError(error, url)).toMatchObject({
+    expect(toClientError(error, { url })).toMatchObject({
       reason: "lost",
       detail: "connect EHOSTUNREACH",
     });

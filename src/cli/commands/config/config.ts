@@ -5,7 +5,7 @@ import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { toCredentialFolder } from "../../config/credentials.ts";
 import { locateConfigDirectory, locateDataDirectory } from "../../config/directories.ts";
-import { toSettingsFile } from "../../config/saved-settings.ts";
+import { readSavedSettings, toSettingsFile } from "../../config/saved-settings.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { jsonOption, storeOption } from "../../options.ts";
@@ -22,11 +22,15 @@ import { listSettings, type SettingReport, toSettingLines } from "./setting-repo
 export async function listConfig({ flags, io }: Run): Promise<number> {
   const { json } = readOptions(jsonOption, flags, io);
   const { stdout } = io;
-  const reports = listSettings({}, io);
+  const reports = listSettings(flags, io);
+  const profiles = listProfiles(io);
   if (selectStyle({ json }, stdout) === "table") {
     await writeText(stdout, toSettingLines(reports, stdout.columns));
+    if (profiles.length > 0) await writeText(stdout, "\n");
+    await printRows([profiles], profileRows, "table", io);
   } else {
     await printRows([reports], settingRows, "json", io);
+    await printRows([profiles], profileRows, "json", io);
   }
   const isValid = reports.every(({ problem }) => problem === undefined);
   return isValid ? exitCodes.done.code : exitCodes.usage.code;
@@ -36,6 +40,33 @@ const settingRows: RowType<SettingReport> = {
   columns: [],
   toJson: (report) => redactTokens(JSON.stringify(report)),
 };
+
+/** A saved plant store. */
+interface Profile {
+  readonly profile: string;
+  readonly url?: string;
+  readonly cacert?: string | undefined;
+}
+
+const profileRows: RowType<Profile> = {
+  columns: [
+    { name: "profile", read: ({ profile }) => profile },
+    { name: "url", read: ({ url }) => url },
+    { name: "cacert", read: ({ cacert }) => cacert },
+  ],
+  toJson: (profile) => redactTokens(JSON.stringify(profile)),
+};
+
+/** Broken settings are reported with the URL. */
+function listProfiles(io: Io): readonly Profile[] {
+  try {
+    const { profiles = {} } = readSavedSettings(locateConfigDirectory(io).path);
+    const names = Object.keys(profiles).toSorted();
+    return names.map((profile) => ({ profile, ...profiles[profile] }));
+  } catch {
+    return [];
+  }
+}
 
 /** A file or directory of plantstore. */
 interface Place {

@@ -26,14 +26,19 @@ const narrowIndent = 4;
 
 /** Lists the settings of all commands, from the table of options. */
 export function listSettings(flags: Flags, io: Io): readonly SettingReport[] {
-  return Object.entries(settings).map(([name, option]) => describeSetting(option, flags[name], io));
+  return Object.entries(settings).map(([name, option]) => describeSetting(option, name, flags, io));
 }
 
-function describeSetting(option: Option<unknown>, text: string | undefined, io: Io): SettingReport {
+function describeSetting(
+  option: Option<unknown>,
+  name: string,
+  given: Flags,
+  io: Io,
+): SettingReport {
   const { flags, env: variable = "", shownDefault, saved, type, default: fallback } = option;
   const flag = toLongFlag(flags);
   try {
-    const { value, source } = readOption(option, text, io);
+    const { value, source } = readOption(option, given[name], io, given);
     // A computed default is more useful than its description.
     const isDescribed = source === "the default" && !saved && typeof fallback !== "function";
     const shown = (isDescribed && shownDefault) || type.format(value);

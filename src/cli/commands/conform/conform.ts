@@ -8,6 +8,7 @@ import { toSafeLine } from "../../../conformance/transcript.ts";
 import { create } from "../../../core/examples.ts";
 import { int64Max, int64Min } from "../../../core/int64.ts";
 import { parseErrorBody } from "../../../core/plant.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
 import { findToken } from "../../config/token-source.ts";
@@ -48,7 +49,8 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
   const { url, tokenFile, timeoutMs, firstId = chooseFirstId(), isConfirmed } = options;
   const found = await findToken(tokenFile, url, io, signal);
   await warnAboutPlaintext(url, terminal);
-  const target = { url, token: found.token, timeoutMs, signal };
+  const ca = await readAuthorities(options.cacert);
+  const target = { url, ca, token: found.token, timeoutMs, signal };
   const statusMode =
     options.statusMode ??
     (await terminal.showWhile(
@@ -82,7 +84,7 @@ function chooseFirstId(): bigint {
 
 /** Sends a create without a plant. @throws UnavailableError without a connection; CommandError without a response, or for a rejected token */
 async function assertAccepted(options: RunOptions, tokenSource: string): Promise<void> {
-  const { url, signal } = options;
+  const { url, ca, signal } = options;
   const exchange = { send: create("{}"), receive: { status: "failure" } } as const;
   const { responses, failure, isUnreachable, hasTimedOut } = await converse(
     options satisfies Target,
@@ -92,7 +94,7 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
   signal.throwIfAborted();
   const [response] = responses;
   if (response === undefined) {
-    if (isUnreachable && failure !== undefined) throw toClientError(failure, url);
+    if (isUnreachable && failure !== undefined) throw toClientError(failure, { url, ca });
     const problem = hasTimedOut ? "; a higher --timeout waits longer" : "";
     throw new CommandError("unavailable", `no HTTP response from ${url}: try again${problem}`);
   }

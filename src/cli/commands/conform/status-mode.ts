@@ -2,6 +2,7 @@
 import { NotAPlantStoreError, UnavailableError } from "../../../client/client-error.ts";
 import { get } from "../../../client/http/post.ts";
 import type { Target } from "../../../conformance/conversation.ts";
+import { joinPath, toEndpoint } from "../../../core/base-url.ts";
 import type { StatusMode } from "../../../core/errors.ts";
 
 /**
@@ -10,10 +11,15 @@ import type { StatusMode } from "../../../core/errors.ts";
  * @returns `http` if it documents status 422 for a create; `contract` otherwise, and without a readable description
  * @throws UnavailableError if no connection can be opened
  */
-export async function findStatusMode({ url, timeoutMs, signal }: Target): Promise<StatusMode> {
-  const { href } = new URL("/openapi.json", url);
+export async function findStatusMode({
+  url: baseUrl,
+  ca,
+  timeoutMs,
+  signal,
+}: Target): Promise<StatusMode> {
+  const url = joinPath(toEndpoint(baseUrl).origin, "/openapi.json");
   try {
-    const { body } = await get({ url: href, timeoutMs, signal });
+    const { body } = await get({ url, ca, timeoutMs, signal });
     const description = JSON.parse(new TextDecoder().decode(body)) as Description | null;
     const responses = description?.paths?.["/plants"]?.post?.responses;
     return responses?.["422"] === undefined ? "contract" : "http";

@@ -1,7 +1,6 @@
 /** Creates many plants, and reports the records, the progress, the summary and how to resume. */
 import type { Retry } from "../../../client/create-plant.ts";
 import { createPlants } from "../../../client/create-plants.ts";
-import { toCreateRequest } from "../../../client/create-request.ts";
 import { concernsAllCreates } from "../../../client/error-category.ts";
 import type { Post } from "../../../client/http/message.ts";
 import { StoppedError } from "../../../client/stopped-error.ts";
@@ -13,7 +12,7 @@ import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
 import type { FoundToken } from "../../config/token-source.ts";
-import { describeUnavailable, reportError, toDetails } from "./create-one.ts";
+import { describeUnavailable, reportError, toDetails, toRequest } from "./create-one.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { openRejectsFile } from "./rejects-file.ts";
 import { type RecordOutcome, RecordReport, toStatus } from "./report.ts";
@@ -90,12 +89,13 @@ function send(
   groups: RecordGroups,
   { token }: FoundToken,
   outage: Outage,
-  { options, input, lastCall, terminal }: ManyRun,
+  run: ManyRun,
 ): AsyncIterable<readonly RecordOutcome[]> {
-  const { baseUrl, timeoutMs, many } = options;
+  const { options, input, lastCall, terminal } = run;
+  const { timeoutMs, many } = options;
   const { retries, concurrency, ratePerSecond, isFailFast } = many;
   return createPlants(groups, {
-    request: toCreateRequest(baseUrl, token),
+    request: toRequest(token, run),
     timeoutMs,
     retries,
     concurrency,

@@ -2,7 +2,7 @@
 import { UnavailableError } from "../../../client/client-error.ts";
 import { createPlant, type CreateOutcome, type Retry } from "../../../client/create-plant.ts";
 import type { Rejection } from "../../../client/create-plants.ts";
-import { toCreateRequest } from "../../../client/create-request.ts";
+import { type CreateRequest, toCreateRequest } from "../../../client/create-request.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
@@ -11,6 +11,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
 import { OutputError } from "../../io.ts";
 import { printCurlCommand, tracePost } from "../../request-trace.ts";
+import { findTraceparent } from "../../traceparent.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { findTokenToSend } from "./request-token.ts";
 import type { CreateRun } from "./run.ts";
@@ -58,7 +59,7 @@ export async function createOne(
   const { options } = run;
   if (options.printsCurl) {
     const request = toCreateRequest(options.baseUrl, undefined);
-    await printCurlCommand({ ...request, body: toNewPlantJson(plant) }, run.io);
+    await printCurlCommand({ ...request, body: toNewPlantJson(plant) }, run.io, options.cacert);
     return exitCodes.done.code;
   }
   if (options.many.isDryRun) {
@@ -87,7 +88,7 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOut
     const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
     if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, baseUrl)}: ${next}`);
   };
-  const request = toCreateRequest(baseUrl, token);
+  const request = toRequest(token, run);
   const sendOnce = isVerbose ? tracePost(post, terminal) : post;
   const work = () =>
     createPlant(
@@ -98,6 +99,12 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOut
   return many.isQuiet || isVerbose
     ? work()
     : terminal.showWhile(() => `waiting for ${baseUrl}`, work);
+}
+
+/** The request of a create, without its body. It continues the trace of the caller. */
+export function toRequest(token: string, { options, ca, io }: CreateRun): CreateRequest {
+  const traceparent = findTraceparent(io.env);
+  return toCreateRequest(options.baseUrl, token, { ca, traceparent });
 }
 
 /** Describes a failed attempt. The text may be followed by a comma or a colon. */

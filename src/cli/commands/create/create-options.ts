@@ -10,6 +10,8 @@ export interface CreateOptions {
   readonly source: PlantSource;
   /** Without a slash at the end. */
   readonly baseUrl: string;
+  /** File with certificates of trusted authorities. */
+  readonly cacert: string | undefined;
   /** For each attempt. */
   readonly timeoutMs: number;
   /** Retries of a single plant. */
@@ -80,9 +82,9 @@ export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
       "--csv, --tsv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for --id, --name and --tag",
     );
   }
-  const { url: baseUrl, timeoutMs, retries } = options;
+  const { url: baseUrl, cacert, timeoutMs, retries } = options;
   const shown = { isVerbose: options.verbose === true, printsCurl: options.printCurl === true };
-  return { source, baseUrl, timeoutMs, retries, tokenFile, many, ...shown };
+  return { source, baseUrl, cacert, timeoutMs, retries, tokenFile, many, ...shown };
 }
 
 function toPlantFlags({ id, name, tag }: Values<typeof createOptions>) {

@@ -1,5 +1,6 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
 import { RequestError } from "../../../core/errors.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { Interruption } from "../../command-error.ts";
 import { createOne } from "./create-one.ts";
@@ -21,7 +22,8 @@ export async function create(run: Run): Promise<number> {
   const options = readCreateOptions(run);
   const { source, many } = options;
   const cutOff = new AbortController();
-  const createRun: CreateRun = { options, io, terminal, cutOff, isSent: false };
+  const ca = await readAuthorities(options.cacert);
+  const createRun: CreateRun = { ca, options, io, terminal, cutOff, isSent: false };
   terminal.isSilent = many.isSilent;
   try {
     if (source.from === "flags") return await createFromFlags(source.flags, createRun);

@@ -9,6 +9,8 @@ export interface CreateRun {
   readonly options: CreateOptions;
   readonly io: Io;
   readonly terminal: Terminal;
+  /** Certificates of trusted authorities, in PEM. */
+  readonly ca: string | undefined;
   /** Aborts everything, with the reason to report. */
   readonly cutOff: AbortController;
   /** True if a plant may have been sent. */

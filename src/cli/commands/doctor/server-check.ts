@@ -4,6 +4,7 @@ import { checkReadiness } from "../../../client/check-readiness.ts";
 import type { TokenCheck } from "../../../client/check-token.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import type { requestOptions } from "../../options.ts";
 import { describePlaintext } from "../../plaintext-warning.ts";
@@ -21,7 +22,7 @@ const maxClockDifferenceMs = 60_000;
  * @throws the signal's reason, once it is aborted
  */
 export async function checkServer(
-  { url: baseUrl, timeoutMs }: Values<typeof requestOptions>,
+  { url: baseUrl, cacert, timeoutMs }: Values<typeof requestOptions>,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -32,8 +33,9 @@ export async function checkServer(
   const hasToken = "token" in found;
   try {
     const token = hasToken ? found.token : undefined;
-    const check = await tryToken({ baseUrl, token, timeoutMs, signal }, terminal);
-    const readiness = await checkReadiness({ baseUrl, timeoutMs, signal });
+    const ca = await readAuthorities(cacert);
+    const check = await tryToken({ baseUrl, ca, token, timeoutMs, signal }, terminal);
+    const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
     const failure =
       findFailure(check) ?? (readiness.state === "notReady" ? readiness.error : undefined);
     return [

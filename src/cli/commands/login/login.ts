@@ -1,18 +1,26 @@
 /** `plantstore login`: checks a token, and saves it for the origin of a plant store. */
+import { resolve } from "node:path";
 import { findTokenProblem } from "../../../auth/token-text.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
+import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
-import { CommandError, interruptible } from "../../command-error.ts";
+import { CommandError, interruptible, UsageError } from "../../command-error.ts";
 import { readSavedToken, saveToken } from "../../config/credentials.ts";
-import { findConfigDirectory } from "../../config/directories.ts";
-import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
+import { findConfigDirectory, findConfigDirectoryIfAny } from "../../config/directories.ts";
+import {
+  describeProfiles,
+  hasProfile,
+  readSavedSettings,
+  saveSettings,
+} from "../../config/saved-settings.ts";
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions } from "../../options.ts";
 import { warnAboutPlaintext } from "../../plaintext-warning.ts";
 import { printCurlCommand } from "../../request-trace.ts";
-import { readOptions, type Values } from "../../settings.ts";
+import { readOptions, readProfile, type Values } from "../../settings.ts";
 import { toTrialExitCode, tryToken } from "../../token-trial.ts";
 import { askSecret } from "./secret-prompt.ts";
 
@@ -26,9 +34,9 @@ type Options = Values<typeof loginOptions>;
  */
 export async function login(run: Run): Promise<number> {
   const { io, terminal } = run;
-  const options = readOptions(loginOptions, run.flags, io);
+  const options = readLoginOptions(run);
   if (options.printCurl) {
-    await printCurlCommand(toCheckRequest(options.url, undefined), io);
+    await printCurlCommand(toCheckRequest(options.url, undefined), io, options.cacert);
     return exitCodes.done.code;
   }
   const rejection = await interruptible(
@@ -40,12 +48,31 @@ export async function login(run: Run): Promise<number> {
     await terminal.error(`${rejection.message} (nothing was saved)`, rejection.error);
     return toTrialExitCode(rejection.error);
   }
-  await terminal.note(`Logged in to ${options.url} (now the default)`);
+  const { profile } = options;
+  const use = profile === undefined ? "now the default" : `profile ${profile}`;
+  await terminal.note(`Logged in to ${options.url} (${use})`);
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
-    if (!io.env[variable]) continue;
+    // A flag that names a profile wins over the URL.
+    if (!io.env[variable] || (variable === "PLANTSTORE_URL" && profile !== undefined)) continue;
     await terminal.warning(`${variable} is set, and wins over saved values`);
   }
   return exitCodes.done.code;
+}
+
+/** @throws CommandError for an invalid option, or a new profile without a URL */
+function readLoginOptions({ flags, io }: Run): Options {
+  const profile = readProfile(flags, io);
+  const directory = findConfigDirectoryIfAny(io);
+  const settings = directory === undefined ? {} : readSavedSettings(directory);
+  if (profile === undefined || hasProfile(settings, profile)) {
+    return readOptions(loginOptions, flags, io);
+  }
+  if (flags["url"] === undefined && !io.env[loginOptions.url.env]) {
+    throw new UsageError(
+      `unknown profile "${profile}": pass --url to create it. ${describeProfiles(settings, profile)}`,
+    );
+  }
+  return { ...readOptions(loginOptions, { ...flags, profile: "" }, io), profile };
 }
 
 /** @returns the Error of a rejected token; undefined once the token is saved */
@@ -54,19 +81,27 @@ async function saveIfAccepted(
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<ErrorBody | undefined> {
-  const { url: baseUrl, timeoutMs, verbose: isVerbose } = options;
-  const { origin } = new URL(baseUrl);
+  const { url: baseUrl, timeoutMs, profile, verbose: isVerbose } = options;
+  const { origin } = toEndpoint(baseUrl);
+  const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
+  const ca = await readAuthorities(cacert);
   const directory = findConfigDirectory(io);
   // Reports problems of saving before the user types a token.
   readSavedToken(directory, origin);
   const settings = readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
   const token = await readToken(baseUrl, { io, terminal }, signal);
-  const check = await tryToken({ baseUrl, timeoutMs, token, signal, isVerbose }, terminal);
+  const check = await tryToken({ baseUrl, ca, timeoutMs, token, signal, isVerbose }, terminal);
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
   await saveToken(directory, origin, token);
-  await saveSettings(directory, { ...settings, url: baseUrl });
+  const target = { url: baseUrl, ...(cacert !== undefined && { cacert }) };
+  const { profiles } = settings;
+  const saved =
+    profile === undefined
+      ? { ...(profiles && { profiles }), ...target }
+      : { ...settings, profiles: { ...profiles, [profile]: target } };
+  await saveSettings(directory, saved);
   return undefined;
 }
 

@@ -1,28 +1,37 @@
 /** `plantstore logout`: removes the saved token for the origin of a plant store. */
+import { toEndpoint } from "../../../core/base-url.ts";
 import type { Run } from "../../command.ts";
+import { UsageError } from "../../command-error.ts";
 import { removeToken } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
-import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
+import {
+  hasProfile,
+  readSavedSettings,
+  type SavedSettings,
+  saveSettings,
+} from "../../config/saved-settings.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { urlOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 
 /**
- * Removes the token. Its plant store is no longer the default.
+ * Removes the token, and the profile. Its plant store is no longer the default.
  *
  * @returns the exit code
  * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
  */
 export async function logout({ flags, io, terminal }: Run): Promise<number> {
-  const { url } = readOptions(urlOption, flags, io);
-  const { origin } = new URL(url);
+  const { url, profile } = readOptions(urlOption, flags, io);
+  if (flags["profile"] && flags["url"] !== undefined) {
+    throw new UsageError("--profile has a URL of its own: remove --url");
+  }
+  const { origin } = toEndpoint(url);
   const directory = findConfigDirectory(io);
   // First, so that unreadable settings do not stop a logout half-way.
-  const { url: savedUrl, ...others } = readSavedSettings(directory);
+  const settings = readSavedSettings(directory);
   const isRemoved = await removeToken(directory, origin);
-  if (savedUrl !== undefined && URL.canParse(savedUrl) && new URL(savedUrl).origin === origin) {
-    await saveSettings(directory, others);
-  }
+  const remaining = withoutTarget(settings, profile, origin);
+  if (remaining !== settings) await saveSettings(directory, remaining);
   await terminal.note(
     isRemoved
       ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
@@ -32,4 +41,19 @@ export async function logout({ flags, io, terminal }: Run): Promise<number> {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
   }
   return exitCodes.done.code;
+}
+
+/** The settings without a profile, or without the default plant store if it has this origin. */
+function withoutTarget(
+  settings: SavedSettings,
+  profile: string | undefined,
+  origin: string,
+): SavedSettings {
+  const { url = "", profiles = {} } = settings;
+  if (profile !== undefined && hasProfile(settings, profile)) {
+    const others = Object.entries(profiles).filter(([name]) => name !== profile);
+    return { ...settings, profiles: Object.fromEntries(others) };
+  }
+  if (!URL.canParse(url) || toEndpoint(url).origin !== origin) return settings;
+  return settings.profiles === undefined ? {} : { profiles };
 }

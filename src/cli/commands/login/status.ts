@@ -1,7 +1,9 @@
 /** `plantstore status`: shows the current server and token, their sources, and whether they work. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
+import { toEndpoint } from "../../../core/base-url.ts";
 import { escapeUnprintable, redactTokens } from "../../../core/quote.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { interruptible } from "../../command-error.ts";
 import {
@@ -54,17 +56,18 @@ type Outcome = Pick<StatusReport, "works" | "error" | "problem"> & { readonly ex
 export async function status({ flags, io, terminal }: Run): Promise<number> {
   return interruptible(io, async (signal) => {
     const options = readOptions(statusOptions, flags, io);
-    const { url: baseUrl, timeoutMs, json, verbose: isVerbose } = options;
+    const { url: baseUrl, timeoutMs, json, cacert, verbose: isVerbose } = options;
     if (options.printCurl) {
-      await printCurlCommand(toCheckRequest(baseUrl, undefined), io);
+      await printCurlCommand(toCheckRequest(baseUrl, undefined), io, cacert);
       return exitCodes.done.code;
     }
-    const { source: urlSource } = readOption(statusOptions.url, flags["url"], io);
+    const ca = await readAuthorities(cacert);
+    const { source: urlSource } = readOption(statusOptions.url, flags["url"], io, flags);
     const found = await findToken(undefined, baseUrl, io, signal).catch(toOutcome);
     const isFound = "token" in found;
     if (isFound) await warnAboutPlaintext(baseUrl, terminal);
     const outcome = isFound
-      ? await check({ baseUrl, token: found.token, timeoutMs, signal, isVerbose }, terminal)
+      ? await check({ baseUrl, ca, token: found.token, timeoutMs, signal, isVerbose }, terminal)
       : found;
     signal.throwIfAborted();
     const { exitCode, ...result } = outcome;
@@ -72,7 +75,7 @@ export async function status({ flags, io, terminal }: Run): Promise<number> {
       url: baseUrl,
       urlSource,
       ...(isFound && describeToken(found)),
-      ...(await describeSaved(new URL(baseUrl).origin, io)),
+      ...(await describeSaved(toEndpoint(baseUrl).origin, io)),
       ...result,
     };
     if (json) await terminal.printJson([redactTokens(JSON.stringify(report))]);

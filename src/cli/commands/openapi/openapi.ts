@@ -1,4 +1,5 @@
 /** `plantstore openapi`: prints the interface description, or examples. */
+import { toEndpoint } from "../../../core/base-url.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../../core/openapi.ts";
 import { storeOptions } from "../../../library/options.ts";
 import type { Run } from "../../command.ts";
@@ -15,7 +16,8 @@ import { readOptions } from "../../settings.ts";
  * @throws CommandError for an invalid URL or flags that exclude each other; OutputError
  */
 export async function printOpenApi({ flags, io }: Run): Promise<number> {
-  const { url, isYaml, isExamples } = readOptions(openApiOptions, flags, io);
+  const { url: baseUrl, isYaml, isExamples } = readOptions(openApiOptions, flags, io);
+  const url = toEndpoint(baseUrl).httpUrl;
   if (isYaml && isExamples) throw new UsageError("--yaml and --examples exclude each other");
   if (isExamples) {
     const { toExampleLines } = await import("./examples.ts");

@@ -1,6 +1,7 @@
 /** `plantstore ping`: checks whether a plant store is ready. */
 import { checkReadiness, type Readiness } from "../../../client/check-readiness.ts";
 import { pause } from "../../../client/pause.ts";
+import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -24,10 +25,11 @@ const lastAttemptMs = 1000;
 export async function ping({ flags, io, terminal }: Run): Promise<number> {
   const options = readOptions(pingOptions, flags, io);
   const { url, waitMs } = options;
+  const ca = await readAuthorities(options.cacert);
   const readiness = await interruptible(io, (signal) =>
     terminal.showWhile(
       () => `waiting for ${url}`,
-      () => waitUntilReady(options, io, signal),
+      () => waitUntilReady({ ...options, ca }, io, signal),
     ),
   );
   if (readiness.state === "ready") {
@@ -42,7 +44,7 @@ export async function ping({ flags, io, terminal }: Run): Promise<number> {
 
 /** @returns the result of the last attempt */
 async function waitUntilReady(
-  { url: baseUrl, timeoutMs, waitMs }: Options,
+  { url: baseUrl, ca, timeoutMs, waitMs }: Options & { readonly ca: string | undefined },
   { nowMs }: Io,
   signal: AbortSignal,
 ): Promise<Readiness> {
@@ -50,7 +52,7 @@ async function waitUntilReady(
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
-    const attempt = { baseUrl, timeoutMs: Math.min(timeoutMs, limitMs), signal };
+    const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal };
     const readiness = await checkReadiness(attempt);
     const leftMs = endMs - nowMs();
     if (readiness.state === "ready" || leftMs <= 0) return readiness;

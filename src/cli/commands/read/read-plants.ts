@@ -7,7 +7,7 @@ import { CommandError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options.ts";
-import { isLoopback } from "../../plaintext-warning.ts";
+import { isLocalUrl } from "../../plaintext-warning.ts";
 import { readOption } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 
@@ -46,7 +46,7 @@ export async function explainMissing(storeUrl: string, io: Io): Promise<readonly
   if (parseStoreUrl(storeUrl).engine === "postgres") return [];
   const { value: url = "", source } = readOption(urlOption.url, undefined, io);
   const place = source === urlOption.url.env ? `${source} is` : "the last login was to";
-  if (!isLoopback(new URL(url).hostname)) {
+  if (!isLocalUrl(url)) {
     return [
       `${place} ${url}, whose plants are not in this store: run this command on that machine, or set --store to its database`,
     ];

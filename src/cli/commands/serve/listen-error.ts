@@ -1,5 +1,6 @@
 /** Explains why a server cannot listen. */
-import { type ListenAddress, maxSocketPathBytes } from "../../../server/http/listen.ts";
+import { maxSocketPathBytes } from "../../../core/base-url.ts";
+import type { ListenAddress } from "../../../server/http/listen.ts";
 import { CommandError } from "../../command-error.ts";
 
 /** The flags for an address and a port. */

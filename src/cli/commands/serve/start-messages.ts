@@ -180,8 +180,9 @@ function toRows(
         });
       }
   }
-  // The client uses no Unix sockets.
-  const usable = host !== undefined ? rows : rows.filter(({ label }) => label !== "Try");
+  // A client needs the absolute path of a socket, which a passed one may not have.
+  const isUsable = host !== undefined || url.startsWith("unix:/");
+  const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
   return [...usable, { label: "Stop", text: "Ctrl-C" }];
 }
 

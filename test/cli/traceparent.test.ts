@@ -1,0 +1,38 @@
+/** The trace of the caller: `create` sends TRACEPARENT with each request. */
+import { expect, it } from "vitest";
+import { json, openScriptedServer } from "../client/scripted-server.ts";
+import { runCli } from "../helpers/run-cli.ts";
+
+const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+async function readTraces(value: string, args: readonly string[], stdin = "") {
+  const { url, requests } = await openScriptedServer(json(200, '{"name":"fern"}'));
+  const env = { TRACEPARENT: value, PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "chosen" };
+  const { exitCode, stderr } = await runCli(["create", ...args], { env, stdin });
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  return requests.map(({ headers }) => headers["traceparent"]);
+}
+
+const single = ["--id", "1", "--name", "fern"];
+
+it("is sent with a single create", async () => {
+  expect(await readTraces(trace, single)).toEqual([trace]);
+});
+
+it("is sent with each request of a bulk create", async () => {
+  const plants = '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n';
+  expect(await readTraces(trace, ["--many", "-"], plants)).toEqual([trace, trace]);
+});
+
+it.each([
+  "",
+  "x",
+  trace.toUpperCase(),
+  trace.replace("00-", "ff-"),
+  trace.replace("4bf92f3577b34da6a3ce929d0e0e4736", "0".repeat(32)),
+  trace.replace("00f067aa0ba902b7", "0".repeat(16)),
+  `${trace}-01`,
+  `${trace}\r\nX-Other: 1`,
+])("is ignored if it is invalid: %j", async (value) => {
+  expect(await readTraces(value, single)).toEqual([undefined]);
+});

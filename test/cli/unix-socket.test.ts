@@ -1,0 +1,163 @@
+/** Commands that talk to a server behind a Unix socket. */
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { listSavedOrigins } from "../../src/cli/config/credentials.ts";
+import { toFailure } from "../../src/cli/failure.ts";
+import { toClientError } from "../../src/client/http/failure.ts";
+import { createClient } from "../../src/index.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { runCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+let directory: string;
+let socketPath: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  socketPath = join(directory, "plants.sock");
+});
+
+const startSocketServer = (basePath = "") => startServer({ socketPath, basePath });
+
+function run(args: readonly string[], url: string, stdin = "") {
+  const env = {
+    PLANTSTORE_CONFIG_DIR: join(directory, "config"),
+    PLANTSTORE_TOKEN: testToken,
+    PLANTSTORE_URL: url,
+  };
+  return runCli(args, { env, stdin });
+}
+
+describe.each(["", "/v1"])("a server behind a Unix socket with the base path %j", (basePath) => {
+  it("has a URL that commands accept", async () => {
+    await using server = await startSocketServer(basePath);
+    expect(server.url).toBe(`unix:${socketPath}${basePath === "" ? "" : `:${basePath}`}`);
+    const { exitCode, stderr } = await run(["ping"], server.url);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `${server.url} is ready\n` });
+  });
+
+  it("gets a single plant, many plants, large ones included, and no warning", async () => {
+    await using server = await startSocketServer(basePath);
+    const single = await run(["create", "--id", "1", "--name", "fern"], server.url);
+    expect(single).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
+    const lines = Array.from({ length: 200 }, (_, index) => {
+      const name = index % 50 === 0 ? "x".repeat(100_000) : "moss";
+      return JSON.stringify({ id: index + 10, name });
+    });
+    const many = await run(["create", "--quiet", "-"], server.url, lines.join("\n"));
+    expect(many).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await server.store.list({ limit: 300 })).toHaveLength(201);
+  });
+
+  it("is described by status, doctor, conform and openapi", async () => {
+    await using server = await startSocketServer(basePath);
+    const status = await run(["status", "--json"], server.url);
+    expect(JSON.parse(status.stdout)).toMatchObject({ url: server.url, works: true });
+    const doctor = await run(["doctor", "--store", "memory:"], server.url);
+    expect(doctor.stdout).toContain(`${server.url} is a plant store`);
+    const conform = await run(["conform", "--yes", "--json"], server.url);
+    const results = conform.stdout.trimEnd().split("\n");
+    expect(results.filter((line) => line.includes('"result":"fail"'))).toEqual([]);
+    expect(conform.exitCode).toBe(0);
+    const openapi = await run(["openapi"], server.url);
+    expect(JSON.parse(openapi.stdout)).toMatchObject({
+      servers: [{ url: `http://localhost${basePath}` }],
+    });
+  });
+});
+
+it("a token is saved for the socket, and removed by logout", async () => {
+  await using server = await startSocketServer("/v1");
+  const env = { PLANTSTORE_CONFIG_DIR: directory };
+  const login = ["login", "--url", server.url];
+  expect(await runCli(login, { env, stdin: testToken })).toMatchObject({ exitCode: 0 });
+  expect(await listSavedOrigins(directory)).toEqual([`unix:${socketPath}`]);
+  const created = await runCli(["create", "--id", "1", "--name", "fern"], { env });
+  expect(created).toMatchObject({ exitCode: 0 });
+  expect(await runCli(["logout"], { env })).toMatchObject({ exitCode: 0 });
+  expect(await listSavedOrigins(directory)).toEqual([]);
+});
+
+it("--print-curl prints a command for the socket", async () => {
+  const args = ["create", "--id", "1", "--name", "fern", "--print-curl"];
+  const { stdout } = await run(args, "unix:/run/my plants.sock:/v1");
+  expect(stdout).toMatch(
+    /^curl --unix-socket '\/run\/my plants\.sock' http:\/\/localhost\/v1\/plants \\\n/,
+  );
+});
+
+it("--verbose prints the request with its path", async () => {
+  await using server = await startSocketServer("/v1");
+  const { stderr } = await run(["create", "--id", "1", "--name", "fern", "-v"], server.url);
+  expect(stderr).toContain("> POST /v1/plants HTTP/1.1\n> Host: localhost\n");
+});
+
+it("a client of the library uses the socket", async () => {
+  await using server = await startSocketServer();
+  const client = createClient({ url: server.url, token: testToken });
+  expect(await client.create({ id: 1n, name: "fern" })).toMatchObject({ ok: true });
+  const results = [];
+  for await (const result of client.createMany([{ id: 2n, name: "moss" }])) results.push(result);
+  expect(results).toMatchObject([{ id: 2n, status: "created" }]);
+});
+
+describe("an error names the socket and the next step:", () => {
+  const start = 'start a server with "plantstore serve --socket PATH", or set --url';
+  const args = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
+
+  it("a missing socket", async () => {
+    const { exitCode, stderr } = await run(args, `unix:${socketPath}`);
+    expect(exitCode).toBe(6);
+    expect(stderr).toBe(`error: cannot connect to unix:${socketPath}: no such socket: ${start}\n`);
+  });
+
+  it("a socket without a server", async () => {
+    const server = createServer().listen(socketPath);
+    await once(server, "listening");
+    // Closing the server would remove the socket.
+    await rename(socketPath, `${socketPath}.old`);
+    server.close();
+    const { exitCode, stderr } = await run(args, `unix:${socketPath}.old`);
+    expect(exitCode).toBe(6);
+    expect(stderr).toBe(
+      `error: cannot connect to unix:${socketPath}.old: connection refused: ${start}\n`,
+    );
+  });
+
+  it("another kind of file", async () => {
+    await writeFile(socketPath, "");
+    const { exitCode, stderr } = await run(args, `unix:${socketPath}`);
+    expect(exitCode).toBe(6);
+    expect(stderr).toBe(
+      `error: cannot connect to unix:${socketPath}: it is not a socket: check the path in --url\n`,
+    );
+  });
+
+  it("a socket of another user", () => {
+    const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
+    const error = toClientError(cause, { url: "unix:/run/p.sock:/plants" });
+    expect(toFailure(error)).toEqual({
+      exitCode: 6,
+      message:
+        "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or set --url",
+    });
+  });
+
+  it("a bulk create", async () => {
+    const { exitCode, stderr } = await run(
+      ["create", "--retry", "0", "-"],
+      `unix:${socketPath}`,
+      '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n',
+    );
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain("no such socket");
+  });
+
+  it("a relative path", async () => {
+    const { exitCode, stderr } = await runCli([...args, "--url", "unix:plants.sock"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--url must be unix: and the absolute path of a socket");
+  });
+});
