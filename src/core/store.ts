@@ -96,8 +96,16 @@ interface StoreParts {
 
 /** A durable store of plants and tokens. Its methods reject with a {@link StoreError}. */
 export interface PlantStore extends StoreParts {
-  /** Resolves once the result would survive a power failure (contract.md "Durability"). */
-  create(plant: NewPlant, onConflict: ConflictPolicy): Promise<CreateResult>;
+  /**
+   * Resolves once the result would survive a power failure (contract.md "Durability").
+   *
+   * @param onCommit receives the number of plants in the commit of this one, before the create resolves
+   */
+  create(
+    plant: NewPlant,
+    onConflict: ConflictPolicy,
+    onCommit?: (plants: number) => void,
+  ): Promise<CreateResult>;
 }
 
 /** A store to read. */

@@ -7,7 +7,7 @@ export type CorsPolicy = (response: HttpResponse, origin: string | undefined) =>
 /** Response headers that a page may read. */
 const exposedHeaders = "X-Plantstore-Result, X-Request-Id, Retry-After, WWW-Authenticate";
 /** Request headers that a page may send. The token is a header, so credentials of the browser are not needed. */
-const requestHeaders = "Authorization, Content-Type, X-Request-Id";
+const requestHeaders = "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate";
 /** Seconds for which a browser may cache a preflight response; browsers allow little more. */
 const maxAge = "7200";
 

@@ -45,8 +45,14 @@ export async function createPlant(
   const fullError = admission.beginCreate();
   if (fullError !== undefined) return fullError;
   const create = async (): Promise<HttpResponse | RequestError> => {
-    const result = await store.create(plant, context.onConflict);
-    return result === "conflict" ? toIdTakenError(plant.id) : toPlantResponse(plant, result);
+    const requestedAtMs = performance.now();
+    let plants = 0;
+    const result = await store.create(plant, context.onConflict, (count) => {
+      plants = count;
+    });
+    if (result === "conflict") return toIdTakenError(plant.id);
+    const durableAtMs = performance.now();
+    return toPlantResponse(plant, result, { requestedAtMs, durableAtMs, plants });
   };
   try {
     return await (faults === undefined ? create() : faults.perform(create));

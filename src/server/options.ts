@@ -7,7 +7,7 @@ import type { ListenAddress } from "./http/listen.ts";
 import type { TlsCertificate } from "./http/listener.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Metrics } from "./ops/metrics.ts";
-import type { RequestRecord } from "./ops/log.ts";
+import type { RequestRecord } from "./ops/request-record.ts";
 
 /** The store and the token check of a server. */
 export interface ServerBackend {

@@ -18,8 +18,19 @@ export interface HttpResponse {
   readonly error?: number;
   /** Result of a create. */
   readonly result?: string;
+  /** Commit of a plant that is stored. */
+  readonly commit?: PlantCommit;
   /** True if the transport closes the connection instead of sending the response. */
   readonly isDropped?: true;
+}
+
+/** The commit that made a plant durable. Times are milliseconds of `performance.now()`. */
+export interface PlantCommit {
+  /** When the plant was handed to the store. */
+  readonly requestedAtMs: number;
+  readonly durableAtMs: number;
+  /** Number of plants in the commit. */
+  readonly plants: number;
 }
 
 /** A response as it is sent. */
@@ -36,8 +47,9 @@ export interface HttpMessage {
 export function toPlantResponse(
   plant: Plant,
   result: Exclude<CreateResult, "conflict">,
+  commit: PlantCommit,
 ): HttpResponse {
-  return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result };
+  return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result, commit };
 }
 
 const resultHeaders = {

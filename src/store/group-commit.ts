@@ -55,7 +55,10 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
   let lastCommit: Promise<unknown> = Promise.resolve();
   let closed: Promise<void> | undefined;
 
-  function create(request: CreateRequest): Promise<CreateResult> {
+  function create(
+    request: CreateRequest,
+    onCreateCommit?: (plants: number) => void,
+  ): Promise<CreateResult> {
     const { name, tag = "" } = request.plant;
     const textLength = name.length + tag.length;
     let batch = queue.at(-1);
@@ -71,6 +74,7 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
     return batch.results.then((results) => {
       const result = results[index];
       if (result === undefined) throw new StoreError("failed", "the engine left out a create");
+      onCreateCommit?.(results.length);
       return result;
     });
   }
@@ -117,8 +121,8 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
 
   return {
     isVolatile: engine.isVolatile,
-    create: (plant, onConflict) =>
-      closed === undefined ? create({ plant, onConflict }) : rejectClosed(),
+    create: (plant, onConflict, onCreateCommit) =>
+      closed === undefined ? create({ plant, onConflict }, onCreateCommit) : rejectClosed(),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     checkWritable: () => accept(() => engine.checkWritable()),

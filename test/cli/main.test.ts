@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import type { Command } from "../../src/cli/command.ts";
-import { listTopics, readTopic } from "../../src/cli/commands/help/topics.ts";
+import { listManualFiles, listTopics, readTopic } from "../../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
@@ -161,6 +162,14 @@ it("--version names the package's version, the interface, Node and the platform 
   expect(stdout).toBe(
     `plantstore ${manifest.version} (plant store 1.0.0, Node.js 20.20.2, linux x64)\n`,
   );
+});
+
+it.each(listManualFiles())("%s of the manual is printed by help, byte by byte", async (name) => {
+  const expected = readFileSync(new URL(`../../src/manual/${name}`, import.meta.url), "utf8");
+  for (const terminals of [{}, allTerminals]) {
+    const { exitCode, stdout } = await runCli(["help", name], { terminals, columns: 40 });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expected });
+  }
 });
 
 describe("a topic of the manual", () => {

@@ -3,7 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import type { RequestRecord } from "../../src/server/ops/log.ts";
+import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { errorAnswer, json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";

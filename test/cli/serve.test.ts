@@ -778,7 +778,11 @@ describe("--metrics", () => {
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain('plantstore_plants_total{result="created"} 1\n');
     expect(text).toContain("plantstore_commit_plants_count 1\n");
+    expect(text).toContain("plantstore_create_durable_seconds_count 1\n");
     expect(text).toContain("plantstore_connections 1\n");
+    expect(text).toContain("plantstore_connections_limit 10000\n");
+    expect(text).toContain("plantstore_ready 1\n");
+    expect(text).toContain("plantstore_log_lines_dropped_total 0\n");
   });
 
   it("HOST:PORT: serves metrics only there", async () => {

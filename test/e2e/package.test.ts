@@ -131,7 +131,7 @@ describe("the tarball", () => {
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.[17])|src\/manual\/[\w-]+\.md)$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 

@@ -71,7 +71,8 @@ describe("with origins", () => {
       allow: methods,
       "access-control-allow-origin": page,
       "access-control-allow-methods": methods,
-      "access-control-allow-headers": "Authorization, Content-Type, X-Request-Id",
+      "access-control-allow-headers":
+        "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate",
       "access-control-max-age": "7200",
       vary: "Origin",
     });

@@ -1,7 +1,7 @@
 /** Faults on demand: what a client sees of them, and what stays true. */
 import { describe, expect, it } from "vitest";
 import { type FaultKind, type FaultOptions, Faults } from "../../src/server/faults.ts";
-import type { RequestRecord } from "../../src/server/ops/log.ts";
+import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";

@@ -1,12 +1,12 @@
 /** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { RequestRecord } from "../../src/server/ops/log.ts";
+import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { createLog } from "../../src/server/ops/log.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
-import { toRawRequest } from "../helpers/raw-request.ts";
+import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
 
 const token = `pst_${"A".repeat(49)}`;
 const made = /^[0-9a-f]{12}-[0-9a-z]+$/;
@@ -43,6 +43,49 @@ describe("X-Request-Id", () => {
     expect(ids).toEqual(records.map((record) => record.requestId));
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(made);
+  });
+});
+
+describe("the header traceparent", () => {
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const parentId = "00f067aa0ba902b7";
+  const valid = `00-${traceId}-${parentId}-01`;
+
+  async function findTraceIds(...requests: readonly string[]): Promise<unknown[]> {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    for (const request of requests) await exchangeRaw(server.port, request);
+    return records.map((record) => record.traceId);
+  }
+
+  it.each<[what: string, value: string]>([
+    ["version 00", valid],
+    ["other flags", `00-${traceId}-${parentId}-ff`],
+    ["a later version", `cc-${traceId}-${parentId}-01`],
+    ["a later version with more parts", `cc-${traceId}-${parentId}-01-what-the-future-will-be`],
+  ])("names the trace of a request: %s", async (_what, value) => {
+    const header = `traceparent: ${value}\r\n`;
+    const requests = [create(header), create(`Tracestate: a=1\r\n${header}`)];
+    expect(
+      await findTraceIds(...requests, `GET /healthz HTTP/1.1\r\nHost: a\r\n${header}\r\n`),
+    ).toEqual([traceId, traceId, traceId]);
+  });
+
+  it.each<[what: string, headers: string]>([
+    ["is missing", ""],
+    ["is empty", "traceparent:\r\n"],
+    ["has the version ff", `traceparent: ff-${traceId}-${parentId}-01\r\n`],
+    ["has a trace id of zeros", `traceparent: 00-${"0".repeat(32)}-${parentId}-01\r\n`],
+    ["has a parent id of zeros", `traceparent: 00-${traceId}-${"0".repeat(16)}-01\r\n`],
+    ["has capital letters", `traceparent: ${valid.toUpperCase()}\r\n`],
+    ["has other characters", `traceparent: ${valid.replace("4bf9", "4bg9")}\r\n`],
+    ["is too short", `traceparent: ${valid.slice(0, -1)}\r\n`],
+    ["is too long for version 00", `traceparent: ${valid}-00\r\n`],
+    ["has other separators", `traceparent: ${valid.replaceAll("-", "_")}\r\n`],
+    ["has flags of three digits", `traceparent: cc-${traceId}-${parentId}-011\r\n`],
+    ["occurs twice", `traceparent: ${valid}\r\ntraceparent: ${valid}\r\n`],
+  ])("is ignored if it %s", async (_what, headers) => {
+    expect(await findTraceIds(create(headers))).toEqual([undefined]);
   });
 });
 
@@ -88,6 +131,23 @@ describe("what is told of a request", () => {
     await using server = await startServer({ onResponse: (each) => records.push(each) });
     await exchangeRaw(server.port, bytes);
     expect(records).toMatchObject([{ isAborted: false, ...record }]);
+  });
+
+  it("how long a stored plant waited for its commit, and for how many plants", async () => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (each) => records.push(each) });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(toRawCreate(1) + toRawCreate(2) + toRawCreate(1, "moss"));
+    await connection.answers(3);
+    const stored = records.filter(({ result }) => result !== undefined);
+    expect(stored).toHaveLength(2);
+    for (const { batch, commitWaitMs = -1, durableMs = -1, durationMs } of stored) {
+      expect([1, 2, 3]).toContain(batch);
+      expect(commitWaitMs).toBeGreaterThanOrEqual(0);
+      expect(durableMs).toBeGreaterThanOrEqual(commitWaitMs);
+      expect(durationMs).toBeGreaterThanOrEqual(durableMs);
+    }
+    expect(records.at(-1)).toMatchObject({ error: 40900, batch: undefined });
   });
 
   it("whose client has gone before its answer is said to be so", async () => {

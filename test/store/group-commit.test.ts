@@ -52,6 +52,22 @@ describe("a group commit", () => {
     expect(commits).toEqual([[3n, 1n, 2n]]);
   });
 
+  it("reports to each create how many plants its commit has", async () => {
+    const gate = createGate();
+    const { staged, commits } = createStagedEngine(() => gate.opened);
+    const store = createGroupCommit(staged);
+    const sizes: number[] = [];
+    const createOne = (id: bigint) =>
+      store.create({ id, name: "fern" }, "reject", (plants) => void sizes.push(plants));
+    const all = [createOne(1n)];
+    while (commits.length === 0) await endOfTurn();
+    all.push(createOne(2n), createOne(3n), createOne(2n));
+    expect(sizes).toEqual([]);
+    gate.open();
+    await Promise.all(all);
+    expect(sizes).toEqual([1, 3, 3, 3]);
+  });
+
   it("puts the creates that arrive during a commit into the next one", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);

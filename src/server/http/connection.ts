@@ -1,12 +1,12 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
-import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { RequestError, type StatusMode } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import { unexpectedFailure } from "../failure.ts";
 import type { HandledRequest, Handler } from "../handler.ts";
-import type { RequestRecord } from "../ops/log.ts";
-import type { HttpHeaders, HttpRequest } from "../request.ts";
+import { type RequestRecord, toRequestRecord } from "../ops/request-record.ts";
+import type { HttpRequest } from "../request.ts";
+import { toRequestId } from "../request-id.ts";
 import {
   type HttpMessage,
   toConnectionHeaders,
@@ -14,7 +14,6 @@ import {
   toMessage,
   toText,
 } from "../response.ts";
-import { toPath } from "../routes.ts";
 import { endGently } from "./ending.ts";
 
 /** A request with what its transport does for it. */
@@ -245,7 +244,7 @@ export class Connection {
 
   #send(exchange: Exchange, handled: HandledRequest): void {
     const { response } = handled;
-    const { request, requestId, startedAtMs } = exchange;
+    const { request, requestId } = exchange;
     const nowMs = performance.now();
     const isStopping = this.#context.stoppedAtMs() <= nowMs;
     if (isStopping || request?.canContinue() === false) this.#isEnding = true;
@@ -255,10 +254,9 @@ export class Connection {
     const isAborted = this.socket.destroyed;
     const isDropped = response.isDropped === true && !isAborted;
     if (isDropped) this.socket.destroy();
-    const durationMs = nowMs - startedAtMs;
     const { bodyBytes } = message;
-    const sent = { requestId, durationMs, bodyBytes, isAborted, isDropped };
-    this.#context.onResponse?.(toRequestRecord(request, handled, sent));
+    const sent = { atMs: nowMs, bodyBytes, isAborted, isDropped };
+    this.#context.onResponse?.(toRequestRecord(exchange, handled, sent));
     this.#lastSentAtMs = nowMs;
     if (isAborted || isDropped) {
       if (request !== undefined) this.admission.release(request);
@@ -310,41 +308,4 @@ function flushAll(): void {
   const due = waiting;
   waiting = [];
   for (const connection of due) connection.flush();
-}
-
-type SentParts = Pick<RequestRecord, "requestId" | "durationMs" | "isAborted" | "isDropped">;
-
-/**
- * Describes a request and its response for the log and the metrics.
- *
- * @param request undefined for bytes that are not a request
- */
-export function toRequestRecord(
-  request: HttpRequest | undefined,
-  { response, operation }: HandledRequest,
-  sent: SentParts & { readonly bodyBytes: number },
-): RequestRecord {
-  const { bodyBytes, ...others } = sent;
-  return {
-    method: request?.method,
-    path: request && toPath(request.target),
-    operation,
-    status: response.status,
-    error: response.error,
-    result: response.result,
-    bytes: request?.method === "HEAD" ? 0 : bodyBytes,
-    ...others,
-  };
-}
-
-/** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */
-const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
-/** Differs between processes, so that ids of two servers differ. */
-const requestIdPrefix = randomBytes(6).toString("hex");
-let requestCount = 0;
-
-/** Returns the first valid X-Request-Id of the client, or a new id. */
-export function toRequestId(headers: HttpHeaders): string {
-  const given = headers["x-request-id"]?.find((value) => validRequestId.test(value));
-  return given ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }

@@ -4,7 +4,8 @@ import { type Socket, Server as TcpServer } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { serverStopping } from "../request.ts";
 import { toConnectionHeaders, toErrorResponse, toMessage, toText } from "../response.ts";
-import { Connection, type ConnectionContext, graceMs, toRequestId } from "./connection.ts";
+import { toRequestId } from "../request-id.ts";
+import { Connection, type ConnectionContext, graceMs } from "./connection.ts";
 import { endGently } from "./ending.ts";
 
 /** Connections above the maximum that can receive an error response; node:net drops the others. */

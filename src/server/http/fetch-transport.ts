@@ -12,8 +12,10 @@ import {
   requestTimedOut,
   serverStopping,
 } from "../request.ts";
+import { toRequestRecord } from "../ops/request-record.ts";
 import { toErrorResponse, toHeaderPairs, toMessage } from "../response.ts";
-import { type ConnectionContext, toRequestId, toRequestRecord } from "./connection.ts";
+import { toRequestId } from "../request-id.ts";
+import type { ConnectionContext } from "./connection.ts";
 
 /**
  * Responds to a request as the server does over HTTP. Takes the arguments of the global `fetch`.
@@ -88,11 +90,11 @@ export class FetchTransport {
     const response = request.handled.then((handled) => {
       const message = toMessage(handled.response, requestId, "");
       const { bodyBytes, status } = message;
-      const durationMs = performance.now() - startedAtMs;
+      const atMs = performance.now();
       const isAborted = signal.aborted;
       const isDropped = handled.response.isDropped === true && !isAborted;
-      const sent = { requestId, durationMs, bodyBytes, isAborted, isDropped };
-      this.#report(request, handled, sent);
+      const sent = { atMs, bodyBytes, isAborted, isDropped };
+      this.#report({ request, requestId, startedAtMs }, handled, sent);
       if (isDropped) throw new TypeError("fetch failed: the response was dropped on purpose");
       const hasBody = request.method !== "HEAD" && status !== 204;
       return new Response(hasBody ? message.body : null, {
@@ -111,10 +113,10 @@ export class FetchTransport {
     return { response: toErrorResponse(error, this.#context.statusMode), operation: undefined };
   }
 
-  #report(...[request, handled, sent]: Parameters<typeof toRequestRecord>): void {
+  #report(...args: Parameters<typeof toRequestRecord>): void {
     const { onError, onResponse } = this.#context;
     try {
-      onResponse?.(toRequestRecord(request, handled, sent));
+      onResponse?.(toRequestRecord(...args));
     } catch (bug) {
       onError(bug);
     }

@@ -24,7 +24,7 @@ const maxHeadBytes = 4096;
 const headerLine = /^[A-Za-z-]+: ?[!-~](?:[ -~]*[!-~])?$/;
 /** Headers that do not change how a request is read. */
 const usualHeader =
-  /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|x-request-id|traceparent|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
+  /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|x-request-id|traceparent|tracestate|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
 const usualHost = /^(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/i;
 const contentLength = /^(?:0|[1-9]\d{0,8})$/;
 

@@ -3,30 +3,7 @@ import { errorTable } from "../../core/errors.ts";
 import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 import type { Operation } from "../routes.ts";
-
-/** A request and its response, for the log and the metrics: nothing of its headers, its query and its body. */
-export interface RequestRecord {
-  /** Absent, like the path, for bytes that are not a request. */
-  readonly method?: string | undefined;
-  /** As the client wrote it, without the query. */
-  readonly path?: string | undefined;
-  /** Absent for an unknown path. */
-  readonly operation?: Operation | undefined;
-  readonly status: number;
-  /** Number of the Error. */
-  readonly error?: number | undefined;
-  /** Result of a create. */
-  readonly result?: string | undefined;
-  /** From the head of the request to its response. */
-  readonly durationMs: number;
-  /** Length of the response body; 0 for HEAD. */
-  readonly bytes: number;
-  readonly requestId: string;
-  /** True if the client closed the connection before the response. */
-  readonly isAborted: boolean;
-  /** True if the server closed the connection on purpose instead of sending the response. */
-  readonly isDropped?: boolean;
-}
+import type { RequestRecord } from "./request-record.ts";
 
 /** Formats of a line: text for people, or one JSON object. */
 export const logFormats = ["text", "json"] as const;
@@ -100,35 +77,44 @@ export function createLog(
 /** Operations of monitoring, and tests of tokens. */
 const probes = new Set<Operation | undefined>(["health", "readiness", "metrics", "probe"]);
 
+/** Anyone can send the header of a probe, and it must not hide that tokens are guessed. */
+const rejectedTokens = new Set<number>([
+  errorTable.malformedCredential.error,
+  errorTable.unknownToken.error,
+  errorTable.expiredToken.error,
+]);
+
 /** Errors of the server are logged as errors, transient ones as warnings. */
 function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
-  // Anyone can send the header of a probe, and it must not hide that tokens are guessed.
-  const isRejectedToken =
-    operation === "probe" && error > errorTable.noCredential.error && error < 40_200;
-  if (operation !== "create" && probes.has(operation) && !isRejectedToken) return "debug";
+  if (probes.has(operation) && !rejectedTokens.has(error)) return "debug";
   if (error < 50_000) return "info";
   return error >= 50_300 && error < 50_400 ? "warn" : "error";
 }
 
 function toJsonLine(level: LogLevel, record: RequestRecord): string {
   const { method, path, status, error, durationMs, bytes, requestId } = record;
+  const { batch, commitWaitMs, traceId } = record;
   const request =
     method === undefined ? "" : `,"method":"${method}","path":"${toShownPath(path ?? "")}"`;
   const number = error === undefined ? "" : `,"error":${error}`;
+  const commit =
+    commitWaitMs === undefined ? "" : `,"commit_wait":${toMs(commitWaitMs)},"batch":${batch}`;
+  const trace = traceId === undefined ? "" : `,"trace_id":"${traceId}"`;
   const lost = record.isDropped ? ',"dropped":true' : record.isAborted ? ',"aborted":true' : "";
-  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)},"bytes":${bytes},"id":"${requestId}"${lost}}\n`;
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
 function toTextLine(_level: LogLevel, record: RequestRecord): string {
-  const { method, path, status, error, durationMs, bytes, requestId } = record;
+  const { method, path, status, error, durationMs, bytes, requestId, traceId } = record;
   const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path ?? "")}`;
   const number = error === undefined ? "" : ` error ${error}`;
+  const trace = traceId === undefined ? "" : ` trace ${traceId}`;
   const lost = record.isDropped
     ? " (dropped on purpose)"
     : record.isAborted
       ? " (client disconnected)"
       : "";
-  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${lost}\n`;
+  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${trace}${lost}\n`;
 }
 
 const lineFormats: Readonly<Record<LogFormat, LineFormat>> = {

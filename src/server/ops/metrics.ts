@@ -1,7 +1,8 @@
 /** Metrics in the text format of Prometheus. The only file that uses prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FaultKind } from "../faults.ts";
-import type { RequestRecord } from "./log.ts";
+import type { ServerLimits } from "../limits.ts";
+import type { RequestRecord } from "./request-record.ts";
 import type { ServerLoad } from "../admission.ts";
 
 /** Metrics of one server. */
@@ -18,16 +19,22 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
+/** Sources of the values that are read when the metrics are. */
+export interface MetricsSources {
+  /** Returns undefined before the server listens. */
+  readonly readLoad: () => ServerLoad | undefined;
+  readonly isReady: () => Promise<boolean>;
+  /** Returns the number of lines that the log has dropped. */
+  readonly countDroppedLines: () => number;
+  readonly limits: Pick<ServerLimits, "maxInflight" | "maxWaitingBytes" | "maxConnections">;
+}
+
 /** From a single create on a fast disk to the timeout of a client. */
 const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/**
- * Creates metrics that start at zero.
- *
- * @param readLoad returns the load, or undefined before the server listens
- */
-export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
+/** Creates metrics that start at zero. */
+export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -47,8 +54,14 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
   });
   const plants = new Counter({
     name: "plantstore_plants_total",
-    help: "Plants in responses with status 200, by result.",
+    help: "Creates that succeeded, by result; also if the client did not get the response.",
     labelNames: ["result"],
+    registers,
+  });
+  const durableTimes = new Histogram({
+    name: "plantstore_create_durable_seconds",
+    help: "Time from the head of a create until its plant is durable.",
+    buckets: secondBuckets,
     registers,
   });
   const commitPlants = new Histogram({
@@ -69,36 +82,51 @@ export function createMetrics(readLoad: () => ServerLoad | undefined): Metrics {
     labelNames: ["kind"],
     registers,
   });
-  addGauge(
-    "plantstore_inflight_creates",
-    "Creates that wait for the store.",
-    (load) => load.creates,
+  const droppedLines = new Counter({
+    name: "plantstore_log_lines_dropped_total",
+    help: "Lines of the log that were dropped, because its reader was too slow.",
+    registers,
+    collect() {
+      droppedLines.reset();
+      droppedLines.inc(sources.countDroppedLines());
+    },
+  });
+  addGauge("plantstore_ready", "1 if the server is ready for creates, otherwise 0.", async () =>
+    Number(await sources.isReady()),
   );
-  addGauge(
-    "plantstore_waiting_bytes",
-    "Bytes of request bodies, and of responses that are not yet sent.",
-    (load) => load.waitingBytes,
+  const { maxInflight, maxWaitingBytes, maxConnections } = sources.limits;
+  addLoad("inflight_creates", "Creates that wait for the store", "creates", maxInflight);
+  addLoad(
+    "waiting_bytes",
+    "Bytes of request bodies, and of responses that are not yet sent",
+    "waitingBytes",
+    maxWaitingBytes,
   );
-  addGauge("plantstore_connections", "Open connections.", (load) => load.connections);
+  addLoad("connections", "Open connections", "connections", maxConnections);
 
-  function addGauge(name: string, help: string, read: (load: ServerLoad) => number): void {
+  function addLoad(name: string, meaning: string, key: keyof ServerLoad, limit: number): void {
+    addGauge(`plantstore_${name}`, `${meaning}.`, () => sources.readLoad()?.[key] ?? 0);
+    addGauge(`plantstore_${name}_limit`, `Limit of plantstore_${name}.`, () => limit);
+  }
+
+  function addGauge(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge = new Gauge({
       name,
       help,
       registers,
-      collect() {
-        const load = readLoad();
-        gauge.set(load === undefined ? 0 : read(load));
+      async collect() {
+        gauge.set(await read());
       },
     });
   }
 
   return {
     contentType: registry.contentType,
-    addRequest({ operation = "none", error = 0, result, durationMs }) {
+    addRequest({ operation = "none", error = 0, result, durationMs, durableMs }) {
       requests.inc({ operation, error });
       durations.observe({ operation }, durationMs / 1000);
       if (result !== undefined) plants.inc({ result });
+      if (durableMs !== undefined) durableTimes.observe(durableMs / 1000);
     },
     addFault: (kind) => faults.inc({ kind }),
     addCommit(count, durationMs) {

@@ -1,7 +1,7 @@
 /** The fast lane: which requests it answers, when it hands a connection over, and what a connection in it keeps. */
 import { describe, expect, it } from "vitest";
 import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
-import type { RequestRecord } from "../../../src/server/ops/log.ts";
+import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";

@@ -1,12 +1,8 @@
 /** What a server says while it runs, in both formats. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
-import {
-  createLog,
-  type LogFormat,
-  type LogLevel,
-  type RequestRecord,
-} from "../../../src/server/ops/log.ts";
+import { createLog, type LogFormat, type LogLevel } from "../../../src/server/ops/log.ts";
+import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
 
 function createTested(format: LogFormat = "text", level: LogLevel = "info") {
   const lines: string[] = [];
@@ -24,6 +20,8 @@ const record: RequestRecord = {
   isAborted: false,
 };
 const refused = { ...record, status: 400, error: 40900 };
+const committed = { ...record, durableMs: 1.1, commitWaitMs: 0.75, batch: 12 };
+const traced = { ...refused, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
 
 it.each<LogFormat>(["text", "json"])(
   "a message in %s holds no token, whatever it quotes",
@@ -42,6 +40,12 @@ describe("a request is a line", () => {
       "whose client left",
       { ...record, isAborted: true },
       "POST /plants 200 1.235 ms 15 bytes id a-1 (client disconnected)",
+    ],
+    ["whose plant is stored", committed, "POST /plants 200 1.235 ms 15 bytes id a-1"],
+    [
+      "that belongs to a trace",
+      traced,
+      "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1 trace 4bf92f3577b34da6a3ce929d0e0e4736",
     ],
     [
       "that was none",
@@ -62,6 +66,22 @@ describe("a request is a line", () => {
       "whose client left",
       { ...record, isAborted: true },
       { method: "POST", path: "/plants", status: 200, aborted: true },
+    ],
+    [
+      "whose plant is stored",
+      committed,
+      { method: "POST", path: "/plants", status: 200, commit_wait: 0.75, batch: 12 },
+    ],
+    [
+      "that belongs to a trace",
+      traced,
+      {
+        method: "POST",
+        path: "/plants",
+        status: 400,
+        error: 40900,
+        trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+      },
     ],
     ["that was none", { ...refused, method: undefined }, { status: 400, error: 40900 }],
   ])("of JSON, %s", (_what, each, members) => {
@@ -95,7 +115,9 @@ describe("a level is told at", () => {
     ["a readiness check, whatever it says", "debug", { ...readiness, error: 50700 }],
     ["a test of a token", "debug", { ...refused, operation: "probe", error: 42201 }],
     ["a test without a token", "debug", { ...refused, operation: "probe", error: 40100 }],
+    ["a test of a malformed token", "info", { ...refused, operation: "probe", error: 40101 }],
     ["a test of a rejected token", "info", { ...refused, operation: "probe", error: 40102 }],
+    ["a test of an expired token", "info", { ...refused, operation: "probe", error: 40103 }],
     ["an overload", "warn", { ...refused, error: 50301 }],
     ["a full disk", "error", { ...refused, error: 50700 }],
     ["a bug", "error", { ...refused, error: 50000 }],

@@ -1,6 +1,11 @@
 /** What a server counts of itself, as Prometheus reads it. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createMetrics, type Metrics } from "../../../src/server/ops/metrics.ts";
+import {
+  createMetrics,
+  type Metrics,
+  type MetricsSources,
+} from "../../../src/server/ops/metrics.ts";
+import { Faults } from "../../../src/server/faults.ts";
 import { openMetricsServer } from "../../../src/server/ops/metrics-server.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { getText } from "../../helpers/get-text.ts";
@@ -11,6 +16,16 @@ import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
 const create = (id: number): string => toRawCreate(id);
 const get = toRawGet;
 
+function createTested(sources: Partial<MetricsSources> = {}): Metrics {
+  return createMetrics({
+    readLoad: () => undefined,
+    isReady: async () => false,
+    countDroppedLines: () => 0,
+    limits: { maxInflight: 0, maxWaitingBytes: 0, maxConnections: 0 },
+    ...sources,
+  });
+}
+
 /** The lines of plantstore's own that are not zero. */
 async function readOwn(metrics: Metrics): Promise<string[]> {
   const lines = (await metrics.render()).split("\n");
@@ -18,7 +33,7 @@ async function readOwn(metrics: Metrics): Promise<string[]> {
 }
 
 it("requests are counted by operation and error, plants by what became of them", async () => {
-  const metrics = createMetrics(() => undefined);
+  const metrics = createTested();
   await using server = await startServer({ onResponse: (record) => metrics.addRequest(record) });
   const requests = [
     create(1),
@@ -41,11 +56,12 @@ it("requests are counted by operation and error, plants by what became of them",
     'plantstore_request_duration_seconds_count{operation="none"} 2',
     'plantstore_plants_total{result="created"} 2',
     'plantstore_plants_total{result="unchanged"} 1',
+    "plantstore_create_durable_seconds_count 3",
   ]);
 });
 
 it("commits are measured by their plants and their time", async () => {
-  const metrics = createMetrics(() => undefined);
+  const metrics = createTested();
   metrics.addCommit(3, 2);
   const text = await metrics.render();
   expect(text).toContain(
@@ -54,10 +70,39 @@ it("commits are measured by their plants and their time", async () => {
   expect(text).toContain("plantstore_commit_duration_seconds_sum 0.002\n");
 });
 
+it("a plant whose response is dropped on purpose is counted, because it is stored", async () => {
+  const metrics = createTested();
+  await using server = await startServer({
+    onResponse: (record) => metrics.addRequest(record),
+    faults: new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0 }),
+  });
+  await expect(exchangeRaw(server.port, create(1))).rejects.toThrow("the connection ended");
+  expect(await server.store.get(1n)).toBeDefined();
+  expect(await readOwn(metrics)).toContain('plantstore_plants_total{result="created"} 1');
+});
+
+it("the limits, the readiness and the dropped lines of the log are read when they are asked for", async () => {
+  let dropped = 3;
+  const metrics = createTested({
+    isReady: async () => true,
+    countDroppedLines: () => dropped,
+    limits: { maxInflight: 10, maxWaitingBytes: 20, maxConnections: 30 },
+  });
+  await metrics.render();
+  dropped = 5;
+  expect(await readOwn(metrics)).toEqual([
+    "plantstore_log_lines_dropped_total 5",
+    "plantstore_ready 1",
+    "plantstore_inflight_creates_limit 10",
+    "plantstore_waiting_bytes_limit 20",
+    "plantstore_connections_limit 30",
+  ]);
+});
+
 it("what is under way is read when it is asked for", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
-  const metrics = createMetrics(() => server.server.readLoad());
+  const metrics = createTested({ readLoad: () => server.server.readLoad() });
   const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
   await held.isWaiting(2);
   expect(await readOwn(metrics)).toEqual([
@@ -72,7 +117,7 @@ it("what is under way is read when it is asked for", async () => {
 
 describe("GET /metrics", () => {
   it("is there when asked for, and needs no token", async () => {
-    const metrics = createMetrics(() => undefined);
+    const metrics = createTested();
     await using server = await startServer({ metrics });
     const answer = await getText(server.port, "/metrics");
     expect(answer).toMatchObject({ status: 200, contentType: metrics.contentType });
@@ -82,10 +127,7 @@ describe("GET /metrics", () => {
   });
 
   it("may be alone on an address of its own", async () => {
-    const server = await openMetricsServer(
-      createMetrics(() => undefined),
-      { host: "127.0.0.1", port: 0 },
-    );
+    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
     onTestFinished(() => server.close());
     const port = Number(new URL(server.url).port);
     expect((await getText(port, "/metrics")).status).toBe(200);

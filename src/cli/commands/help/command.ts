@@ -1,21 +1,31 @@
 /** Declares `help`. */
 import { type Candidate, type Command, commandGroups } from "../../command.ts";
 
-const toCandidate = (value: string): Candidate => ({ value, description: "Topic" });
+async function listCandidates(): Promise<readonly Candidate[]> {
+  const { listManualFiles, listTopics } = await import("./topics.ts");
+  return [
+    ...listTopics().map((value) => ({ value, description: "Topic" })),
+    ...listManualFiles().map((value) => ({ value, description: "File of the manual" })),
+  ];
+}
 
 /** `plantstore help`. */
 export const helpCommand: Command = {
   name: "help",
   group: commandGroups.other,
   summary: "Show help for a command or a topic",
-  description: "Prints the help of a command, or a topic of the manual.",
+  description: "Prints the help of a command, or a topic or another file of the manual.",
   arguments: [
     {
       name: "[word...]",
       help: "Command or topic",
-      list: async () => (await import("./topics.ts")).listTopics().map(toCandidate),
+      list: listCandidates,
     },
   ],
-  examples: ["plantstore help create", "plantstore help token issue"],
+  examples: [
+    "plantstore help create",
+    "plantstore help token issue",
+    "plantstore help alerts.yaml > alerts.yaml",
+  ],
   exitCodes: ["done", "internal", "usage"],
 };

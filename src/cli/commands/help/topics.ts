@@ -1,4 +1,4 @@
-/** The topics of the manual: Markdown files in the package. */
+/** The manual in the package: topics, which are Markdown files, and files to use as they are. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toTable } from "../../terminal/rows.ts";
@@ -8,22 +8,32 @@ const extension = ".md";
 
 /** The names of the topics; empty without the directory of the manual. */
 export function listTopics(): readonly string[] {
-  const directory = findManual();
-  const files = directory === undefined ? [] : readdirSync(directory);
-  return files
+  return listManual()
     .filter((file) => file.endsWith(extension))
-    .map((file) => file.slice(0, -extension.length))
-    .toSorted();
+    .map((file) => file.slice(0, -extension.length));
+}
+
+/** The names of the other files, such as `alerts.yaml`. */
+export function listManualFiles(): readonly string[] {
+  return listManual().filter((file) => !file.endsWith(extension));
+}
+
+function listManual(): readonly string[] {
+  const directory = findManual();
+  return directory === undefined ? [] : readdirSync(directory).toSorted();
 }
 
 /**
- * The text of a topic; undefined for an unknown name.
+ * The text of a topic, or of another file of the manual; undefined for an unknown name.
  *
- * @param columns columns of a terminal, which paragraphs and lists are wrapped to; undefined leaves the text unchanged
+ * @param columns columns of a terminal, which paragraphs and lists of a topic are wrapped to; undefined leaves the text
+ *   unchanged
  */
 export function readTopic(name: string, columns?: number): string | undefined {
   const directory = findManual();
-  if (directory === undefined || !listTopics().includes(name)) return undefined;
+  if (directory === undefined) return undefined;
+  if (listManualFiles().includes(name)) return readFileSync(join(directory, name), "utf8");
+  if (!listTopics().includes(name)) return undefined;
   const text = readFileSync(join(directory, name + extension), "utf8");
   return columns === undefined ? text : fitMarkdown(text, columns);
 }

@@ -5,6 +5,8 @@ import { type OutputStream, writeText } from "../../io.ts";
 export interface LogOutput {
   /** Writes a line, which includes its line break. */
   readonly write: (line: string) => void;
+  /** Returns the number of dropped lines. */
+  readonly countDropped: () => number;
   /**
    * Writes the remaining lines.
    *
@@ -28,7 +30,8 @@ const closeMs = 1000;
  */
 export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void): LogOutput {
   let gathered = "";
-  let lost = 0;
+  let dropped = 0;
+  let reported = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): Promise<void> {
@@ -43,16 +46,17 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
   return {
     write(line) {
       if (stream.writableLength > maxLagBytes) {
-        lost++;
+        dropped++;
         return;
       }
-      const count = lost;
-      lost = 0;
+      const count = dropped - reported;
+      reported = dropped;
       if (count > 0) onLoss(count);
       gathered += line;
       if (gathered.length >= gatherLength) void flush();
       else timer ??= setTimeout(() => void flush(), gatherMs);
     },
+    countDropped: () => dropped,
     async close() {
       // A stream writes in order: this is the last write.
       const written = flush()

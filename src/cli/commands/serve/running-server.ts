@@ -2,7 +2,6 @@
 import { createAuthenticator } from "../../../auth/authenticator.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { SeedTally } from "../../../library/seed.ts";
-import type { ServerLoad } from "../../../server/admission.ts";
 import type { TlsCertificate } from "../../../server/http/listener.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
 import type { Metrics } from "../../../server/ops/metrics.ts";
@@ -16,6 +15,7 @@ import { type Io, writeText } from "../../io.ts";
 import { drain } from "./drain.ts";
 import { type FirstToken, issueUnsavedToken, provideFirstToken } from "./first-token.ts";
 import { explainListening } from "./listen-error.ts";
+import { loadMetrics, openOwnMetrics } from "./metrics.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import type { Seeds } from "./seeds.ts";
 import { printStart } from "./start-messages.ts";
@@ -34,11 +34,11 @@ export async function runServer(
 ): Promise<void> {
   const { options, log } = run;
   const certificate = options.tls && (await readCertificate(options.tls));
-  let readLoad = (): ServerLoad | undefined => undefined;
-  const metrics = await loadMetrics(options, () => readLoad());
+  let opened: PlantServer | undefined;
+  const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await loadSeeds(run, stopped) : undefined;
   const server = await openServer(run, { certificate, metrics });
-  readLoad = () => server.readLoad();
+  opened = server;
   let metricsServer: MetricsServer | undefined;
   try {
     onOpen(server);
@@ -110,16 +110,6 @@ async function loadSeeds(run: ServerRun, stopped: Promise<void>): Promise<Seeds>
   return openSeeds(run, stopped);
 }
 
-/** @param readLoad as {@link PlantServer.readLoad}; undefined before the server is open */
-async function loadMetrics(
-  { metricsPlace }: ServeOptions,
-  readLoad: () => ServerLoad | undefined,
-): Promise<Metrics | undefined> {
-  if (metricsPlace === undefined) return undefined;
-  const { createMetrics } = await import("../../../server/ops/metrics.ts");
-  return createMetrics(readLoad);
-}
-
 async function provideToken(
   { environmentToken, isEphemeral, store: storeUrl }: ServeOptions,
   { host, url }: PlantServer,
@@ -181,23 +171,5 @@ async function openServer(
     );
   } catch (error) {
     throw explainListening(error, options) ?? error;
-  }
-}
-
-async function openOwnMetrics(
-  metrics: Metrics | undefined,
-  { options: { metricsPlace }, log }: ServerRun,
-): Promise<MetricsServer | undefined> {
-  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
-    return undefined;
-  }
-  const { openMetricsServer } = await import("../../../server/ops/metrics-server.ts");
-  try {
-    const server = await openMetricsServer(metrics, metricsPlace);
-    log.message("info", `Metrics are at ${server.url}`);
-    return server;
-  } catch (error) {
-    const flags = { host: "--metrics", port: "--metrics" };
-    throw explainListening(error, metricsPlace, flags) ?? error;
   }
 }

@@ -35,6 +35,8 @@ export interface ServerRun {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly log: Log;
+  /** Returns the number of lines that the log has dropped. */
+  readonly countDroppedLines: () => number;
   readonly readStopTimes: () => StopTimes;
 }
 

@@ -45,7 +45,14 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     ? createTerminalFormat(await terminal.loadPalette(io.stderr), io.stderr)
     : options.logFormat;
   const log = createLog(format, options.logLevel, output.write);
-  const run: ServerRun = { options, io, terminal, log, readStopTimes: () => stopTimes };
+  const run: ServerRun = {
+    options,
+    io,
+    terminal,
+    log,
+    countDroppedLines: output.countDropped,
+    readStopTimes: () => stopTimes,
+  };
   io.onUncaught((error) => log.trouble(error));
   if (isStartedByNpm(io.env)) {
     io.onParentExit(() => {

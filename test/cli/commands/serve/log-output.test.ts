@@ -48,6 +48,7 @@ it("lines for which nobody makes room are lost and counted, and memory is bounde
   const text = taken.join("");
   expect(text.endsWith(`${told} lost\nafter\n`)).toBe(true);
   expect(text.split(line).length - 1 + told).toBe(100_000);
+  expect(output.countDropped()).toBe(told);
 });
 
 it("is closed in bounded time though nobody reads it", async () => {
