@@ -150,7 +150,7 @@ it("the manual lists every metric of plantstore", async () => {
   const section = read("monitoring.md").split("## Metrics")[1]?.split("\n## ")[0] ?? "";
   const listed = [...section.matchAll(/^\| `(plantstore_\w+)`/gm)].map(([, name]) => name);
   // A counter with labels has no sample before its first event.
-  expect(listed.toSorted()).toEqual([...families, "plantstore_faults_total"].toSorted());
+  expect(new Set(listed)).toEqual(families.add("plantstore_faults_total"));
 });
 
 it("every panel has its own id and place", () => {

@@ -34,7 +34,7 @@ export async function runServer(
 ): Promise<void> {
   const { options, log } = run;
   const certificate = options.tls && (await readCertificate(options.tls));
-  let opened: PlantServer | undefined;
+  let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await loadSeeds(run, stopped) : undefined;
   const server = await openServer(run, { certificate, metrics });
