@@ -74,7 +74,8 @@ export async function interruptible<T>(
   }
 }
 
-function toExitName(signal: StopSignal): ExitCodeName {
+/** The exit code of a signal. */
+export function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
 }
 

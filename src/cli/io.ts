@@ -59,6 +59,11 @@ export interface Io {
    */
   onSignal(handler: (signal: StopSignal) => void): () => void;
   /**
+   * Ends the process by the default effect of a signal, without waiting for its threads. Has no effect on the first process
+   * of a container.
+   */
+  endBySignal(signal: StopSignal): void;
+  /**
    * Calls `handler` once when the process that started this one ends. A shell that only runs this program for npm
    * (`sh -c`) does not count: its parent does, on Linux.
    */
@@ -130,6 +135,10 @@ export function createProcessIo(): Io {
     readCommandLine: () =>
       process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,
     onSignal,
+    endBySignal(signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    },
     onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
     onUncaught(handler) {

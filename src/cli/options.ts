@@ -403,6 +403,22 @@ export const exportOptions = {
   ...storeOption,
 } as const satisfies Options;
 
+/** Options of `backup`. */
+export const backupOptions = {
+  isForced: option("--force", "Replace the file if it exists", { type: types.toggle }),
+  ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `restore`. */
+export const restoreOptions = {
+  isForced: option("--force", "Replace a store that has plants; it remains under another name", {
+    type: types.toggle,
+  }),
+  ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
 /** Options of `list`. */
 export const listOptions = {
   ...jsonOption,

@@ -36,17 +36,28 @@ export function changeStore<T>(url: string, change: (store: PlantStore) => Promi
   return use(() => openStore(url, { mustExist: true }), change);
 }
 
-async function use<Store extends Pick<PlantStore, "close">, T>(
+function use<Store extends Pick<PlantStore, "close">, T>(
   open: () => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  try {
+  return explainStoreErrors(async () => {
     const store = await open();
     try {
       return await work(store);
     } finally {
       await store.close();
     }
+  });
+}
+
+/**
+ * Does work with a store.
+ *
+ * @throws CommandError for a StoreError, and every other error of `work`
+ */
+export async function explainStoreErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw new CommandError(exitByReason[error.reason], error.message, { cause: error });

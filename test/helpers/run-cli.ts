@@ -95,6 +95,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       handlers.add(handler);
       return () => handlers.delete(handler);
     },
+    endBySignal: (name) => stderr.stream.write(`ended by ${name}`),
     onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     onUncaught: (handler) => void uncaughtHandlers.add(handler),

@@ -1,6 +1,7 @@
 /** Declares `plantstore`, with all of its commands. */
 import type { Command } from "../command.ts";
 import { profileOption } from "../options.ts";
+import { backupCommand, restoreCommand, verifyCommand } from "./backup/command.ts";
 import { candidatesCommand, completionCommand } from "./completion/command.ts";
 import { conformCommand } from "./conform/command.ts";
 import { configCommand } from "./config/command.ts";
@@ -43,6 +44,9 @@ export const plantstoreCommand: Command = {
     listCommand,
     getCommand,
     exportCommand,
+    backupCommand,
+    verifyCommand,
+    restoreCommand,
     tokenCommand,
     doctorCommand,
     configCommand,

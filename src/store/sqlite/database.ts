@@ -73,12 +73,17 @@ export function openDatabase(
  * Opens a plant store to read, also while others write to it.
  *
  * @param path as for {@link openDatabase}
+ * @param check asserts that the version of the schema can be read
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
-export function openDatabaseToRead(provider: SqliteProvider, path: string): SqliteDatabase {
+export function openDatabaseToRead(
+  provider: SqliteProvider,
+  path: string,
+  check = checkVersion,
+): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.exec("PRAGMA query_only = ON");
-    checkVersion(database, path);
+    check(database, path);
   };
   try {
     whileLocked(() => assertAlone(provider, path));

@@ -73,6 +73,13 @@ export async function openSqliteEngine(
   }
 
   await writer.open();
+  try {
+    // A restore may have replaced the file since it was found.
+    files.assertInPlace();
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
   isOpen = true;
 
   return {

@@ -36,7 +36,7 @@ export { toStoreError };
 
 /** Creates the error for damage that SQLite found in a check. */
 export function createDamageError(path: string, finding: string): StoreError {
-  return createStoreError(failures.damaged, path, new Error(finding));
+  return createStoreError(failures.damaged, path, new Error(finding.replaceAll("\n", " ")));
 }
 
 /** Checks whether SQLite failed because another connection held a lock. */
@@ -48,4 +48,14 @@ export function isBusy(error: unknown): boolean {
 export function isUnwritable(error: unknown): boolean {
   const meaning = toMeaning(error);
   return meaning === failures.readOnly || meaning === failures.notOpened;
+}
+
+/** Checks whether SQLite failed because it could not create, write or extend a file. */
+export function isWriteFailure(error: unknown): boolean {
+  return isUnwritable(error) || toMeaning(error) === failures.noRoom;
+}
+
+/** Checks whether SQLite found damage. */
+export function isDamaged(error: unknown): boolean {
+  return toMeaning(error) === failures.damaged;
 }

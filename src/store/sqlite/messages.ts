@@ -1,10 +1,9 @@
 /** Messages between the main thread and a thread with a connection. A batch of creates is one message each way. */
 import { StoreError, type StoreErrorReason } from "../../core/store.ts";
-import type { Connection } from "./connection.ts";
 
 /** Calls a method of the connection. Replies arrive in the order of the calls. */
 export interface Call {
-  readonly method: keyof Connection;
+  readonly method: PropertyKey;
   readonly args: readonly unknown[];
 }
 

@@ -98,6 +98,19 @@ export function checkVersion(database: SqliteDatabase, path: string): void {
   throw createStoreError(unusable(problem), path);
 }
 
+/**
+ * Checks that the schema has the version of this program or an older one, and changes nothing.
+ *
+ * @returns the version
+ * @throws StoreError `unusable`
+ */
+export function checkNotNewer(database: SqliteDatabase, path: string): number {
+  const version = readVersion(database);
+  if (version > steps.length) throw createNewerError(version, path);
+  if (version === 0) throw createStoreError(foreign, path);
+  return version;
+}
+
 function createNewerError(version: number, path: string): StoreError {
   const problem = `is from a newer plantstore (its schema has version ${version}, this plantstore has ${steps.length}): install that version`;
   return createStoreError(unusable(problem), path);

@@ -13,6 +13,8 @@ export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
   all(...values: SqliteValue[]): unknown[];
+  /** Reads row by row. */
+  iterate(...values: SqliteValue[]): Iterable<unknown>;
   setReadBigInts(enabled: boolean): void;
 }
 

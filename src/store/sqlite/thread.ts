@@ -1,20 +1,24 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
 import { createStoreError, failures, type Meaning } from "../failure.ts";
-import type { Connection, ConnectionTarget } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { type Call, fromFailure, type Reply } from "./messages.ts";
 import { workerScript } from "./worker-script.ts";
+import type { ThreadTarget } from "./worker.ts";
+
+/** Methods of a connection, whose arguments and results can be sent between threads. */
+type Methods<Api> = Readonly<Record<keyof Api, (...args: never[]) => unknown>>;
 
 /** A connection on another thread. The thread starts with the first call, and again after it has died. */
-export interface ConnectionThread {
+export interface ConnectionThread<Api extends Methods<Api> = Connection> {
   isRunning(): boolean;
   /** Resolves once the connection is open; rejects with a StoreError when it cannot be opened. */
   open(): Promise<void>;
   /** Calls a method of the connection. Calls are made in their order; they reject with a StoreError. */
-  call<Method extends keyof Connection>(
+  call<Method extends keyof Api>(
     method: Method,
-    ...args: Parameters<Connection[Method]>
-  ): Promise<ReturnType<Connection[Method]>>;
+    ...args: Parameters<Api[Method]>
+  ): Promise<ReturnType<Api[Method]>>;
   /** Closes the connection and resolves when the thread has ended. May be called twice. */
   close(): Promise<void>;
 }
@@ -26,11 +30,11 @@ export interface ConnectionThread {
  * @param locate is called before each start of the thread; it throws a StoreError if the file is gone
  * @param onOpen is called after each start, once the connection is open
  */
-export function createConnectionThread(
+export function createConnectionThread<Api extends Methods<Api> = Connection>(
   path: string,
-  locate: () => ConnectionTarget,
+  locate: () => ThreadTarget,
   onOpen: () => void,
-): ConnectionThread {
+): ConnectionThread<Api> {
   let running: RunningThread | undefined;
   let closed: Promise<void> | undefined;
 
@@ -45,8 +49,8 @@ export function createConnectionThread(
     async open() {
       await run().opened;
     },
-    async call<Method extends keyof Connection>(method: Method, ...args: readonly unknown[]) {
-      return (await run().ask({ method, args })) as ReturnType<Connection[Method]>;
+    async call<Method extends keyof Api>(method: Method, ...args: readonly unknown[]) {
+      return (await run().ask({ method, args })) as ReturnType<Api[Method]>;
     },
     close: () => (closed ??= running?.close() ?? Promise.resolve()),
   };
@@ -69,11 +73,7 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-function startThread(
-  target: ConnectionTarget,
-  onOpen: () => void,
-  onEnd: () => void,
-): RunningThread {
+function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
   const worker = new Worker(workerScript, {
     workerData: target,
     // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.

@@ -1,16 +1,34 @@
 /** Script of a thread with a connection: opens it, and makes the calls of the main thread on it, in their order. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { type Connection, type ConnectionTarget, openConnection } from "./connection.ts";
+import { type ConnectionTarget, openConnection } from "./connection.ts";
 import { type Call, type Reply, toFailure } from "./messages.ts";
+import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
+import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
+
+/** File to connect to, and what for. */
+export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
 
 // A tool that loads every file of the package loads this one outside of a thread.
-if (parentPort !== null) void serve(parentPort, workerData as ConnectionTarget);
+if (parentPort !== null) void serve(parentPort, workerData as ThreadTarget);
 
-async function serve(port: MessagePort, target: ConnectionTarget): Promise<void> {
+function open(target: ThreadTarget): Promise<object> {
+  switch (target.access) {
+    case "whole":
+      return openWholeFile(target);
+    case "replaced":
+      return openReplacedFile(target);
+    case "restored":
+      return openRestoredFile(target);
+    default:
+      return openConnection(target);
+  }
+}
+
+async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
   const send = (reply: Reply): void => port.postMessage(reply);
-  let connection: Connection;
+  let connection: object;
   try {
-    connection = await openConnection(target);
+    connection = await open(target);
     send({ value: undefined });
   } catch (error) {
     send({ failure: toFailure(error) });
@@ -19,7 +37,8 @@ async function serve(port: MessagePort, target: ConnectionTarget): Promise<void>
 
   port.on("message", ({ method, args }: Call) => {
     try {
-      send({ value: Reflect.apply(connection[method], undefined, args) });
+      const call = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
+      send({ value: Reflect.apply(call, undefined, args) });
     } catch (error) {
       send({ failure: toFailure(error) });
     }

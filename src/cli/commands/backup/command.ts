@@ -1,0 +1,72 @@
+/** Declares the commands for backups of a store: `backup`, `verify` and `restore`. */
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { storeExitCodes } from "../../exit-codes.ts";
+import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
+
+const environment = describeVariables("PLANTSTORE_DATA_DIR");
+const exitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
+
+/** `plantstore backup`. */
+export const backupCommand: Command = {
+  name: "backup",
+  group: commandGroups.local,
+  summary: "Copy a store to a file",
+  description: `Copies a SQLite store to a file while servers write to it. Every plant that was
+acknowledged before the backup starts is in the file. The file gets its name only
+when it is complete and flushed to the disk. On standard output: the file, the
+number of plants and the size, as JSON unless it is a terminal.
+
+A backup contains the digests of tokens, so that a restored store accepts the same
+tokens. It does not contain the tokens themselves.`,
+  arguments: [{ name: "<file>", help: "File to write", isFile: true }],
+  options: backupOptions,
+  examples: [
+    "plantstore backup plants.backup",
+    "plantstore backup --force /mnt/backups/plants.backup",
+    "plantstore backup plants.backup --store sqlite:/var/lib/plantstore/plants.db",
+  ],
+  environment,
+  exitCodes,
+  run: async (run) => (await import("./backup.ts")).backup(run),
+};
+
+/** `plantstore verify`. */
+export const verifyCommand: Command = {
+  name: "verify",
+  group: commandGroups.local,
+  summary: "Check a backup or a SQLite store for damage",
+  description: `Checks every page of a SQLite file and every plant in it, and changes nothing. The
+file may be read-only, or a store that servers use. On standard output: the file,
+the numbers of plants and tokens, and the version of the schema, as JSON unless it
+is a terminal.`,
+  arguments: [{ name: "<file>", help: "Backup or store to check", isFile: true }],
+  options: jsonOption,
+  examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: async (run) => (await import("./verify.ts")).verify(run),
+};
+
+/** `plantstore restore`. */
+export const restoreCommand: Command = {
+  name: "restore",
+  group: commandGroups.local,
+  summary: "Put a backup in the place of a store",
+  description: `Verifies a backup, and puts a copy of it in the place of a SQLite store. Stop every
+server on the store first: a store that is in use is not replaced. The store before
+it remains beside it, under a name with the time. On standard output: the store,
+the number of plants, the size and the path of the old store, as JSON unless it is
+a terminal.
+
+The store accepts the tokens that were valid when the backup was made. Readers of
+its feed have to start again, because the backup may lack what they have read.`,
+  arguments: [{ name: "<file>", help: "Backup to restore", isFile: true }],
+  options: restoreOptions,
+  examples: [
+    "plantstore restore plants.backup",
+    "plantstore restore --force plants.backup",
+    "plantstore restore plants.backup --store sqlite:/var/lib/plantstore/plants.db",
+  ],
+  environment,
+  exitCodes,
+  run: async (run) => (await import("./restore.ts")).restore(run),
+};

@@ -1,0 +1,129 @@
+/** Backups of a store in one SQLite file: makes them and checks them. */
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type StoreErrorReason, StoreError } from "../../core/store.ts";
+import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
+import { createPartialFile } from "./partial-file.ts";
+import { assertSqliteInstalled } from "./provider.ts";
+import { type ConnectionThread, createConnectionThread } from "./thread.ts";
+import type { StoreContents, WholeFile } from "./whole-file.ts";
+
+/** How a long operation on files is watched and stopped. */
+export interface FileWork {
+  /** Removes what was written so far at once. SQLite itself cannot be stopped: end the process. */
+  readonly signal: AbortSignal;
+  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
+  readonly onCopy: (readSize: () => number) => void;
+}
+
+/** Options for {@link backupSqliteFile}. */
+export interface BackupOptions extends FileWork {
+  /** Replaces an existing file. */
+  readonly isForced: boolean;
+}
+
+/** A finished backup. */
+export interface Backup {
+  /** Absolute. */
+  readonly path: string;
+  readonly plants: number;
+  readonly bytes: number;
+}
+
+/**
+ * Copies a store to a file while others write to it. Everything that was acknowledged before is in the copy. The file has its
+ * name only once it is complete and flushed.
+ *
+ * @param path of the store
+ * @param target of the copy
+ * @throws StoreError
+ */
+export async function backupSqliteFile(
+  path: string,
+  target: string,
+  { isForced, signal, onCopy }: BackupOptions,
+): Promise<Backup> {
+  assertSqliteInstalled();
+  const store = prepareDatabaseFile(resolve(path), true);
+  const targetPath = resolve(target);
+  assertFree(targetPath, store, isForced);
+  const partial = attempt(targetPath, () => createPartialFile(targetPath));
+  signal.addEventListener("abort", partial.remove);
+  try {
+    onCopy(partial.readSize);
+    const plants = await useWholeFile(store, (file) => file.call("copyTo", partial.path));
+    await partial.flush();
+    signal.throwIfAborted();
+    assertFree(targetPath, store, isForced);
+    const bytes = partial.readSize();
+    attempt(targetPath, partial.publish);
+    return { path: targetPath, plants, bytes };
+  } catch (error) {
+    partial.remove();
+    throw error;
+  }
+}
+
+/**
+ * Checks every page and every plant of a store or a backup, and changes nothing.
+ *
+ * @throws StoreError with what it finds first
+ */
+export function verifySqliteFile(path: string): Promise<StoreContents> {
+  return useWholeFile(findBackup(path), (file) => file.call("check"));
+}
+
+/** Finds a backup, or a store that is treated as one. @throws StoreError */
+export function findBackup(path: string): StoreFile {
+  assertSqliteInstalled();
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    throw new StoreError("unusable", `the backup ${resolve(path)} does not exist: check the path`);
+  }
+  return prepareDatabaseFile(resolve(path), true);
+}
+
+/** Opens a store as a whole on a thread of its own, and always closes it. */
+export async function useWholeFile<T>(
+  file: StoreFile,
+  work: (thread: ConnectionThread<WholeFile>) => Promise<T>,
+): Promise<T> {
+  const locate = () => ({ ...file, access: "whole" }) as const;
+  const thread = createConnectionThread<WholeFile>(file.path, locate, () => undefined);
+  try {
+    return await work(thread);
+  } finally {
+    await thread.close();
+  }
+}
+
+/** Asserts that a backup may get a name. @throws StoreError */
+function assertFree(path: string, store: StoreFile, isForced: boolean): void {
+  const reject = (problem: string, reason: StoreErrorReason = "unusable"): never => {
+    throw new StoreError(reason, `the backup ${path} ${problem}`);
+  };
+  const directory = statSync(dirname(path), { throwIfNoEntry: false });
+  if (directory?.isDirectory() !== true) reject("has no directory: create it first");
+  for (const suffix of ["-wal", "-journal"]) {
+    // SQLite would take the log for that of the backup.
+    if (existsSync(path + suffix)) {
+      reject(`would get the log of another store (${path}${suffix}): choose another name`);
+    }
+  }
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isFile()) reject("is not a regular file: choose another name");
+  if (toIdentity(found) === store.identity) reject("is the store itself: choose another name");
+  if (!isForced) reject("exists: choose another name, or replace it with --force");
+}
+
+/** Maps errors of the file system. @throws StoreError */
+export function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const { message } = cause as Error;
+    const problem = `${path} cannot be written: choose another place, or change the permissions`;
+    throw new StoreError("full", `${problem} (${message})`, { cause });
+  }
+}

@@ -1,0 +1,146 @@
+/** Puts a backup in the place of a store. */
+import { closeSync, createWriteStream, existsSync, openSync, read, statSync } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { resolve } from "node:path";
+import { StoreError } from "../../core/store.ts";
+import { attempt, type Backup, type FileWork, findBackup, useWholeFile } from "./backup.ts";
+import { prepareDatabaseFile, type StoreFile } from "./database-file.ts";
+import { createPartialFile } from "./partial-file.ts";
+import type { ReplacedFile, RestoredFile } from "./restore-files.ts";
+import { createConnectionThread } from "./thread.ts";
+
+/** Options for {@link restoreSqliteFile}. */
+export interface RestoreOptions extends FileWork {
+  /** Replaces a store that has plants. */
+  readonly isForced: boolean;
+  /** Is called when the store was replaced, before the last files are closed. */
+  readonly onReplaced: () => void;
+}
+
+/** A finished restore. */
+export interface Restore extends Backup {
+  /** Path of the store before it; absent if there was none. */
+  readonly oldPath?: string | undefined;
+}
+
+/**
+ * Checks a backup and puts a copy of it in the place of a store. The store before it remains under another name. At every
+ * moment, the path leads to either of them, complete and flushed.
+ *
+ * @param backup its path
+ * @param path of the store
+ * @throws StoreError `busy` if another process has the store open
+ */
+export async function restoreSqliteFile(
+  backup: string,
+  path: string,
+  options: RestoreOptions,
+): Promise<Restore> {
+  const source = findBackup(backup);
+  const { plants } = await useWholeFile(source, (file) => file.call("check"));
+  const target = prepareDatabaseFile(resolve(path), false);
+  if (target.identity === source.identity) {
+    throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
+  }
+  const locate = () => ({ ...target, access: "replaced" }) as const;
+  const lock = createConnectionThread<ReplacedFile>(target.path, locate, () => undefined);
+  // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
+  const descriptor = attempt(target.path, () => openSync(target.realPath, "r"));
+  try {
+    if ((await lock.call("hasPlants")) && !options.isForced) {
+      throw new StoreError(
+        "unusable",
+        `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
+      );
+    }
+    const oldPath = await replace(target, descriptor, source, options);
+    return { path: target.path, plants, bytes: statSync(target.realPath).size, oldPath };
+  } finally {
+    await lock.close();
+    closeSync(descriptor);
+  }
+}
+
+/** Replaces a locked store. @returns the path of the store before it */
+async function replace(
+  { path, realPath }: StoreFile,
+  descriptor: number,
+  source: StoreFile,
+  { signal, onCopy, onReplaced }: RestoreOptions,
+): Promise<string | undefined> {
+  const partial = attempt(realPath, () => createPartialFile(realPath));
+  signal.addEventListener("abort", partial.remove);
+  try {
+    onCopy(partial.readSize);
+    await useWholeFile(source, (file) => file.call("copyTo", partial.path));
+    await renewId(partial.path);
+    await partial.flush();
+    const oldPath = await keepOld(realPath, descriptor, signal);
+    signal.throwIfAborted();
+    attempt(path, partial.publish);
+    onReplaced();
+    return oldPath;
+  } catch (error) {
+    partial.remove();
+    throw error;
+  }
+}
+
+/** Upgrades a copy, and gives it a new id. */
+async function renewId(path: string): Promise<void> {
+  const file = prepareDatabaseFile(path, true);
+  const locate = () => ({ ...file, access: "restored" }) as const;
+  const thread = createConnectionThread<RestoredFile>(path, locate, () => undefined);
+  try {
+    await thread.call("renewId");
+  } finally {
+    await thread.close();
+  }
+}
+
+/** Copies the store that will be replaced. A hard link in its place could remain after a kill, and `serve` rejects those. */
+async function keepOld(
+  realPath: string,
+  descriptor: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (statSync(realPath).size === 0) return undefined;
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  const oldPath = `${realPath}.replaced-${time}`;
+  if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
+  const partial = attempt(oldPath, () => createPartialFile(oldPath));
+  signal.addEventListener("abort", partial.remove);
+  try {
+    await pipeline(readAll(descriptor), createWriteStream(partial.path, { flags: "r+" }));
+    await partial.flush();
+    signal.throwIfAborted();
+    partial.publish();
+    return oldPath;
+  } catch (error) {
+    partial.remove();
+    if (signal.aborted || !(error instanceof Error && "code" in error)) throw error;
+    return attempt(oldPath, () => {
+      throw error;
+    });
+  }
+}
+
+const readPiece = promisify(read);
+const pieceBytes = 2 ** 20;
+
+/** Reads a file through a descriptor, which stays open. */
+function readAll(descriptor: number): Readable {
+  return Readable.from(
+    (async function* () {
+      for (let position = 0; ;) {
+        const piece = Buffer.allocUnsafe(pieceBytes);
+        const { bytesRead } = await readPiece(descriptor, piece, 0, pieceBytes, position);
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield piece.subarray(0, bytesRead);
+      }
+    })(),
+  );
+}

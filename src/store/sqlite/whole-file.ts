@@ -1,0 +1,127 @@
+/** Reads a store as a whole, of this version or an older one: copies it, and checks all of it. */
+import { createStoreError, unusable } from "../failure.ts";
+import type { StoreFile } from "./database-file.ts";
+import { openDatabaseToRead } from "./database.ts";
+import { createDamageError, isWriteFailure, toStoreError } from "./failure.ts";
+import { checkNotNewer } from "./migrations.ts";
+import { loadSqlite, type SqliteDatabase } from "./provider.ts";
+import { whileLocked } from "./transaction.ts";
+
+/** File to read as a whole. */
+export interface WholeFileTarget extends StoreFile {
+  readonly access: "whole";
+}
+
+/** Contents of a store. */
+export interface StoreContents {
+  readonly plants: number;
+  readonly tokens: number;
+  /** Version of its schema. */
+  readonly version: number;
+}
+
+/** A store to copy or to check. Others may write to it meanwhile. */
+export interface WholeFile {
+  /**
+   * Copies the store, as it is at the start, into an empty file. The copy is not flushed.
+   *
+   * @returns the number of plants in the copy
+   */
+  copyTo(path: string): number;
+  /** Searches the file and every plant for damage; throws what it finds first. */
+  check(): StoreContents;
+  close(): void;
+}
+
+/**
+ * Opens a store to read.
+ *
+ * @throws StoreError
+ */
+export async function openWholeFile({ path, realPath }: WholeFileTarget): Promise<WholeFile> {
+  const provider = await loadSqlite();
+  try {
+    return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), path);
+  } catch (error) {
+    throw toStoreError(error, path);
+  }
+}
+
+function createWholeFile(database: SqliteDatabase, path: string): WholeFile {
+  const count = (table: string): number => {
+    const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
+    return (row as { count: number }).count;
+  };
+
+  return {
+    copyTo(copyPath) {
+      try {
+        // A snapshot: unlike the backup interface of SQLite, it does not start again when others write.
+        database.exec("PRAGMA query_only = OFF");
+        database.prepare("VACUUM INTO ?").run(copyPath);
+        database.prepare("ATTACH ? AS copy").run(copyPath);
+        return count("copy.plants");
+      } catch (error) {
+        if (isWriteFailure(error)) throw createStoreError(notCopied, path, error);
+        throw toStoreError(error, path);
+      }
+    },
+    check() {
+      try {
+        // https://sqlite.org/pragma.html#pragma_integrity_check
+        const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
+        const { integrity_check: finding } = row as { integrity_check: string };
+        if (finding !== "ok") throw createDamageError(path, finding);
+        const plants = checkPlants(database, path);
+        return { plants, tokens: count("tokens"), version: checkNotNewer(database, path) };
+      } catch (error) {
+        throw toStoreError(error, path);
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+const notCopied = {
+  ...unusable(
+    "cannot be copied: make room where the copy is written, or choose another place for it",
+  ),
+  reason: "full",
+} as const;
+
+interface StoredPlant {
+  readonly id: unknown;
+  readonly name: unknown;
+  readonly tag: unknown;
+}
+
+/** Checks every plant. @returns their number */
+function checkPlants(database: SqliteDatabase, path: string): number {
+  const statement = database.prepare(
+    "SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants ORDER BY id",
+  );
+  statement.setReadBigInts(true);
+  let plants = 0;
+  for (const row of statement.iterate()) {
+    const { id, name, tag } = row as StoredPlant;
+    if (typeof id !== "bigint") throw createDamageError(path, `the id ${String(id)} is invalid`);
+    if (!isText(name)) throw createDamageError(path, `the name of plant ${id} is not UTF-8`);
+    if (tag !== null && !isText(tag)) {
+      throw createDamageError(path, `the tag of plant ${id} is not UTF-8`);
+    }
+    plants++;
+  }
+  return plants;
+}
+
+const strictDecoder = new TextDecoder("utf-8", { fatal: true });
+
+function isText(value: unknown): boolean {
+  if (!(value instanceof Uint8Array)) return false;
+  try {
+    strictDecoder.decode(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
