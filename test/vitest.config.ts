@@ -34,7 +34,7 @@ function builtSqliteWorker(): Plugin {
 const slowTests = [
   "test/e2e/!(first-steps|start|crash|many-plants).test.ts",
   "test/store/postgres/!(engine).test.ts",
-  "test/store/sqlite/{power,processes}.test.ts",
+  "test/store/sqlite/{power,processes,restore}.test.ts",
   "test/server/docs/browser.test.ts",
   "test/server/http/{differential,random-pipelines,stop,timeouts}.test.ts",
   "test/client/create-plants.test.ts",

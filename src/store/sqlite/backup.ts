@@ -69,7 +69,7 @@ export async function backupSqliteFile(
  *
  * @throws StoreError with what it finds first
  */
-export function verifySqliteFile(path: string): Promise<StoreContents> {
+export async function verifySqliteFile(path: string): Promise<StoreContents> {
   return useWholeFile(findBackup(path), (file) => file.call("check"));
 }
 

@@ -99,12 +99,7 @@ export async function openRestoredFile({ path, realPath }: RestoreTarget): Promi
   try {
     const database = openDatabase(provider, realPath);
     return {
-      renewId: () => {
-        // TODO unconditionally, once the feed is in the schema
-        if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'feed'").get()) {
-          database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
-        }
-      },
+      renewId: () => database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))"),
       close: () => database.close(),
     };
   } catch (error) {

@@ -1,0 +1,156 @@
+/** Backups: copies of a store in use, and checks of files. */
+import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../../src/store/open-store.ts";
+import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { createOldStore } from "../../helpers/old-store.ts";
+import {
+  change,
+  createPages,
+  createStore,
+  listFiles,
+  readPlants,
+  rejection,
+  toWork,
+} from "../../helpers/stored-plants.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+describe("a backup", () => {
+  it("has every plant and token of a store in use, and is one private file", async () => {
+    const path = await createStore();
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create({ id: 2n, name: "in the log" }, "reject");
+    const target = join(path, "../backup");
+    const backup = await backupSqliteFile(path, target, toWork());
+
+    expect(backup).toEqual({ path: target, plants: 3, bytes: (await stat(target)).size });
+    expect((await stat(target)).mode & 0o777).toBe(0o600);
+    expect(await verifySqliteFile(target)).toMatchObject({ plants: 3, tokens: 1 });
+    expect(await readPlants(target)).toEqual(await readPlants(path));
+    expect(await listFiles(path)).toEqual([
+      "backup",
+      "plants.db",
+      "plants.db-shm",
+      "plants.db-wal",
+    ]);
+    expect(await store.create({ id: 3n, name: "after it" }, "reject")).toBe("created");
+  });
+
+  it("reports its size while it is written", async () => {
+    const path = await createStore();
+    let readSize = (): number => -1;
+    await backupSqliteFile(path, join(path, "../backup"), {
+      ...toWork(),
+      onCopy: (read) => {
+        readSize = read;
+        expect(read()).toBe(0);
+      },
+    });
+    expect(readSize()).toBe(0);
+  });
+
+  it("of a store from an earlier version has its version", async () => {
+    const path = await createOldStore(1);
+    await backupSqliteFile(path, `${path}.backup`, toWork());
+    expect(await verifySqliteFile(`${path}.backup`)).toEqual({ plants: 1, tokens: 1, version: 1 });
+  });
+
+  it("replaces an existing file only when forced", async () => {
+    const path = await createStore();
+    const target = join(path, "../backup");
+    await writeFile(target, "an older one");
+    const rejected = rejection(
+      "unusable",
+      "exists: choose another name, or replace it with --force",
+    );
+    await expect(backupSqliteFile(path, target, toWork())).rejects.toEqual(rejected);
+    expect(await readFile(target, "utf8")).toBe("an older one");
+    await backupSqliteFile(path, target, toWork(true));
+    expect(await verifySqliteFile(target)).toMatchObject({ plants: 2 });
+  });
+
+  it.each([
+    ["plants.db", "is the store itself"],
+    ["missing/backup", "has no directory"],
+    [".", "is not a regular file"],
+    ["link", "is not a regular file"],
+    ["other", "would get the log of another store"],
+  ])("is not written to %s, which %s", async (name, problem) => {
+    const path = await createStore();
+    const directory = join(path, "..");
+    await symlink(path, join(directory, "link"));
+    await writeFile(join(directory, "other-wal"), "the log of another store");
+    const before = await listFiles(path);
+    const backup = backupSqliteFile(path, join(directory, name), toWork(true));
+    await expect(backup).rejects.toEqual(rejection("unusable", problem));
+    expect(await listFiles(path)).toEqual(before);
+  });
+
+  it("that is stopped leaves no file", async () => {
+    const path = await createStore();
+    const stop = new AbortController();
+    const backup = backupSqliteFile(path, join(path, "../backup"), {
+      ...toWork(),
+      signal: stop.signal,
+      onCopy: () => void stop.abort(),
+    });
+    await expect(backup).rejects.toThrow();
+    expect(await listFiles(path)).toEqual(["plants.db"]);
+  });
+});
+
+describe("a check", () => {
+  it("changes nothing, and works on a read-only file", async () => {
+    const path = await createStore();
+    await backupSqliteFile(path, `${path}.backup`, toWork());
+    await chmod(`${path}.backup`, 0o400);
+    const bytes = await readFile(`${path}.backup`);
+    await verifySqliteFile(`${path}.backup`);
+    expect((await readFile(`${path}.backup`)).equals(bytes)).toBe(true);
+    expect(await listFiles(path)).toEqual(["plants.db", "plants.db.backup"]);
+  });
+
+  it.each([
+    ["name", "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1", "the name of plant 1"],
+    ["tag", "UPDATE plants SET tag = CAST(x'eda080' AS TEXT) WHERE id = 1", "the tag of plant 1"],
+  ])("finds a %s that is not UTF-8", async (_member, sql, problem) => {
+    const path = await createStore();
+    await change(path, sql);
+    await expect(verifySqliteFile(path)).rejects.toEqual(
+      rejection("unusable", `(${problem} is not UTF-8)`),
+    );
+  });
+
+  it("finds a page that was overwritten", async () => {
+    const path = await createStore(createPages());
+    const bytes = await readFile(path);
+    bytes.fill(0xaa, bytes.length - 8192, bytes.length - 4096);
+    await writeFile(path, bytes);
+    await expect(verifySqliteFile(path)).rejects.toEqual(rejection("unusable", "is damaged"));
+  });
+
+  it("rejects files that are not plant stores, and leaves them as they are", async () => {
+    const directory = await createTemporaryDirectory();
+    const text = join(directory, "text");
+    await writeFile(text, "not a database".repeat(100));
+    await expect(verifySqliteFile(text)).rejects.toEqual(
+      rejection("unusable", "is not a SQLite database"),
+    );
+    const foreign = join(directory, "foreign");
+    await change(foreign, "CREATE TABLE plants (id INTEGER PRIMARY KEY)");
+    await expect(verifySqliteFile(foreign)).rejects.toEqual(
+      rejection("unusable", "is the SQLite database of another program"),
+    );
+    await expect(verifySqliteFile(join(directory, "none"))).rejects.toEqual(
+      rejection("unusable", "does not exist: check the path"),
+    );
+    const newer = await createStore();
+    await change(newer, "INSERT INTO migrations VALUES (1000, 0)");
+    await expect(verifySqliteFile(newer)).rejects.toEqual(
+      rejection("unusable", "is from a newer plantstore"),
+    );
+    expect(await readdir(directory)).toEqual(["foreign", "text"]);
+  });
+});

@@ -1,0 +1,148 @@
+/** Restores: a copy of a backup takes the place of a store, which remains under another name. */
+import { constants, copyFileSync, existsSync } from "node:fs";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
+import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
+import { createOldStore } from "../../helpers/old-store.ts";
+import {
+  change,
+  createPages,
+  createStore,
+  fern,
+  listFiles,
+  readPlants,
+  rejection,
+  toWork,
+} from "../../helpers/stored-plants.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+
+describe("a restore", () => {
+  async function createBackup(): Promise<string> {
+    const path = await createStore();
+    await backupSqliteFile(path, `${path}.backup`, toWork());
+    return `${path}.backup`;
+  }
+
+  it("creates a store and its directories, for their owner only", async () => {
+    const backup = await createBackup();
+    const directory = join(await createTemporaryDirectory(), "a");
+    const path = join(directory, "b/plants.db");
+    const restored = await restoreSqliteFile(backup, path, toWork());
+    expect(restored).toEqual({ path, plants: 2, bytes: (await stat(path)).size });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect(await readPlants(path)).toEqual(await readPlants(backup));
+    expect(await listFiles(path)).toEqual(["plants.db"]);
+  });
+
+  it("replaces a store with plants only when forced, and keeps it", async () => {
+    const backup = await createBackup();
+    const path = await createStore([{ ...fern, name: "old" }]);
+    const before = await readPlants(path);
+    await expect(restoreSqliteFile(backup, path, toWork())).rejects.toEqual(
+      rejection("unusable", "has plants: replace it with --force"),
+    );
+    expect(await readPlants(path)).toEqual(before);
+
+    const { oldPath = "" } = await restoreSqliteFile(backup, path, toWork(true));
+    expect(await readPlants(path)).toEqual(await readPlants(backup));
+    expect(await readPlants(oldPath)).toEqual(before);
+    expect((await stat(oldPath)).mode & 0o777).toBe(0o600);
+    expect(oldPath).toMatch(/plants\.db\.replaced-\d{8}T\d{6}Z$/);
+    expect(await listFiles(path)).toEqual(["plants.db", oldPath.split("/").at(-1)]);
+  });
+
+  it("keeps the commits that a killed server left in the log", async () => {
+    const backup = await createBackup();
+    const path = await createStore([]);
+    const killed = join(path, "../killed/plants.db");
+    await mkdir(join(killed, ".."));
+    const store = await openStore(`sqlite:${path}`);
+    await store.create({ id: 7n, name: "in the log" }, "reject");
+    for (const suffix of ["", "-wal", "-shm"]) {
+      copyFileSync(path + suffix, killed + suffix, constants.COPYFILE_EXCL);
+    }
+    await store.close();
+
+    const { oldPath = "" } = await restoreSqliteFile(backup, killed, toWork(true));
+    expect((await readPlants(oldPath)).plants).toEqual([{ id: 7n, name: "in the log" }]);
+    expect((await readPlants(killed)).plants).toHaveLength(2);
+    expect(await listFiles(killed)).toEqual(["plants.db", oldPath.split("/").at(-1)]);
+  });
+
+  it("does not replace a store that is in use", async () => {
+    const backup = await createBackup();
+    const path = await createStore([fern]);
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
+      rejection("busy", "is in use: stop every plantstore process on it"),
+    );
+    expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toBe("created");
+    expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
+  });
+
+  it("upgrades a backup of an earlier version", async () => {
+    const backup = await createOldStore(1);
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    await restoreSqliteFile(backup, path, toWork());
+    expect((await readPlants(path)).plants).toEqual([fern]);
+    expect(await verifySqliteFile(backup)).toMatchObject({ version: 1 });
+  });
+
+  it("gives the store a new id, so that cursors of the store before it are rejected", async () => {
+    const path = await createStore();
+    await backupSqliteFile(path, `${path}.backup`, toWork());
+    const readCursor = async (): Promise<string> => {
+      const store = await openStoreReader(`sqlite:${path}`);
+      const [entry] = await store.readFeed({ limit: 1 });
+      await store.close();
+      return entry?.cursor ?? "";
+    };
+    const cursor = await readCursor();
+    await restoreSqliteFile(`${path}.backup`, path, toWork(true));
+    const store = await openStoreReader(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await expect(store.readFeed({ after: cursor, limit: 1 })).rejects.toMatchObject({
+      reason: "unusable",
+    });
+    expect(await readCursor()).not.toBe(cursor);
+  });
+
+  it("of a damaged backup changes nothing", async () => {
+    const backup = await createBackup();
+    await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
+    const path = join(await createTemporaryDirectory(), "a/plants.db");
+    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
+      rejection("unusable", "is damaged"),
+    );
+    expect(existsSync(join(path, ".."))).toBe(false);
+  });
+
+  it("replaces a store with a damaged page, and explains what to do if its schema is damaged", async () => {
+    const backup = await createBackup();
+    const path = await createStore(createPages());
+    const bytes = await readFile(path);
+    bytes.fill(0xaa, 8192);
+    await writeFile(path, bytes);
+    await restoreSqliteFile(backup, path, toWork(true));
+    expect((await readPlants(path)).plants).toHaveLength(2);
+
+    bytes.fill(0xaa, 100, 4096);
+    await writeFile(path, bytes);
+    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
+      rejection("unusable", "so damaged that it cannot be replaced: move the file"),
+    );
+    expect((await readFile(path)).equals(bytes)).toBe(true);
+  });
+
+  it("rejects the store itself as its backup", async () => {
+    const path = await createStore();
+    await expect(restoreSqliteFile(path, path, toWork(true))).rejects.toEqual(
+      rejection("unusable", "is the store itself"),
+    );
+  });
+});
