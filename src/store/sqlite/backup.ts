@@ -52,6 +52,7 @@ export async function backupSqliteFile(
   try {
     onCopy(partial.readSize);
     const plants = await useWholeFile(store, (file) => file.call("copyTo", partial.path));
+    signal.throwIfAborted();
     await partial.flush();
     signal.throwIfAborted();
     assertFree(targetPath, store, isForced);

@@ -50,9 +50,10 @@ export function isUnwritable(error: unknown): boolean {
   return meaning === failures.readOnly || meaning === failures.notOpened;
 }
 
-/** Checks whether SQLite failed because it could not create, write or extend a file. */
+/** Checks whether SQLite may have failed because it could not create, write or extend a file. */
 export function isWriteFailure(error: unknown): boolean {
-  return isUnwritable(error) || toMeaning(error) === failures.noRoom;
+  const meaning = toMeaning(error);
+  return isUnwritable(error) || meaning === failures.noRoom || meaning === failures.inputOutput;
 }
 
 /** Checks whether SQLite found damage. */

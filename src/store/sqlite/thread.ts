@@ -88,12 +88,18 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
   }
 
   const opened = expectReply();
-  opened.then(onOpen, (error: unknown) => (failure = error));
+  let isOpening = true;
+  opened.then(onOpen, () => undefined);
   worker.on("message", (reply: Reply) => {
     const call = pending.shift();
     if (pending.length === 0) worker.unref();
-    if ("failure" in reply) call?.reject(fromFailure(reply.failure));
-    else call?.resolve(reply.value);
+    if ("failure" in reply) {
+      const error = fromFailure(reply.failure);
+      // The end of the thread may be reported before a handler of `opened` runs.
+      if (isOpening) failure = error;
+      call?.reject(error);
+    } else call?.resolve(reply.value);
+    isOpening = false;
   });
   worker.on("error", (error) => (failure = createStoreError(died, target.path, error)));
   const ended = new Promise<void>((resolve) => {

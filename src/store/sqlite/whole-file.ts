@@ -83,9 +83,7 @@ function createWholeFile(database: SqliteDatabase, path: string): WholeFile {
 }
 
 const notCopied = {
-  ...unusable(
-    "cannot be copied: make room where the copy is written, or choose another place for it",
-  ),
+  ...unusable("cannot be copied: make room where the copy is written, or check both disks"),
   reason: "full",
 } as const;
 

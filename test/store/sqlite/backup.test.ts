@@ -94,9 +94,9 @@ describe("a backup", () => {
     const backup = backupSqliteFile(path, join(path, "../backup"), {
       ...toWork(),
       signal: stop.signal,
-      onCopy: () => void stop.abort(),
+      onCopy: () => stop.abort(),
     });
-    await expect(backup).rejects.toThrow();
+    await expect(backup).rejects.toThrow("aborted");
     expect(await listFiles(path)).toEqual(["plants.db"]);
   });
 });

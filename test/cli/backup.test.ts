@@ -1,0 +1,76 @@
+/** `plantstore backup`, `verify` and `restore`: what they print, and their exit codes. */
+import { stat } from "node:fs/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../src/store/open-store.ts";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+
+async function createBackup(): Promise<{ url: string; path: string; file: string }> {
+  const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
+  const path = url.slice("sqlite:".length);
+  const file = `${path}.backup`;
+  await runCli(["backup", file, "--store", url]);
+  return { url, path, file };
+}
+
+it("backup prints the file, the number of plants and the size", async () => {
+  const { url, file } = await createBackup();
+  const { size } = await stat(file);
+  const args = ["backup", file, "--force", "--store", url];
+  expect(await runCli(args)).toEqual({
+    exitCode: 0,
+    stdout: `${JSON.stringify({ file, plants: 1, bytes: size })}\n`,
+    stderr: "",
+  });
+  const { exitCode, stdout, stderr } = await runCli(args, {
+    terminals: allTerminals,
+    columns: 999,
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+  expect(stderr).toContain(`backed up 1 plant to ${file} (${(size / 1000).toFixed(1)} kB)\n`);
+});
+
+it("verify prints what a file contains", async () => {
+  const { file } = await createBackup();
+  const { stdout } = await runCli(["verify", "--json", file], { terminals: allTerminals });
+  expect(JSON.parse(stdout)).toEqual({ file, plants: 1, tokens: 0, version: expect.any(Number) });
+  const { stderr } = await runCli(["verify", file], { terminals: allTerminals, columns: 999 });
+  expect(stderr).toContain(`${file} is sound, with 1 plant\n`);
+});
+
+it("restore prints the path of the old store", async () => {
+  const { url, path, file } = await createBackup();
+  const args = ["restore", file, "--force", "--store", url];
+  const { exitCode, stdout } = await runCli(args);
+  const old = expect.stringContaining(`${path}.replaced-`) as string;
+  expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, store: path, old });
+  const { stdout: found } = await runCli(["get", "1", "--store", url]);
+  expect(found).toBe('{"id":1,"name":"fern"}\n');
+});
+
+it("restore exits with 6 while a server uses the store", async () => {
+  const { url, path, file } = await createBackup();
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const { exitCode, stderr } = await runCli(["restore", file, "--force", "--store", url]);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 6,
+    stderr: `error: the store ${path} is in use: stop every plantstore process on it, then restore again\n`,
+  });
+});
+
+it.each([
+  [["backup"], "missing required argument 'file'"],
+  [["backup", "-"], "- is not possible here: name a file"],
+  [["backup", "x", "--store", "memory:"], "plantstore cannot back up a memory: store"],
+  [["backup", "x", "--store", "postgres://u:secret@h/d"], 'use "pg_dump --format=custom'],
+  [["verify", "postgres://u:secret@h/d"], '"pg_restore --list plants.dump"'],
+  [["verify", "missing"], "does not exist: check the path"],
+  [["restore", "x", "--store", "memory:"], "plantstore cannot restore a memory: store"],
+  [["restore", "x", "--store", "postgres://u:secret@h/d"], "pg_restore --clean"],
+])("%j is rejected: %s", async (args, problem) => {
+  const { exitCode, stdout, stderr } = await runCli(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toContain(problem);
+  expect(stderr).not.toContain("secret");
+});

@@ -1,0 +1,186 @@
+/** Backups and restores by the built command, with servers under load, signals, kills and without room. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { parseNewPlant } from "../../src/core/plant.ts";
+import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { change } from "../helpers/stored-plants.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const token = "token-of-the-backup";
+const env = { PLANTSTORE_TOKEN: token };
+const timeout = 30_000;
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+/** Creates the default store of a new home, with plants of negative ids, and returns its path. */
+async function createStore(plants: number): Promise<{ home: string; path: string }> {
+  const home = await createTemporaryDirectory();
+  const path = join(home, ".local/share/plantstore/plants.db");
+  const server = startBinary(["serve", "--port", "0"], { home, env });
+  await server.firstLine;
+  server.child.kill("SIGTERM");
+  await server.finished;
+  await change(
+    path,
+    `INSERT INTO plants (id, name, tag)
+     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT ${plants})
+     SELECT -n, 'old plant ' || n, hex(zeroblob(50)) FROM numbers`,
+  );
+  return { home, path };
+}
+
+/** Creates plants at a server until it is stopped; `acknowledged` grows meanwhile. */
+function createEndlessly(url: string, firstId: number) {
+  const acknowledged: number[] = [];
+  const stop = new AbortController();
+  let nextId = firstId;
+  const create = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const id = nextId++;
+      const response = await fetch(`${url}/plants`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ id, name: `plant ${id}` }),
+      });
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+      acknowledged.push(id);
+    }
+  };
+  const finished = Promise.all(Array.from({ length: 8 }, create));
+  return { acknowledged, finished, stop: () => stop.abort() };
+}
+
+it("has everything that two busy servers acknowledged before, and the servers continue", async () => {
+  const { home } = await createStore(200_000);
+  const servers = [1, 2].map(() => startBinary(["serve", "--port", "0"], { home, env }));
+  const urls = await Promise.all(servers.map((server) => server.firstLine));
+  const writers = urls.map((url, index) => createEndlessly(url, 1 + index * 1_000_000));
+  const waitFor = (more: number) => {
+    const aims = writers.map(({ acknowledged }) => acknowledged.length + more);
+    return vi.waitUntil(
+      () => writers.every(({ acknowledged }, index) => acknowledged.length >= (aims[index] ?? 0)),
+      { timeout },
+    );
+  };
+
+  await waitFor(300);
+  const before = writers.flatMap(({ acknowledged }) => [...acknowledged]);
+  const { code, stdout } = await runBinary(["backup", "copy"], { home });
+  await waitFor(300);
+  for (const writer of writers) writer.stop();
+  await Promise.all(writers.map((writer) => writer.finished));
+
+  const report = JSON.parse(stdout) as { plants: number };
+  expect({ code, ...report }).toMatchObject({ code: 0, file: join(home, "copy") });
+  const verified = await runBinary(["verify", "copy"], { home });
+  expect(JSON.parse(verified.stdout)).toMatchObject({ plants: report.plants });
+  const exported = await runBinary(["export", "--store", "sqlite:copy"], { home });
+  const plants = exported.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => parseNewPlant(Buffer.from(line)))
+    .filter(({ id }) => id > 0n);
+  expect(plants).toEqual(plants.map(({ id }) => ({ id, name: `plant ${id}` })));
+  expect(plants.length + 200_000).toBe(report.plants);
+  const found = new Set(plants.map(({ id }) => Number(id)));
+  expect(before.filter((id) => !found.has(id))).toEqual([]);
+}, 120_000);
+
+it.each(["SIGINT", "SIGTERM"] as const)(
+  "%s leaves no part of a backup",
+  async (signal) => {
+    const { home } = await createStore(200_000);
+    const backup = startBinary(["backup", "copy"], { home });
+    const listParts = async () => (await readdir(home)).filter((name) => name.startsWith("copy"));
+    let hasEnded = false;
+    void backup.finished.then(() => (hasEnded = true));
+    await vi.waitUntil(async () => hasEnded || (await listParts()).length > 0, {
+      timeout,
+      interval: 1,
+    });
+    backup.child.kill(signal);
+    const { code, stderr } = await backup.finished;
+    // A backup may be complete before the signal arrives.
+    if (code === 0) {
+      expect(await listParts()).toEqual(["copy"]);
+      return;
+    }
+    expect({ code, signal: backup.child.signalCode, stderr }).toEqual({
+      code: null,
+      signal,
+      stderr: `error: stopped by ${signal}: no backup was made\n`,
+    });
+    expect(await listParts()).toEqual([]);
+  },
+  60_000,
+);
+
+it("leaves no part of a backup when there is no room, and keeps the older one", async () => {
+  const { home, path } = await createStore(20_000);
+  await writeFile(join(home, "copy"), "the older one");
+  const limited = 'ulimit -f 100 && exec "$@"';
+  const args = ["-c", limited, "sh", process.execPath, binary, "backup", "copy", "--force"];
+  const child = spawn("sh", args, { cwd: home, env: { HOME: home }, stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    `the store ${path} cannot be copied: make room where the copy is written`,
+  );
+  expect((await readdir(home)).filter((name) => name.startsWith("copy"))).toEqual(["copy"]);
+  expect(await readFile(join(home, "copy"), "utf8")).toBe("the older one");
+});
+
+const rounds = 20;
+
+it(`a restore that is killed leaves the old or the new store, ${rounds} times`, async () => {
+  const { home, path } = await createStore(20_000);
+  await runBinary(["backup", "new"], { home });
+  await change(join(home, "new"), "DELETE FROM plants WHERE id < -10");
+  await runBinary(["backup", "old"], { home });
+  const restore = (file: string) => startBinary(["restore", "--force", file], { home });
+  const count = async (): Promise<number> => {
+    const { stdout, stderr } = await runBinary(["verify", path], { home });
+    expect(stderr).toBe("");
+    return (JSON.parse(stdout) as { plants: number }).plants;
+  };
+
+  const startedAtMs = performance.now();
+  expect((await restore("old").finished).code).toBe(0);
+  const durationMs = performance.now() - startedAtMs;
+  const counts = new Set<number>();
+  for (let round = 0; round < rounds; round++) {
+    const running = restore(round % 2 === 0 ? "new" : "old");
+    await sleep((durationMs * (round + 1)) / rounds);
+    running.child.kill("SIGKILL");
+    await running.finished;
+    counts.add(await count());
+  }
+  expect([...counts].filter((plants) => plants !== 10 && plants !== 20_000)).toEqual([]);
+  expect((await restore("new").finished).code).toBe(0);
+  expect(await count()).toBe(10);
+  const server = startBinary(["serve", "--port", "0"], { home, env });
+  expect(await server.firstLine).toMatch(/^http:/);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+}, 180_000);
+
+it("a store that a server uses is not replaced", async () => {
+  const { home } = await createStore(10);
+  const server = startBinary(["serve", "--port", "0"], { home, env });
+  const url = await server.firstLine;
+  await runBinary(["backup", "copy"], { home });
+  const { code, stderr } = await runBinary(["restore", "--force", "copy"], { home });
+  expect(code).toBe(6);
+  expect(stderr).toContain("is in use: stop every plantstore process on it");
+  const created = await runBinary(["create", "--id", "1", "--name", "fern", "--url", url], {
+    home,
+    env,
+  });
+  expect(created.code).toBe(0);
+});
