@@ -54,7 +54,7 @@ export function rejection(reason: StoreErrorReason, message: string): object {
   return expect.objectContaining({ reason, message: expect.stringContaining(message) }) as object;
 }
 
-/** Lists the files beside a file, and itself. */
+/** Lists the files in the directory of a file. */
 export async function listFiles(path: string): Promise<readonly string[]> {
   return (await readdir(join(path, ".."))).toSorted();
 }

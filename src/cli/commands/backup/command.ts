@@ -15,15 +15,13 @@ export const backupCommand: Command = {
 acknowledged before the backup starts is in the file. The file gets its name only
 when it is complete and flushed to the disk. On standard output: the file, the
 number of plants and the size, as JSON unless it is a terminal.
-
-A backup contains the digests of tokens, so that a restored store accepts the same
-tokens. It does not contain the tokens themselves.`,
+A backup contains the digests of tokens, not the tokens.`,
   arguments: [{ name: "<file>", help: "File to write", isFile: true }],
   options: backupOptions,
   examples: [
     "plantstore backup plants.backup",
     "plantstore backup --force /mnt/backups/plants.backup",
-    "plantstore backup plants.backup --store sqlite:/var/lib/plantstore/plants.db",
+    "plantstore backup plants.backup --store sqlite:/srv/plants.db",
   ],
   environment,
   exitCodes,
@@ -52,19 +50,17 @@ export const restoreCommand: Command = {
   group: commandGroups.local,
   summary: "Put a backup in the place of a store",
   description: `Verifies a backup, and puts a copy of it in the place of a SQLite store. Stop every
-server on the store first: a store that is in use is not replaced. The store before
-it remains beside it, under a name with the time. On standard output: the store,
-the number of plants, the size and the path of the old store, as JSON unless it is
-a terminal.
-
-The store accepts the tokens that were valid when the backup was made. Readers of
-its feed have to start again, because the backup may lack what they have read.`,
+server on the store first: a store that is in use is not replaced. The old store
+remains in its directory, under a name with the time. The restored store accepts the
+tokens that were valid when the backup was made. Readers of its feed start again.
+On standard output: the store, the number of plants, the size and the path of the
+old store, as JSON unless it is a terminal.`,
   arguments: [{ name: "<file>", help: "Backup to restore", isFile: true }],
   options: restoreOptions,
   examples: [
     "plantstore restore plants.backup",
     "plantstore restore --force plants.backup",
-    "plantstore restore plants.backup --store sqlite:/var/lib/plantstore/plants.db",
+    "plantstore restore plants.backup --store sqlite:/srv/plants.db",
   ],
   environment,
   exitCodes,
