@@ -55,20 +55,28 @@ export class BatchInterruption extends CommandError {
  * Does work that SIGINT and SIGTERM stop, with the exit code of the signal.
  *
  * @param work receives a signal, and throws its reason once it is aborted
- * @param consequence such as `nothing was saved`; continues the sentence
+ * @param consequence such as `nothing was saved`; continues the sentence. A function is called after the work has ended
  */
 export async function interruptible<T>(
   io: Io,
   work: (signal: AbortSignal) => Promise<T>,
-  consequence?: string,
+  consequence?: string | (() => string),
 ): Promise<T> {
   const interruption = new AbortController();
+  const { signal } = interruption;
+  let toError = (): unknown => signal.reason;
   const releaseSignals = io.onSignal((name) => {
-    const meaning = consequence === undefined ? "" : `: ${consequence}`;
-    interruption.abort(new CommandError(toExitName(name), `stopped by ${name}${meaning}`));
+    toError = () => {
+      const text = typeof consequence === "function" ? consequence() : consequence;
+      const meaning = text === undefined ? "" : `: ${text}`;
+      return new CommandError(toExitName(name), `stopped by ${name}${meaning}`);
+    };
+    interruption.abort(toError());
   });
   try {
-    return await work(interruption.signal);
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? toError() : error;
   } finally {
     releaseSignals();
   }

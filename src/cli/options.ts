@@ -398,6 +398,12 @@ export const getOptions = { ...jsonOption, ...storeOption } as const satisfies O
 
 /** Options of `export`, which prints JSON by default. */
 export const exportOptions = {
+  isFollowing: option("--follow", "Print plants in the order of their commits, and wait for more", {
+    type: types.toggle,
+  }),
+  after: option("--after <cursor>", "With --follow: only plants after this cursor", {
+    type: types.text,
+  }),
   ...jsonOption,
   ...csvOption,
   ...storeOption,
@@ -416,6 +422,12 @@ export const restoreOptions = {
     type: types.toggle,
   }),
   ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `delete`. */
+export const deleteOptions = {
+  isConfirmed: option("-y, --yes", "Delete the plants without asking", { type: types.toggle }),
   ...storeOption,
 } as const satisfies Options;
 

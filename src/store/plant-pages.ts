@@ -25,13 +25,16 @@ export async function* readPlantPages(
     if (page.length < asked) return;
     lastId = page.at(-1)?.id;
     left -= page.length;
-    pageSize = toNextSize(page);
+    pageSize = toNextPageSize(page);
   }
 }
 
-/** At most twice the size of this page, because the next plants may be larger. */
-function toNextSize(page: readonly NewPlant[]): number {
-  const length = page.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length, 0);
+/** Returns the size of the page after this one: at most twice its size, because the next plants may be larger. */
+export function toNextPageSize(page: readonly (NewPlant | undefined)[]): number {
+  const length = page.reduce(
+    (sum, plant) => sum + (plant?.name.length ?? 0) + (plant?.tag?.length ?? 0),
+    0,
+  );
   const fitting = Math.floor((aimedLength / (length + 1)) * page.length);
   return Math.max(1, Math.min(fitting, page.length * 2, maxPlants));
 }

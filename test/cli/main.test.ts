@@ -294,10 +294,7 @@ describe("wrong usage", () => {
       ["import", "plants.csv"],
       `unknown command 'import': "plantstore create FILE" creates the plants of a file`,
     ],
-    [
-      ["delete", "1"],
-      "unknown command 'delete': the service creates plants; it does not delete them",
-    ],
+    [["remove", "1"], `unknown command 'remove': "plantstore delete" deletes plants from a store`],
     [["token", "create"], `unknown command 'create': "plantstore token issue" issues a token`],
   ])("%j names the command to use instead", async (argv, message) => {
     const { exitCode, stderr } = await runCli(argv);

@@ -6,6 +6,7 @@ import { candidatesCommand, completionCommand } from "./completion/command.ts";
 import { conformCommand } from "./conform/command.ts";
 import { configCommand } from "./config/command.ts";
 import { createCommand, tokenAdvice } from "./create/command.ts";
+import { deleteCommand } from "./delete/command.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { explainCommand } from "./explain/command.ts";
 import { helpCommand } from "./help/command.ts";
@@ -47,6 +48,7 @@ export const plantstoreCommand: Command = {
     backupCommand,
     verifyCommand,
     restoreCommand,
+    deleteCommand,
     tokenCommand,
     doctorCommand,
     configCommand,
@@ -61,8 +63,7 @@ export const plantstoreCommand: Command = {
     version: `"plantstore --version" prints the version`,
     import: `"plantstore create FILE" creates the plants of a file`,
     add: `"plantstore create" creates plants`,
-    delete: "the service creates plants; it does not delete them",
-    remove: "the service creates plants; it does not delete them",
+    remove: `"plantstore delete" deletes plants from a store`,
     update: `"plantstore serve --on-conflict replace" lets creates replace plants`,
     start: `"plantstore serve" starts a plant store`,
   },

@@ -17,7 +17,7 @@ import { toExitCode } from "../../failure.ts";
 import { conformOptions } from "../../options.ts";
 import { warnAboutPlaintext } from "../../plaintext-warning.ts";
 import { readOptions, type Values } from "../../settings.ts";
-import { confirm } from "./confirm.ts";
+import { canAsk, confirm } from "../../terminal/confirm.ts";
 import { printReport } from "./report.ts";
 import { findStatusMode } from "./status-mode.ts";
 
@@ -32,8 +32,7 @@ type Options = Values<typeof conformOptions>;
 export async function conform(run: Run): Promise<number> {
   const { io } = run;
   const options = readOptions(conformOptions, run.flags, io);
-  const canAsk = io.stdin.isTTY === true && io.stderr.isTTY === true && options.tokenFile !== "-";
-  if (!options.isConfirmed && !canAsk) {
+  if (!options.isConfirmed && !(canAsk(io) && options.tokenFile !== "-")) {
     throw new UsageError(
       `it writes plants to ${options.url} that the service cannot delete: pass --yes to agree`,
     );

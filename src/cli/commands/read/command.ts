@@ -56,13 +56,16 @@ export const exportCommand: Command = {
 plant or as CSV. Reads the store itself, without a server or a token. Servers may write to
 it at the same time: every plant that was acknowledged before the export starts
 is printed, each id once. Plants that are created during the export may be
-printed too.`,
+printed too. With --follow, it prints the plants in the order of their commits, each
+with a cursor, and waits for more until it is interrupted. --after resumes after a
+cursor. "plantstore help feed" explains both.`,
   options: exportOptions,
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
     "plantstore export --store sqlite:old.db |",
     "  plantstore create --many --quiet",
+    "plantstore export --follow",
   ],
   environment,
   exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],

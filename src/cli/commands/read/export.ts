@@ -3,25 +3,35 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { NewPlant } from "../../../core/plant.ts";
 import type { StoreReader } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
-import { interruptible } from "../../command-error.ts";
+import { interruptible, UsageError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
 import { readPlantPages } from "../../../store/plant-pages.ts";
+import { follow } from "./follow.ts";
 import { plantRows } from "./plant-rows.ts";
 import { readPlants } from "./read-plants.ts";
 
 /**
- * Prints the plants in the order of their ids, one NewPlant in JSON per line or as CSV, no faster than they are read. Every
+ * Prints the plants in the order of their ids, or with `--follow` in the order of their commits, one NewPlant in JSON per line or as CSV, no faster than they are read. Every
  * plant that was acknowledged before is printed, each id once. Plants that are created meanwhile may be printed too.
  *
  * @returns the exit code
- * @throws CommandError if the store cannot be read, or a signal stops it; OutputError
+ * @throws CommandError for an invalid option, if the store cannot be read, or a signal stops it; OutputError
  */
 export async function exportPlants(run: Run): Promise<number> {
   const { flags, io } = run;
-  const { store: url, json, csv } = readOptions(exportOptions, flags, io);
+  const { store: url, json, csv, isFollowing, after } = readOptions(exportOptions, flags, io);
+  if (isFollowing) {
+    if (csv) throw new UsageError("--follow prints JSON: remove --csv");
+    return follow(url, after ?? "", run);
+  }
+  if (after !== undefined) {
+    throw new UsageError(
+      '--after is for --follow: add --follow, or use "plantstore list --after" for the plants after an id',
+    );
+  }
   const style = selectStyle({ json: json ?? !csv, csv }, io.stdout);
   await interruptible(
     io,

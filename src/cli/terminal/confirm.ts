@@ -1,6 +1,11 @@
 /** Asks a question that the user answers with yes or no. */
 import { createInterface } from "node:readline";
-import { type Io, writeText } from "../../io.ts";
+import { type Io, writeText } from "../io.ts";
+
+/** Checks whether a user is there to answer. */
+export function canAsk({ stdin, stderr }: Io): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
 
 /**
  * Prints a question on stderr and reads a line from the terminal.

@@ -1,0 +1,91 @@
+/** `plantstore delete`: deletes plants of a store by their ids. */
+import type { PlantStore } from "../../../core/store.ts";
+import { describeStoreUrl } from "../../../store/store-url.ts";
+import type { Run } from "../../command.ts";
+import { CommandError, interruptible, UsageError } from "../../command-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { plantId } from "../../option-types.ts";
+import { deleteOptions } from "../../options.ts";
+import { parseArgument, readOptions } from "../../settings.ts";
+import { changeStore } from "../../store-access.ts";
+import { canAsk, confirm } from "../../terminal/confirm.ts";
+
+/** Largest number of ids in a message. */
+const maxIds = 20;
+
+/**
+ * Deletes the plants, after the user has agreed.
+ *
+ * @returns the exit code
+ * @throws CommandError for an invalid id; without consent; for unknown ids, after the other plants are deleted; or if the
+ *   store cannot be changed
+ */
+export async function deletePlants(run: Run): Promise<number> {
+  const { flags, operands, io, terminal } = run;
+  const { store: url, isConfirmed } = readOptions(deleteOptions, flags, io);
+  const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
+  const place = describeStoreUrl(url);
+  if (!isConfirmed && !canAsk(io)) {
+    throw new UsageError(`it deletes plants of the store ${place} for good: pass --yes to agree`);
+  }
+  const deleted = await interruptible(
+    io,
+    (signal) =>
+      changeStore(url, async (store) => {
+        const found = await findIds(store, ids);
+        if (found.length === 0) return found;
+        if (!isConfirmed) await askUser(found, place, run, signal);
+        signal.throwIfAborted();
+        return deleteFound(store, found, place);
+      }),
+    "no plant was deleted",
+  );
+  if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)}`);
+  const known = new Set(deleted);
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length === 0) return exitCodes.done.code;
+  throw new CommandError(
+    "noSuchPlant",
+    `no plant of the store ${place} has the ${listIds(missing)}: "plantstore list" shows all plants`,
+  );
+}
+
+async function findIds(store: PlantStore, ids: readonly bigint[]): Promise<readonly bigint[]> {
+  const found: bigint[] = [];
+  for (const id of ids) {
+    if ((await store.get(id)) !== undefined) found.push(id);
+  }
+  return found;
+}
+
+async function askUser(
+  ids: readonly bigint[],
+  place: string,
+  { io, terminal }: Run,
+  signal: AbortSignal,
+): Promise<void> {
+  await terminal.note(`Store: ${place}`);
+  const question = `Delete ${describePlants(ids)} for good? [y/N] `;
+  if (await confirm(question, io, signal)) return;
+  throw new CommandError("usage", "not confirmed: no plant was deleted");
+}
+
+async function deleteFound(
+  store: PlantStore,
+  ids: readonly bigint[],
+  place: string,
+): Promise<readonly bigint[]> {
+  const deleted = await store.delete?.(ids);
+  if (deleted !== undefined) return deleted;
+  throw new CommandError("usage", `the store ${place} cannot delete plants`);
+}
+
+function describePlants(ids: readonly bigint[]): string {
+  const noun = ids.length === 1 ? "the plant" : `${ids.length} plants`;
+  return `${noun} with the ${listIds(ids)}`;
+}
+
+function listIds(ids: readonly bigint[]): string {
+  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more` : "";
+  return `${ids.length === 1 ? "id" : "ids"} ${ids.slice(0, maxIds).join(", ")}${more}`;
+}
