@@ -21,6 +21,8 @@ export interface Rejection {
   /** A number of the error table, if a rule of the service is broken. */
   readonly error?: number;
   readonly message: string;
+  /** True if the item is not a plant, and nothing is wrong with it. */
+  readonly isSkipped?: true;
 }
 
 /** A plant to create. */
@@ -69,9 +71,9 @@ const heldCopies = 6;
 /** Failed attempts in a row, of all plants, that mean that the store is unavailable. */
 const minFailedAttempts = 3;
 
-/** Checks whether a result means that the plant is in the store. */
-function isCreated(result: ItemResult): boolean {
-  return "ok" in result && result.ok;
+/** Checks whether a result means that the plant is in the store, or that the item was skipped. */
+function isDone(result: ItemResult): boolean {
+  return "ok" in result ? result.ok : "isSkipped" in result;
 }
 
 /**
@@ -166,7 +168,7 @@ class Run<Item extends PlantItem> {
     const { plant } = job.item;
     if (this.#isStopped(index)) return job;
     const result = "message" in plant ? plant : await this.#createInTurn(plant.id, job.body, index);
-    if (this.#options.isFailFast && result !== undefined && !isCreated(result)) {
+    if (this.#options.isFailFast && result !== undefined && !isDone(result)) {
       this.#firstFailed = Math.min(this.#firstFailed, index);
       this.#options.stopReading();
     }

@@ -95,6 +95,10 @@ export interface PlantReading {
   readonly id?: bigint | undefined;
   /** Names of members that are not part of a NewPlant. The service ignores them. */
   readonly unknownMembers: readonly string[];
+  /** The member `cursor` of an entry of a feed, if it is a string. */
+  readonly cursor?: string | undefined;
+  /** True for the entry of a deleted plant: an id without a name, and `"deleted":true`. */
+  readonly isDeletion?: boolean;
 }
 
 /**
@@ -112,10 +116,20 @@ export function inspectNewPlant(
   const unknownMembers = [...value.keys()].filter(
     (name) => !Object.hasOwn(newPlantSchema.shape, name),
   );
+  const id = plant instanceof RequestError ? findId(value, found) : plant.id;
+  if (unknownMembers.length === 0) return { plant, id, unknownMembers };
+  const cursor = value.get("cursor");
   return {
     plant,
-    id: plant instanceof RequestError ? findId(value, found) : plant.id,
+    id,
     unknownMembers,
+    cursor: typeof cursor === "string" ? cursor : undefined,
+    isDeletion:
+      id !== undefined &&
+      found.length === 0 &&
+      value.get("deleted") === true &&
+      !value.has("name") &&
+      !value.has("tag"),
   };
 }
 

@@ -68,8 +68,7 @@ export class JsonReader extends RecordReader {
     }
     // Brackets of malformed lines may match by chance.
     if (this.#hasSeveralLines) this.isByLine = false;
-    const { plant, id, unknownMembers } = inspectNewPlant(json.value, json.problems);
-    return { plant, id, unknownMembers, isMalformed: false };
+    return { ...inspectNewPlant(json.value, json.problems), isMalformed: false };
   }
 
   protected override restart(): void {

@@ -269,9 +269,9 @@ export abstract class RecordReader {
 function toRecord(
   line: number,
   bytes: Uint8Array,
-  { plant, id, unknownMembers }: PlantReading,
+  { plant, id, unknownMembers, cursor, isDeletion = false }: PlantReading,
 ): PlantRecord {
-  return { line, bytes, plant, id, unknownMembers };
+  return { line, bytes, plant, id, unknownMembers, cursor, isDeletion };
 }
 
 /** Joins bytes. Adjacent bytes are not copied: copying the rest of a large input for each of its records takes minutes. */

@@ -120,7 +120,7 @@ async function* validate(
       const { plant } = item;
       const isRejected = "message" in plant;
       outcomes.push({ item, result: isRejected ? plant : { ok: true, plant, result: "valid" } });
-      if (!isRejected || !options.many.isFailFast) continue;
+      if (!isRejected || plant.isSkipped || !options.many.isFailFast) continue;
       input.stop();
       break;
     }

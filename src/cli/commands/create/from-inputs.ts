@@ -62,7 +62,7 @@ interface FirstRecords {
   readonly records: readonly PlacedRecord[];
   /** The rest of the group of the last one. */
   readonly rest: Iterable<PlacedRecord>;
-  /** True if the input is neither an array nor a table and holds at most one record. */
+  /** True if the input is neither an array nor a table and holds at most one record, which is not skipped. */
   readonly isSingle: boolean;
 }
 
@@ -85,7 +85,7 @@ async function readFirst(run: ManyRun): Promise<FirstRecords> {
         if (records.length >= (isMany ? 1 : 2)) return toFirst(false);
         if (!next.done) continue;
         const more = await input.groups.next();
-        if (more.done) return toFirst(!isMany);
+        if (more.done) return toFirst(!isMany && !records.some(isSkipped));
         rest = more.value[Symbol.iterator]();
       }
     } catch (error) {
@@ -103,6 +103,10 @@ async function readFirst(run: ManyRun): Promise<FirstRecords> {
       ? "waiting for input"
       : "waiting for more input; with --many, each plant is sent at once";
   return terminal.showWhile(toText, read);
+}
+
+function isSkipped({ plant }: PlacedRecord): boolean {
+  return "isSkipped" in plant;
 }
 
 /** Throws after the records that were read before an error. */

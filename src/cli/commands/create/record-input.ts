@@ -17,7 +17,7 @@ import { describeUnknownMember, findUnknownMembers } from "./unknown-members.ts"
 const maxRecordBytes = maxBodyRange.max;
 
 /** A record with its place in the run. */
-export interface PlacedRecord extends Omit<PlantRecord, "plant"> {
+export interface PlacedRecord extends Omit<PlantRecord, "plant" | "isDeletion"> {
   readonly plant: NewPlant | Rejection;
   /** Counts the records of the run, from 1. */
   readonly number: number;
@@ -136,6 +136,11 @@ export class RecordInput {
     }
   }
 
+  #toPlant(record: PlantRecord): NewPlant | Rejection {
+    if (record.isDeletion) return skippedDeletion;
+    return this.#options.isStrict ? toStrictPlant(record) : record.plant;
+  }
+
   *#place(
     records: Iterable<PlantRecord>,
     { fromLine, offset }: { readonly fromLine: number; readonly offset: number },
@@ -145,12 +150,14 @@ export class RecordInput {
     try {
       for (const record of records) {
         if (record.line < fromLine) continue;
-        const { line, bytes, id, unknownMembers } = record;
-        const plant = this.#options.isStrict ? toStrictPlant(record) : record.plant;
+        const { line, bytes, id, cursor } = record;
+        const plant = this.#toPlant(record);
+        const unknownMembers = record.isDeletion ? [] : record.unknownMembers;
         const number = ++this.#count;
         const bytesRead = offset + reader.bytesRead;
         const { header } = reader;
-        yield { number, path, line, bytes, header, plant, id, unknownMembers, bytesRead };
+        const reading = { plant, id, unknownMembers, cursor };
+        yield { number, path, line, bytes, header, ...reading, bytesRead };
         if (this.#stop.signal.aborted) return;
       }
     } catch (error) {
@@ -159,6 +166,8 @@ export class RecordInput {
     }
   }
 }
+
+const skippedDeletion: Rejection = { message: "the plant was deleted", isSkipped: true };
 
 function toStrictPlant(record: PlantRecord): NewPlant | Rejection {
   const [unknown] = findUnknownMembers(record);

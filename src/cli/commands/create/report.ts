@@ -34,6 +34,7 @@ export interface ReportOptions {
 
 /** Returns the status of a result. */
 export function toStatus(result: ItemResult | ValidResult): RecordStatus {
+  if ("isSkipped" in result) return "skipped";
   return "result" in result && result.result === "valid" ? "valid" : toItemStatus(result);
 }
 
@@ -111,7 +112,7 @@ export class RecordReport {
       (outcome): outcome is KnownOutcome => outcome.result !== undefined,
     );
     try {
-      await this.#print(known);
+      await this.#print(known, this.#findResumable(outcomes));
     } catch (error) {
       this.#setResumeAt(outcomes[0]?.item);
       throw error;
@@ -120,14 +121,20 @@ export class RecordReport {
     await this.#warn(known);
   }
 
-  async #print(outcomes: readonly KnownOutcome[]): Promise<void> {
+  async #print(
+    outcomes: readonly KnownOutcome[],
+    resumable: ReadonlySet<RecordOutcome>,
+  ): Promise<void> {
     const { io, terminal, options } = this.#run;
     const shown = this.#showsAll
       ? outcomes
       : outcomes.filter(({ result }) => isMissing(toStatus(result)));
     if (shown.length === 0 || options.many.isSilent) return;
     if (io.stdout.isTTY) this.#options.clearProgress();
-    const lines = shown.map((outcome) => toRecordJson(outcome, this.#options.withFile));
+    const withFile = this.#options.withFile;
+    const lines = shown.map((outcome) =>
+      toRecordJson(outcome, { withFile, withCursor: resumable.has(outcome) }),
+    );
     await terminal.printJson(lines);
   }
 
@@ -138,12 +145,23 @@ export class RecordReport {
       this.#setResumeAt(item);
       return;
     }
-    const status = toStatus(result);
-    this.tally.add(status);
-    const { isFailFast } = this.#run.options.many;
-    const needsResend = status === "failed" || (status === "rejected" && isFailFast);
+    this.tally.add(toStatus(result));
+    if (this.#needsResend(result)) this.#setResumeAt(item);
+  }
+
+  #needsResend(result: RecordOutcome["result"]): boolean {
+    if (result === undefined) return true;
     // The file of rejects has the record already.
-    if (needsResend && this.#options.rejects === undefined) this.#setResumeAt(item);
+    if (this.#options.rejects !== undefined) return false;
+    const status = toStatus(result);
+    return status === "failed" || (status === "rejected" && this.#run.options.many.isFailFast);
+  }
+
+  /** Finds the outcomes after which the run can be resumed: no record up to there has to be sent again. */
+  #findResumable(outcomes: readonly RecordOutcome[]): ReadonlySet<RecordOutcome> {
+    if (this.resumeAt !== undefined) return new Set();
+    const end = outcomes.findIndex(({ result }) => this.#needsResend(result));
+    return new Set(end === -1 ? outcomes : outcomes.slice(0, end));
   }
 
   async #warn(outcomes: readonly KnownOutcome[]): Promise<void> {
@@ -175,18 +193,25 @@ function isMissing(status: RecordStatus): boolean {
 }
 
 /** Returns the line of a record, without a line break. */
-function toRecordJson({ item, result }: KnownOutcome, withFile: boolean): string {
-  const { number, path, line, id } = item;
+function toRecordJson(
+  { item, result }: KnownOutcome,
+  { withFile, withCursor }: { readonly withFile: boolean; readonly withCursor: boolean },
+): string {
+  const { number, path, line, id, cursor } = item;
   const file = withFile ? `"file":${JSON.stringify(path)},` : "";
   const idMember = id === undefined ? "" : `"id":${id},`;
-  return `{"record":${number},${file}"line":${line},${idMember}"status":"${toStatus(result)}",${toDetailJson(result)}}`;
+  const hasCursor = withCursor && cursor !== undefined;
+  const cursorMember = hasCursor ? `,"cursor":${JSON.stringify(cursor)}` : "";
+  return `{"record":${number},${file}"line":${line},${idMember}"status":"${toStatus(result)}"${cursorMember}${toDetailJson(result)}}`;
 }
 
+/** Returns the members after the status, each after a comma. */
 function toDetailJson(result: ItemResult | ValidResult): string {
+  if ("isSkipped" in result) return "";
   // Without a number: the service did not respond.
   if (result instanceof UnavailableError) return toErrorJson({ message: toAdvice(result) });
   if (!("ok" in result)) return toErrorJson(result);
-  if (result.ok) return `"plant":${toPlantJson(result.plant)}`;
+  if (result.ok) return `,"plant":${toPlantJson(result.plant)}`;
   const { error, requestId } = result;
   const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
   return toErrorJson(error) + request;
@@ -199,5 +224,5 @@ function toErrorJson({
   readonly error?: number;
   readonly message: string;
 }): string {
-  return `"error":${JSON.stringify({ error, message })}`;
+  return `,"error":${JSON.stringify({ error, message })}`;
 }

@@ -1,13 +1,15 @@
 /** Counts the records of a run by status, and describes its progress and its summary. */
+import type { ItemStatus } from "../../../client/item-status.ts";
 
 /**
  * Status of a record:
  * - `created`, `unchanged`, `replaced`: the plant is in the store
  * - `valid`: the record passes all checks (`--dry-run`)
+ * - `skipped`: the entry of a deleted plant, which is not sent
  * - `rejected`: the same request would fail again
  * - `failed`: a retry may succeed
  */
-export type RecordStatus = "created" | "unchanged" | "replaced" | "valid" | "rejected" | "failed";
+export type RecordStatus = ItemStatus | "valid" | "skipped";
 
 /** Progress of the report through the input. */
 export interface Extent {
@@ -19,7 +21,8 @@ export interface Extent {
 /** Counters of a run. */
 export class Tally {
   readonly #startedAtMs: number;
-  readonly #counts: Record<RecordStatus, number>;
+  readonly #counts: Record<Exclude<RecordStatus, "skipped">, number>;
+  #skipped = 0;
   #unfinished = 0;
 
   /**
@@ -30,7 +33,10 @@ export class Tally {
     this.#startedAtMs = nowMs;
     const successes = isDryRun ? { valid: 0 } : { created: 0, unchanged: 0, replaced: 0 };
     // The order of the summary.
-    this.#counts = { ...successes, rejected: 0, failed: 0 } as Record<RecordStatus, number>;
+    this.#counts = { ...successes, rejected: 0, failed: 0 } as Record<
+      Exclude<RecordStatus, "skipped">,
+      number
+    >;
   }
 
   /** Counts a record that was read but has no result when the run stops. */
@@ -39,12 +45,13 @@ export class Tally {
   }
 
   add(status: RecordStatus): void {
-    this.#counts[status]++;
+    if (status === "skipped") this.#skipped++;
+    else this.#counts[status]++;
   }
 
   /** Number of records. */
   get total(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, this.#skipped);
   }
 
   /** Number of rejected and failed records. */
@@ -76,6 +83,7 @@ export class Tally {
     const counts = Object.entries(this.#counts).map(
       ([status, count]) => `${status} ${format(count)}`,
     );
+    if (this.#skipped > 0) counts.push(`skipped ${format(this.#skipped)}`);
     if (this.#unfinished > 0) counts.push(`unfinished ${format(this.#unfinished)}`);
     return `${counts.join(", ")} in ${describeDuration(elapsedMs)} (${this.#describeRate(elapsedMs)})`;
   }
