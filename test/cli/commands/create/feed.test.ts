@@ -11,7 +11,7 @@ const deletion = (id: number, cursor: string): string =>
 
 async function create(lines: readonly string[], ...args: readonly string[]) {
   await using server = await startServer();
-  return createAt(server.url, lines, ...args);
+  return await createAt(server.url, lines, ...args);
 }
 
 async function createAt(url: string, lines: readonly string[], ...args: readonly string[]) {
