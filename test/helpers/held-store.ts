@@ -1,11 +1,11 @@
-/** A store whose creates wait until a test lets them go or fail. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** A store whose creates wait until a test releases them with a result or an error. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CreateResult, PlantStore } from "../../src/core/store.ts";
 
-/** The store, and how to steer it. */
+/** Creates the store and the functions that control it. */
 export function createHeldStore() {
   const waiting: ((result: CreateResult | Error) => void)[] = [];
-  let trouble: Error | undefined;
+  let problem: Error | undefined;
   let checks = 0;
   const store: Pick<PlantStore, "create" | "checkWritable"> = {
     create: () =>
@@ -14,20 +14,20 @@ export function createHeldStore() {
       }),
     async checkWritable() {
       checks++;
-      if (trouble !== undefined) throw trouble;
+      if (problem !== undefined) throw problem;
     },
   };
   return {
     store,
-    /** How often it was asked whether it can be written. */
+    /** Number of calls of `checkWritable`. */
     checks: (): number => checks,
-    /** What it says to that from now on. */
-    setTrouble(error: Error | undefined): void {
-      trouble = error;
+    /** Makes `checkWritable` reject with an error; undefined makes it resolve again. */
+    setProblem(error: Error | undefined): void {
+      problem = error;
     },
-    /** Resolves once so many creates wait. */
+    /** Resolves once `count` creates wait. */
     async isWaiting(count: number): Promise<void> {
-      while (waiting.length < count) await sleep(2);
+      while (waiting.length < count) await nextTurn();
     },
     /** Ends all creates that wait. */
     release(result: CreateResult | Error): void {

@@ -1,15 +1,11 @@
-/**
- * HTTP by hand: exact bytes out over a real socket, and the answers that came back, unprettied. Each of them is held to the
- * interface description.
- */
+/** Sends exact bytes on a socket and parses the responses. Checks each response against the interface description. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { StatusMode } from "../../src/core/errors.ts";
 import { createAnswerCheck, readDescription } from "./interface-description.ts";
 
-/** One answer. */
+/** A response. */
 export interface RawAnswer {
   readonly status: number;
   /** By lower-case name. */
@@ -17,18 +13,18 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** A connection on which a test writes what it likes. */
+/** A connection on which a test writes any bytes. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** Everything that has come back. */
+  /** Everything that the server has sent. */
   received(): string;
-  /** Resolves with the first `count` answers; rejects with what came when the connection ends before. */
+  /** Resolves with the first `count` responses; rejects when the connection ends before they arrive. */
   answers(count: number): Promise<RawAnswer[]>;
   /** Ends the connection with a TCP reset. */
   reset(): void;
   /** Checks whether the server has not ended the connection. */
   isOpen(): boolean;
-  /** What the connection failed with, such as a reset by the server. */
+  /** The error of the connection, such as a reset by the server. */
   failure(): Error | undefined;
   /** Resolves when the server has ended the connection. */
   ended(): Promise<void>;
@@ -52,13 +48,27 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
   let received = "";
   let isEnded = false;
   let failure: Error | undefined;
+  let checkedAnswers = 0;
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  const nextEvent = (): Promise<void> => new Promise((resolve) => void waiting.push(resolve));
+  const end = (): void => {
+    isEnded = true;
+    wake();
+  };
   socket.setEncoding("utf8");
-  socket.on("data", (text: string) => (received += text));
-  socket.once("end", () => (isEnded = true));
-  socket.once("close", () => (isEnded = true));
+  socket.on("data", (text: string) => {
+    received += text;
+    wake();
+  });
+  socket.once("end", end);
+  socket.once("close", end);
   socket.on("error", (error) => {
     failure = error;
-    isEnded = true;
+    end();
   });
   if (isEncrypted) await once(socket, "secureConnect");
 
@@ -73,26 +83,27 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
         const answers = parseAnswers(received);
         if (answers.length >= count) {
           const mode = httpStatusPorts.has(port) ? "http" : "contract";
-          for (const answer of answers) checkAnswer(answer, mode);
+          for (const answer of answers.slice(checkedAnswers)) checkAnswer(answer, mode);
+          checkedAnswers = answers.length;
           return answers.slice(0, count);
         }
         if (isEnded) throw new Error(`the connection ended after: ${received}`);
-        await sleep(5);
+        await nextEvent();
       }
     },
     async ended() {
-      while (!isEnded) await sleep(5);
+      while (!isEnded) await nextEvent();
     },
   };
 }
 
-/** Writes the bytes on a connection of their own and gives the first answer. */
+/** Writes bytes on a new connection and returns the first response. */
 export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
   const connection = await openRawConnection(port);
   try {
     connection.socket.write(bytes);
     const [answer] = await connection.answers(1);
-    if (answer === undefined) throw new Error("no answer");
+    if (answer === undefined) throw new Error("no response");
     return answer;
   } finally {
     connection.socket.destroy();
@@ -113,8 +124,8 @@ const checkCreateAnswer = {
 };
 
 /**
- * Throws unless an answer is one of those of the create operation. Those to other requests have another status, but for
- * the health of a server; 100 is none yet.
+ * Asserts that a response to a create is as the interface description says. Ignores responses to other requests, which have
+ * another status or report the health of the server, and 100 Continue.
  */
 export function checkAnswer(answer: RawAnswer, mode: StatusMode): void {
   const isOther =
@@ -122,7 +133,7 @@ export function checkAnswer(answer: RawAnswer, mode: StatusMode): void {
   if (!isOther) checkCreateAnswer[mode](answer);
 }
 
-/** The answers in a text, the last one only when it is complete. Takes 100 Continue as an answer without a body. */
+/** Parses the complete responses in a text. 100 Continue is a response without a body. */
 function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;

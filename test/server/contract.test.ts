@@ -1,4 +1,4 @@
-/** The contract above the syntax of HTTP, as tables: a request on the left, status and error number on the right. */
+/** The contract above the syntax of HTTP, as tables: a request on the left, its status and error number on the right. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   errorOf,
@@ -165,13 +165,13 @@ describe("checks the headers about the body", () => {
   });
 });
 
-describe("requires exactly one valid credential", () => {
+describe("authentication", () => {
   const plain = 'Bearer realm="plantstore"';
   const invalid = `${plain}, error="invalid_token"`;
   it.each<
     [rule: string, value: string | readonly string[] | undefined, error: number, challenge: string]
   >([
-    ["none", undefined, 40100, plain],
+    ["a missing header", undefined, 40100, plain],
     ["another scheme", "Basic dXNlcjpwYXNz", 40101, plain],
     ["the scheme alone", "Bearer", 40101, plain],
     ["an empty header", "", 40101, plain],
@@ -180,7 +180,7 @@ describe("requires exactly one valid credential", () => {
     ["two tokens in one", "Bearer a b", 40101, invalid],
     ["an unknown token", "Bearer unknown", 40102, invalid],
     ["a token with its case changed", `Bearer ${testToken.toUpperCase()}`, 40102, invalid],
-  ])("%s", async (_rule, value, error, challenge) => {
+  ])("rejects %s", async (_rule, value, error, challenge) => {
     const answer = await send('{"id":200000,"name":"a"}', { Authorization: value });
     expectError(answer, 400, error);
     expect(answer.headers["www-authenticate"]).toBe(challenge);
@@ -215,14 +215,14 @@ describe("creates plants only with POST /plants", () => {
     ["GET /plants", 405, 40500],
     ["PUT /plants", 405, 40500],
     ["OPTIONS /plants", 405, 40500],
-  ])("%s is %i", async (line, status, error) => {
+  ])("responds to %s with %i", async (line, status, error) => {
     const answer = await send("{}", { Authorization: undefined }, line);
     expectError(answer, status, error);
     expect(answer.headers["allow"]).toBe(status === 405 ? "POST" : undefined);
   });
 
   it.each(["/plants", "/healthz", "/readyz", "/openapi.json", "/docs", "/nowhere"])(
-    "responds to HEAD of %s as to GET, without the body",
+    "responds to HEAD of %s like to GET, without the body",
     async (path) => {
       const [head, get] = await Promise.all(
         ["HEAD", "GET"].map((method) => server.fetch(new URL(path, server.url), { method })),
@@ -239,7 +239,7 @@ describe("creates plants only with POST /plants", () => {
     "POST /plants?x=1",
     "POST http://elsewhere.example/plants",
     "POST HTTP://localhost:1/plants?x",
-  ])("%s creates a plant", async (line) => {
+  ])("accepts %s", async (line) => {
     expect((await send('{"id":300000,"name":"a"}', {}, line)).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** Pages of other origins use the server as far as it was told to let them, in a browser too. */
+/** Requests of pages of other origins (CORS), in a browser too. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { startServer, type TestServer, testToken } from "../helpers/plant-server
 const page = "https://app.example.org";
 const exposed = "X-Plantstore-Result, X-Request-Id, Retry-After, WWW-Authenticate";
 
-/** A request as a page of an origin makes it, and the answer with those of its headers that are about that. */
+/** Sends a request like a page of an origin. Returns the response and its headers about CORS. */
 async function ask(
   server: TestServer,
   path: string,
@@ -34,25 +34,25 @@ const create = {
   body: '{"id":1,"name":"fern"}',
 };
 
-describe("without origins", () => {
+describe("a server without configured origins", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server.close());
 
-  it("a preflight is 405 with the methods that there are", async () => {
+  it("rejects a preflight with 405 and the allowed methods", async () => {
     const { status, headers } = await ask(server, "/plants", page, preflight);
     expect([status, headers]).toEqual([405, { allow: "POST" }]);
   });
 
-  it("no answer has a header of CORS", async () => {
+  it("sends no header about CORS", async () => {
     expect((await ask(server, "/plants", page, create)).headers).toEqual({});
     expect((await ask(server, "/openapi.json", page, {})).headers).toEqual({});
   });
 });
 
-describe("with origins", () => {
+describe("a server with configured origins", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ basePath: "/v1", corsOrigins: ["http://a.example:81", page] });
@@ -64,7 +64,7 @@ describe("with origins", () => {
     ["/openapi.json", "GET, HEAD, OPTIONS"],
     ["/healthz", "GET, HEAD, OPTIONS"],
     ["/docs", "GET, HEAD, OPTIONS"],
-  ])("a preflight of %s is 204 and allows %s", async (path, methods) => {
+  ])("responds to a preflight of %s with 204 and allows %s", async (path, methods) => {
     const { answer, status, headers } = await ask(server, path, page, preflight);
     expect(status).toBe(204);
     expect(headers).toEqual({
@@ -81,7 +81,7 @@ describe("with origins", () => {
     expect(answer.headers.get("x-request-id")).not.toBeNull();
   });
 
-  it("the connection goes on after one", async () => {
+  it("keeps the connection open after a preflight", async () => {
     for (let id = 1; id <= 3; id++) {
       expect((await ask(server, "/v1/plants", page, preflight)).status).toBe(204);
       expect((await ask(server, "/v1/plants", page, create)).status).toBe(200);
@@ -92,35 +92,35 @@ describe("with origins", () => {
     ["a Plant", "/v1/plants", create, 200],
     ["an Error of the body", "/v1/plants", { ...create, body: "{" }, 400],
     ["an Error of the token", "/v1/plants", { method: "POST" }, 400],
-    ["no such path", "/plants", create, 404],
-    ["no such method", "/v1/plants", { method: "PUT" }, 405],
-    ["no such path, to OPTIONS", "/plants", preflight, 404],
-    ["the description", "/openapi.json", {}, 200],
-    ["the description, to HEAD", "/openapi.json", { method: "HEAD" }, 200],
-  ])("%s can be read", async (_what, path, init, status) => {
-    const told = await ask(server, path, page, init);
-    expect(told.status).toBe(status);
-    expect(told.headers).toMatchObject({
+    ["an Error for an unknown path", "/plants", create, 404],
+    ["an Error for an unknown method", "/v1/plants", { method: "PUT" }, 405],
+    ["an Error for OPTIONS of an unknown path", "/plants", preflight, 404],
+    ["the interface description", "/openapi.json", {}, 200],
+    ["the headers of the interface description", "/openapi.json", { method: "HEAD" }, 200],
+  ])("lets pages read %s", async (_what, path, init, status) => {
+    const received = await ask(server, path, page, init);
+    expect(received.status).toBe(status);
+    expect(received.headers).toMatchObject({
       "access-control-allow-origin": page,
       "access-control-expose-headers": exposed,
       vary: "Origin",
     });
-    expect(told.headers).not.toHaveProperty("access-control-allow-credentials");
+    expect(received.headers).not.toHaveProperty("access-control-allow-credentials");
   });
 
-  it("each of them is told its own name", async () => {
+  it("names the origin of the request in its response", async () => {
     const { headers } = await ask(server, "/v1/plants", "http://a.example:81", create);
     expect(headers["access-control-allow-origin"]).toBe("http://a.example:81");
   });
 
   it.each([
-    ["another", "https://evil.example"],
-    ["one with another scheme", "http://app.example.org"],
-    ["one with another port", "https://app.example.org:8443"],
-    ["one that begins the same", "https://app.example.org.evil.example"],
-    ["one without a name", "null"],
-    ["none", undefined],
-  ])("%s gets nothing, and caches are told why", async (_which, origin) => {
+    ["another origin", "https://evil.example"],
+    ["an origin with another scheme", "http://app.example.org"],
+    ["an origin with another port", "https://app.example.org:8443"],
+    ["an origin that begins the same", "https://app.example.org.evil.example"],
+    ["an opaque origin", "null"],
+    ["a request without an origin", undefined],
+  ])("allows nothing to %s, and sends Vary for caches", async (_which, origin) => {
     const asked = await ask(server, "/v1/plants", origin, preflight);
     expect([asked.status, asked.headers]).toEqual([
       204,
@@ -130,7 +130,7 @@ describe("with origins", () => {
   });
 });
 
-it("* lets any page, and is the same answer for all", async () => {
+it("has the same response for all origins if * is configured", async () => {
   await using server = await startServer({ corsOrigins: ["*"] });
   for (const origin of [page, "null", undefined]) {
     const asked = await ask(server, "/plants", origin, preflight);
@@ -142,9 +142,9 @@ it("* lets any page, and is the same answer for all", async () => {
   }
 });
 
-// Where there is none, the end of the run says so.
+// test/helpers/untested.ts reports when this test does not run.
 it.skipIf(findBrowser() === undefined)(
-  "a browser lets exactly the pages of those origins create plants and read the answers",
+  "lets exactly the pages of configured origins create plants and read responses in a browser",
   { timeout: 60_000 },
   async () => {
     const pages = createServer((_request, response) => response.end("<!doctype html>"));
@@ -152,7 +152,7 @@ it.skipIf(findBrowser() === undefined)(
     const { port } = pages.address() as AddressInfo;
     const browser = await openBrowser();
     await using server = await startServer({ corsOrigins: [`http://127.0.0.1:${port}`] });
-    /** What a page of an origin sees of a create and of one that is refused. */
+    /** Sends a create and a rejected create from a page of an origin. Returns what the page can read. */
     async function createFrom(origin: string): Promise<unknown> {
       const opened = await browser.newPage();
       await opened.goto(origin);

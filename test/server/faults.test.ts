@@ -1,4 +1,4 @@
-/** Faults on demand: what a client sees of them, and what stays true. */
+/** Faults on demand: their effect on clients, and the guarantees that still hold. */
 import { describe, expect, it } from "vitest";
 import { type FaultKind, type FaultOptions, Faults } from "../../src/server/faults.ts";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
@@ -23,14 +23,14 @@ async function drawKinds(options: Partial<FaultOptions>, count: number): Promise
 describe("the sequence of faults", () => {
   const rates = { failRate: 0.3, dropRate: 0.3 };
 
-  it("is the same for the same seed, and another one for another seed", async () => {
+  it("is the same for the same seed, and differs for another seed", async () => {
     const first = await drawKinds({ ...rates, seed: 1 }, 100);
     expect(await drawKinds({ ...rates, seed: 1 }, 100)).toEqual(first);
     expect(await drawKinds({ ...rates, seed: 2 }, 100)).not.toEqual(first);
     expect(new Set(first)).toEqual(new Set(["stored", "failed", "dropped"]));
   });
 
-  it("has the shares that the options say", async () => {
+  it("has the rates of the options", async () => {
     const kinds = await drawKinds({ failRate: 0.1, dropRate: 0.5 }, 10_000);
     const count = (kind: string): number => kinds.filter((each) => each === kind).length;
     expect(count("failed")).toBeGreaterThan(900);
@@ -39,14 +39,17 @@ describe("the sequence of faults", () => {
     expect(count("dropped")).toBeLessThan(4700);
   });
 
-  it.each(["failRate", "dropRate"])("0 means never and 1 means always for %s", async (name) => {
-    expect(new Set(await drawKinds({ [name]: 0 }, 1000))).toEqual(new Set(["stored"]));
-    const kind = name === "failRate" ? "failed" : "dropped";
-    expect(new Set(await drawKinds({ [name]: 1 }, 1000))).toEqual(new Set([kind]));
-  });
+  it.each(["failRate", "dropRate"])(
+    "never has a fault at %s 0 and always has one at 1",
+    async (name) => {
+      expect(new Set(await drawKinds({ [name]: 0 }, 1000))).toEqual(new Set(["stored"]));
+      const kind = name === "failRate" ? "failed" : "dropped";
+      expect(new Set(await drawKinds({ [name]: 1 }, 1000))).toEqual(new Set([kind]));
+    },
+  );
 });
 
-/** Starts a server with faults; also returns what it counted and logged. */
+/** Starts a server with faults; also returns the faults that it counted and its request records. */
 async function startFaulty(
   options: Partial<FaultOptions>,
   others: Parameters<typeof startServer>[0] = {},
@@ -59,7 +62,7 @@ async function startFaulty(
 }
 
 describe("a failure on demand", () => {
-  it("is 50301 with Retry-After, before the store is used", async () => {
+  it("responds 50301 with Retry-After before the store is used", async () => {
     await using server = await startFaulty({ failRate: 1 });
     const answer = await exchangeRaw(server.port, toRawCreate(1));
     expect(answer.status).toBe(400);
@@ -75,7 +78,7 @@ describe("a failure on demand", () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: 42204 });
   });
 
-  it.each(["/healthz", "/readyz", "/openapi.json"])("does not concern %s", async (path) => {
+  it.each(["/healthz", "/readyz", "/openapi.json"])("does not apply to %s", async (path) => {
     await using server = await startFaulty({ failRate: 1, dropRate: 1, latencyMs: hourMs });
     expect((await fetch(server.url + path)).status).toBe(200);
   });
@@ -112,7 +115,7 @@ describe("a dropped response", () => {
   });
 
   it("holds no memory if the client disconnects before it reads the responses to earlier requests", async () => {
-    // All responses are known at the same time, and the last but one is dropped.
+    // All responses are ready at the same time, and the last but one is dropped.
     const count = 12;
     let performed = 0;
     let release = (): void => {};
@@ -135,16 +138,16 @@ describe("a dropped response", () => {
     socket.pause();
     const name = "x".repeat(1_000_000);
     for (let id = 1; id <= count; id++) socket.write(toRawCreate(id, name));
-    await expect.poll(() => performed, { timeout: 10_000 }).toBe(count);
+    await expect.poll(() => performed).toBe(count);
     release();
     await expect.poll(() => records.length).toBe(count - 2);
     socket.destroy();
     const load = { creates: 0, waitingBytes: 0, connections: 0 };
-    await expect.poll(() => server.server.readLoad(), { timeout: 5000 }).toEqual(load);
+    await expect.poll(() => server.server.readLoad()).toEqual(load);
     expect(records).toHaveLength(count);
   });
 
-  it("is none for a plant that is not stored", async () => {
+  it("does not apply to a plant that is not stored", async () => {
     await using server = await startFaulty({ dropRate: 1 });
     await server.store.create({ id: 1n, name: "another" }, "reject");
     const answer = await exchangeRaw(server.port, toRawCreate(1));
@@ -173,7 +176,7 @@ describe("a delayed response", () => {
     expect(connection.received()).toBe("");
   });
 
-  it("is cut off with 50300 at the end of the shutdown, which it does not delay", async () => {
+  it("is replaced by 50300 at the end of the shutdown, which it does not delay", async () => {
     const server = await startFaulty({ latencyMs: hourMs });
     const connection = await openRawConnection(server.port);
     connection.socket.write(toRawCreate(1));
@@ -185,7 +188,7 @@ describe("a delayed response", () => {
   });
 
   it.each([true, false])(
-    "arrives even if it takes many times the request timeout, with the fast lane %s",
+    "arrives although the delay is much longer than the request timeout, with the fast lane %s",
     async (fastLane) => {
       const limits = { requestTimeoutMs: 200, idleTimeoutMs: 100 };
       await using server = await startFaulty({ latencyMs: 3000 }, { ...limits, fastLane });
@@ -194,7 +197,7 @@ describe("a delayed response", () => {
     },
   );
 
-  it("comes after a time in the range", async () => {
+  it("arrives after a delay in the range", async () => {
     await using server = await startFaulty({ latencyMs: [1, 20] });
     const answers = await Promise.all(
       [1, 2, 3].map((id) => exchangeRaw(server.port, toRawCreate(id))),
@@ -204,7 +207,7 @@ describe("a delayed response", () => {
   });
 });
 
-it("a fault waits for the store, as every response", async () => {
+it("drops a response only after the store has committed", async () => {
   const held = createHeldStore();
   await using server = await startFaulty({ dropRate: 1 }, { store: held.store });
   const connection = await openRawConnection(server.port);

@@ -1,7 +1,7 @@
-/** What those who run the server see of it, and what holds when more comes than it can take. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+/** Limits of the server under load, and its health and readiness checks. */
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
+import { stopClock } from "../helpers/clock.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
@@ -9,20 +9,31 @@ import { toRawCreate, toRawHead } from "../helpers/raw-request.ts";
 
 const create = (id: number): string => toRawCreate(id);
 
+/** With the default request timeout: a transfer that takes longer makes room for others. */
+const minTransferMs = 5000;
+
+/** Stops `performance.now` until the test ends. Returns a function that moves it. */
+function controlTime(): (ms: number) => void {
+  let nowMs = performance.now();
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  onTestFinished(() => spy.mockRestore());
+  return (ms) => void (nowMs += ms);
+}
+
 const get = (path: string, method = "GET"): string =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
 
-describe("the creates that wait for the store are bounded", () => {
-  it("one more is refused at once with 50301, and there is room again when they are done", async () => {
+describe("the limit of creates in flight", () => {
+  it("rejects one more create at once with 50301, and accepts creates again when the others end", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, maxInflight: 3 });
     const waiting = [1, 2, 3].map((id) => exchangeRaw(server.port, create(id)));
     await held.isWaiting(3);
 
-    const refused = await exchangeRaw(server.port, create(4));
-    expect(refused.status).toBe(400);
-    expect(JSON.parse(refused.body)).toMatchObject({ error: 50301 });
-    expect(refused.headers["retry-after"]).toBe("1");
+    const rejected = await exchangeRaw(server.port, create(4));
+    expect(rejected.status).toBe(400);
+    expect(JSON.parse(rejected.body)).toMatchObject({ error: 50301 });
+    expect(rejected.headers["retry-after"]).toBe("1");
 
     held.release("created");
     expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200, 200]);
@@ -32,7 +43,7 @@ describe("the creates that wait for the store are bounded", () => {
     expect((await next).status).toBe(200);
   });
 
-  it("pipelined ones as well, in the order of the requests", async () => {
+  it("applies to pipelined creates, whose responses keep their order", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, maxInflight: 1 });
     const connection = await openRawConnection(server.port);
@@ -45,7 +56,7 @@ describe("the creates that wait for the store are bounded", () => {
     connection.socket.destroy();
   });
 
-  it("a failure makes room as a success does", async () => {
+  it("does not count creates that failed", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, maxInflight: 1 });
     for (const id of [1, 2]) {
@@ -57,36 +68,41 @@ describe("the creates that wait for the store are bounded", () => {
   });
 });
 
-describe("the bytes of bodies that arrive or wait are bounded", () => {
+describe("the limit of bytes in memory", () => {
   const head = toRawHead();
   const half = `${head}Content-Length: 1000\r\n\r\n${" ".repeat(800)}`;
 
-  it("one more is refused with 50301 while others arrive, and there is room once they are gone", async () => {
-    await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 2000 });
+  it("rejects one more body with 50301 while others arrive, and accepts bodies again afterwards", async () => {
+    // Far longer than the test, because clients that send for long make room for others.
+    const limits = { maxBodyBytes: 1000, maxWaitingBytes: 2000, requestTimeoutMs: 3_600_000 };
+    await using server = await startServer(limits);
     const slow = await Promise.all([1, 2].map(() => openRawConnection(server.port)));
     for (const { socket } of slow) socket.write(half);
-    await expect
-      .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
-      .toContain("50301");
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(1600);
+    expect((await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body).toContain("50301");
     for (const { socket } of slow) socket.destroy();
     await expect
       .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
       .toContain("40001");
   });
 
-  it("a client that has been sending for long makes room for others", async () => {
-    const limits = { maxBodyBytes: 1000, maxWaitingBytes: 1000, requestTimeoutMs: 3000 };
-    await using server = await startServer(limits);
+  it("drops the body of a client that sends for long to make room for others", async () => {
+    const advance = controlTime();
+    await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 1000 });
     const slow = await openRawConnection(server.port);
     slow.socket.write(half);
-    await expect
-      .poll(async () => (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body)
-      .toContain("40001");
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(800);
+    const sendOther = async () =>
+      (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body;
+    expect(await sendOther()).toContain("50301");
+    advance(minTransferMs);
+    expect(await sendOther()).toContain("40001");
     await slow.ended();
     expect(slow.received()).toContain("50301");
   });
 
-  it("responses count until they are sent, and a client that does not read makes room for others", async () => {
+  it("counts responses until they are sent, and drops one that its client does not read", async () => {
+    const advance = controlTime();
     const large = 8 * 1024 * 1024;
     await using server = await startServer({ maxBodyBytes: large, maxWaitingBytes: large });
     const toCreate = (id: number): string => {
@@ -96,16 +112,19 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
     const slow = await openRawConnection(server.port);
     slow.socket.pause();
     slow.socket.write(toCreate(1));
+    await expect.poll(() => server.server.readLoad().creates).toBe(0);
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
     expect((await exchangeRaw(server.port, toCreate(2))).body).toContain("50301");
-    const readStatus = async () => (await exchangeRaw(server.port, toCreate(2))).status;
-    await expect.poll(readStatus, { interval: 100 }).toBe(200);
+    const responseBytes = '{"name":""}'.length + 7_000_000;
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(responseBytes);
+    advance(minTransferMs);
+    expect((await exchangeRaw(server.port, toCreate(2))).status).toBe(200);
     slow.socket.resume();
     await slow.ended();
     expect(slow.received().length).toBeLessThan(7_000_000);
   });
 
-  it("also while they wait for the store", async () => {
+  it("counts bodies while their creates wait for the store", async () => {
     const held = createHeldStore();
     await using server = await startServer({
       store: held.store,
@@ -114,9 +133,9 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
     });
     const waiting = exchangeRaw(server.port, create(1));
     await held.isWaiting(1);
-    const refused = await exchangeRaw(server.port, create(2));
-    expect(refused).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
-    expect(refused.body).toContain("50301");
+    const rejected = await exchangeRaw(server.port, create(2));
+    expect(rejected).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
+    expect(rejected.body).toContain("50301");
     held.release("created");
     expect((await waiting).status).toBe(200);
     const next = exchangeRaw(server.port, create(3));
@@ -126,13 +145,13 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
   });
 
   it.each<[what: string, request: string, error: string]>([
-    ["is no plant", `${head}Content-Length: 900\r\n\r\n${" ".repeat(900)}`, "40001"],
+    ["is not a plant", `${head}Content-Length: 900\r\n\r\n${" ".repeat(900)}`, "40001"],
     [
       "is over the limit",
       `${head}Transfer-Encoding: chunked\r\n\r\n3e8\r\n${" ".repeat(1000)}\r\n1\r\n \r\n0\r\n\r\n`,
       "41300",
     ],
-  ])("what a body held that %s is free again", async (_what, request, error) => {
+  ])("does not count a rejected body that %s", async (_what, request, error) => {
     await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 1000 });
     for (let count = 0; count < 5; count++) {
       expect((await exchangeRaw(server.port, request)).body).toContain(error);
@@ -140,8 +159,8 @@ describe("the bytes of bodies that arrive or wait are bounded", () => {
   });
 });
 
-describe("connections are bounded", () => {
-  it("one more ends the one that has been idle for longest", async () => {
+describe("the limit of connections", () => {
+  it("closes the connection that is idle longest for one more", async () => {
     await using server = await startServer({ maxConnections: 2 });
     const first = await openRawConnection(server.port);
     const second = await openRawConnection(server.port);
@@ -156,21 +175,21 @@ describe("connections are bounded", () => {
     first.socket.destroy();
   });
 
-  it("busy connections stay open, and one more gets 50301; before a TLS handshake nothing can be sent", async () => {
+  it("rejects one more unencrypted connection with 50301 while all others are busy", async () => {
     const held = createHeldStore();
     const options = { store: held.store, maxConnections: 2, certificate: undefined };
     await using server = await startServer(options);
     const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
     await held.isWaiting(2);
-    const refused = await exchangeRaw(server.port, create(3));
-    expect(refused).toMatchObject({ status: 400, headers: { connection: "close" } });
-    expect(refused.body).toContain("50301");
+    const rejected = await exchangeRaw(server.port, create(3));
+    expect(rejected).toMatchObject({ status: 400, headers: { connection: "close" } });
+    expect(rejected.body).toContain("50301");
     held.release("created");
     expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200]);
     expect(server.errors).toEqual([]);
   });
 
-  it("one more does not close a connection whose response is being sent", async () => {
+  it("closes no connection whose response is being sent", async () => {
     await using server = await startServer({
       maxConnections: 1,
       maxBodyBytes: 8 * 1024 * 1024,
@@ -183,7 +202,7 @@ describe("connections are bounded", () => {
       create(1).replace(/Content-Length: [^]*/, `Content-Length: ${body.length}\r\n\r\n${body}`),
     );
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
-    await sleep(50);
+    await expect.poll(() => server.server.readLoad().creates).toBe(0);
     expect((await exchangeRaw(server.port, create(2))).body).toContain("50301");
     reading.socket.resume();
     const [answer] = await reading.answers(1);
@@ -191,7 +210,7 @@ describe("connections are bounded", () => {
     reading.socket.destroy();
   });
 
-  it("a refused client that goes on sending keeps no place", async () => {
+  it("does not count a rejected client that continues to send", async () => {
     await using server = await startServer({ maxConnections: 1 });
     const endless = await openRawConnection(server.port);
     endless.socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`);
@@ -202,7 +221,7 @@ describe("connections are bounded", () => {
 });
 
 describe("GET /healthz", () => {
-  it("tells that the process answers, to anybody", async () => {
+  it("reports that the process responds, and needs no token", async () => {
     await using server = await startServer({ basePath: "/v1" });
     expect(await exchangeRaw(server.port, get("/healthz"))).toMatchObject({
       status: 200,
@@ -210,7 +229,7 @@ describe("GET /healthz", () => {
     });
   });
 
-  it.each(["POST", "DELETE"])("%s is 405 with the methods that are allowed", async (method) => {
+  it.each(["POST", "DELETE"])("rejects %s with 405 and the allowed methods", async (method) => {
     await using server = await startServer();
     const answer = await exchangeRaw(server.port, get("/healthz", method));
     expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
@@ -219,7 +238,7 @@ describe("GET /healthz", () => {
 });
 
 describe("GET /readyz", () => {
-  it("tells that storage is writable", async () => {
+  it("reports that the store is writable", async () => {
     await using server = await startServer();
     expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({
       status: 200,
@@ -227,7 +246,7 @@ describe("GET /readyz", () => {
     });
   });
 
-  it("HEAD tells the same without a body", async () => {
+  it("has the same response to HEAD, without a body", async () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(get("/readyz", "HEAD"));
@@ -235,36 +254,44 @@ describe("GET /readyz", () => {
     expect(connection.received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
   });
 
-  it("follows the store: 503 with its Error while it is full, and ready again afterwards", async () => {
+  it("responds 503 with an Error while the store is full, and 200 afterwards", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
-    held.setTrouble(new StoreError("full", "no room in /secret/place"));
+    held.setProblem(new StoreError("full", "no room in /secret/place"));
     const answer = await exchangeRaw(server.port, get("/readyz"));
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.body)).toMatchObject({ error: 50700 });
     expect(answer.body).not.toContain("secret");
 
-    held.setTrouble(undefined);
+    held.setProblem(undefined);
     await expect
-      .poll(async () => (await exchangeRaw(server.port, get("/readyz"))).status, { timeout: 5000 })
+      .poll(async () => (await exchangeRaw(server.port, get("/readyz"))).status)
       .toBe(200);
   });
 
-  it("asks the store once for many requests", async () => {
+  it("checks the store once a second for any number of requests", async () => {
+    const advance = stopClock();
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
-    await Promise.all(Array.from({ length: 50 }, () => exchangeRaw(server.port, get("/readyz"))));
-    expect(held.checks()).toBeLessThanOrEqual(2);
+    const sendMany = () =>
+      Promise.all(Array.from({ length: 50 }, () => exchangeRaw(server.port, get("/readyz"))));
+    await sendMany();
+    expect(held.checks()).toBe(1);
+    advance(1000);
+    await sendMany();
+    expect(held.checks()).toBe(2);
   });
 
-  it("is 503 with 50300 once the server stops", async () => {
+  it("responds 503 with 50300 once the server stops", async () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write("GET /readyz HTTP/1.1\r\n");
     await untilRead(server.port);
+    stopClock();
     const closing = server.server.close(5000);
     connection.socket.write("Host: localhost\r\n\r\n");
     const [answer] = await connection.answers(1);
+    connection.socket.destroy();
     expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
     expect(answer?.body).toContain('"error":50300');
     await closing;

@@ -1,11 +1,10 @@
-/** X-Request-Id and what is told of each request: enough to find it again, and nothing that is secret. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** X-Request-Id, and the record of each request: enough to find it again, and no secret. */
 import { describe, expect, it } from "vitest";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { createLog } from "../../src/server/ops/log.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
 import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
 
 const token = `pst_${"A".repeat(49)}`;
@@ -17,7 +16,7 @@ function create(more: string, target = "/plants"): string {
 }
 
 describe("X-Request-Id", () => {
-  it.each(["a", "7f6c-11.ee:01_~/@+=", "x".repeat(128)])("%j is taken and returned", async (id) => {
+  it.each(["a", "7f6c-11.ee:01_~/@+=", "x".repeat(128)])("accepts and returns %j", async (id) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => records.push(record) });
     const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
@@ -25,17 +24,20 @@ describe("X-Request-Id", () => {
     expect(records.map((record) => record.requestId)).toEqual([id]);
   });
 
-  it.each(["", "a b", 'a"b', "é", "x".repeat(129), token])("for %j one is made", async (id) => {
-    await using server = await startServer();
-    const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
-    expect(answer.headers["x-request-id"]).toMatch(made);
-  });
+  it.each(["", "a b", 'a"b', "é", "x".repeat(129), token])(
+    "replaces %j with a new id",
+    async (id) => {
+      await using server = await startServer();
+      const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
+      expect(answer.headers["x-request-id"]).toMatch(made);
+    },
+  );
 
   it.each([
-    ["a refusal", "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"],
-    ["what is no HTTP", "hello\r\n\r\n"],
+    ["a rejection", "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["malformed HTTP", "hello\r\n\r\n"],
     ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
-  ])("comes with the answer to %s, and is another one each time", async (_what, bytes) => {
+  ])("is in the response to %s, and differs each time", async (_what, bytes) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => records.push(record) });
     const answers = [await exchangeRaw(server.port, bytes), await exchangeRaw(server.port, bytes)];
@@ -89,8 +91,8 @@ describe("the header traceparent", () => {
   });
 });
 
-describe("what is told of a request", () => {
-  it("no bytes of an answer to HEAD, which has no body", async () => {
+describe("the record of a request", () => {
+  it("contains no bytes for a response to HEAD", async () => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => records.push(record) });
     await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
@@ -125,15 +127,15 @@ describe("what is told of a request", () => {
       create("", "http://u:hunter2@a/plants?x"),
       { path: "/plants", status: 200 },
     ],
-    ["what is no HTTP", "hello\r\n\r\n", { status: 400, error: 40000 }],
-  ])("%s", async (_what, bytes, record) => {
+    ["malformed HTTP", "hello\r\n\r\n", { status: 400, error: 40000 }],
+  ])("describes %s", async (_what, bytes, record) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (each) => records.push(each) });
     await exchangeRaw(server.port, bytes);
     expect(records).toMatchObject([{ isAborted: false, ...record }]);
   });
 
-  it("how long a stored plant waited for its commit, and for how many plants", async () => {
+  it("contains the wait of a stored plant for its commit, and the size of the batch", async () => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (each) => records.push(each) });
     const connection = await openRawConnection(server.port);
@@ -150,7 +152,7 @@ describe("what is told of a request", () => {
     expect(records.at(-1)).toMatchObject({ error: 40900, batch: undefined });
   });
 
-  it("whose client has gone before its answer is said to be so", async () => {
+  it("reports that the client disconnected before the response", async () => {
     const held = createHeldStore();
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
@@ -158,33 +160,40 @@ describe("what is told of a request", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(""));
     await held.isWaiting(1);
+    // A TLS client that has not read its session tickets would end the connection without a reset.
+    await untilRead(server.port);
+    records.length = 0;
     connection.reset();
-    // By the time that this is answered, the server knows.
-    await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    await expect.poll(() => server.server.readLoad().connections).toBe(0);
     held.release("created");
-    await expect.poll(() => records[1]).toMatchObject({ operation: "create", isAborted: true });
+    await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
   });
 
-  it("a client that disconnects while its credential is checked", async () => {
+  it("reports that the client disconnected during the check of its credential", async () => {
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
-    const authenticator = {
-      async check() {
-        await sleep(100);
-        return undefined;
-      },
+    let checks = 0;
+    let release = (): void => undefined;
+    const released = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    const check = (): Promise<undefined> => {
+      checks++;
+      return released;
     };
-    await using server = await startServer({ onResponse, authenticator });
+    await using server = await startServer({ onResponse, authenticator: { check } });
     const connection = await openRawConnection(server.port);
     connection.socket.write(create("").slice(0, -5));
-    // A TLS client that has not read its session tickets would end the connection without a reset.
-    await sleep(30);
+    await expect.poll(() => checks).toBe(1);
+    // As above.
+    await untilRead(server.port);
+    records.length = 0;
     connection.reset();
+    await expect.poll(() => server.server.readLoad().connections).toBe(0);
+    release();
     await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
   });
 
   it.each(["text", "json"] as const)(
-    "as %s holds no header, body, query or token",
+    "contains no header, body, query or token in %s",
     async (format) => {
       let lines = "";
       const log = createLog(format, "debug", (line) => (lines += line));

@@ -17,8 +17,8 @@ let complaints: string[];
 /** URL of every request. */
 let requested: string[];
 
-// The end of a run without a browser says that this was not tested.
-describe.skipIf(findBrowser() === undefined)("in a browser", () => {
+// test/helpers/untested.ts reports when these tests do not run.
+describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   beforeAll(async () => {
     browser = await openBrowser();
     server = await startServer({ basePath: "/v1" });
@@ -230,7 +230,7 @@ describe.skipIf(findBrowser() === undefined)("in a browser", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("keeps the token nowhere", async () => {
+  it("does not store the token", async () => {
     await create({ id: "8", name: "fern" }, testToken);
     expect(await page.content()).not.toContain(testToken);
     expect(page.url()).not.toContain(testToken);

@@ -1,4 +1,4 @@
-/** The page as it is served: where it is, what it allows itself, and that it tells the truth. */
+/** The page: its paths, its security policy and its contents. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
@@ -8,7 +8,7 @@ import { errorTable } from "../../../src/core/errors.ts";
 import { toPageResponse } from "../../../src/server/docs/page.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 
-/** The status under a Host header. */
+/** Returns the status of the page for a Host header. */
 function readStatus(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request({ host: "127.0.0.1", port, path: "/docs", headers: { host } }, (answer) => {
@@ -19,7 +19,7 @@ function readStatus(port: number, host: string): Promise<number | undefined> {
   });
 }
 
-/** The text of an element as a browser would copy it. */
+/** Returns the text of an element as a browser would copy it. */
 function findCommand(page: string, id: string): string {
   const [, html = ""] = new RegExp(`<pre id="${id}">([^]*?)</pre>`).exec(page) ?? [];
   const text = html.replace(/<[^>]*>/g, "");
@@ -37,8 +37,8 @@ const described = {
   onConflict: "reject",
 } as const;
 
-describe("the page is", () => {
-  it("at /docs, and at / for a browser, whatever the base path", async () => {
+describe("the server shows the page", () => {
+  it("at /docs, and at / to a browser, with any base path", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
     for (const answer of [await fetch(`${origin}/docs`), await fetch(`${origin}/`, html)]) {
@@ -48,7 +48,7 @@ describe("the page is", () => {
     }
   });
 
-  it("not at / for a program, and for no other method than GET and HEAD", async () => {
+  it("not at / to a program, and only for GET and HEAD", async () => {
     await using server = await startServer();
     expect((await fetch(`${server.url}/`)).status).toBe(404);
     expect((await fetch(`${server.url}/`, { ...html, method: "POST" })).status).toBe(404);
@@ -56,7 +56,7 @@ describe("the page is", () => {
     expect((await fetch(`${server.url}/docs`, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("nowhere where it is turned off", async () => {
+  it("nowhere if it is turned off", async () => {
     await using server = await startServer({ docs: false });
     expect((await fetch(`${server.url}/docs`, html)).status).toBe(404);
     expect((await fetch(`${server.url}/`, html)).status).toBe(404);
@@ -79,7 +79,7 @@ describe("the page is", () => {
     ["';id;'.localhost", 404],
     ["$(id).localhost", 404],
     ["localhost:65536", 404],
-  ])("not shown under a name that is none of the server's: %s is %i", async (host, status) => {
+  ])("only under names of the server: %s gets %i", async (host, status) => {
     await using server = await startServer({ publicUrl: "https://plants.example.org" });
     expect(await readStatus(server.port, host)).toBe(status);
   });
@@ -88,11 +88,11 @@ describe("the page is", () => {
 describe("the page", () => {
   const { body, headers } = toPageResponse(described);
 
-  it("has less than 30 kB", () => {
+  it("is smaller than 30 kB", () => {
     expect(Buffer.byteLength(body)).toBeLessThan(30_000);
   });
 
-  it("allows itself its own style and script, and requests to its server", () => {
+  it("allows only its own style and script, and requests to its server", () => {
     const [, policy = ""] = /^Content-Security-Policy: (.*)\r$/m.exec(headers) ?? [];
     expect(policy.split("; ").slice(0, 2)).toEqual(["default-src 'none'", expect.any(String)]);
     expect(policy).toContain("connect-src 'self'");
@@ -107,7 +107,7 @@ describe("the page", () => {
     expect(body).not.toMatch(/ (?:src|href)="page/);
   });
 
-  it("names every error, and the members of every schema", () => {
+  it("lists every error, and the members of every schema", () => {
     for (const { error, when } of Object.values(errorTable)) {
       expect(body).toContain(`<th scope="row">${error}</th><td>${when.replaceAll("'", "&#39;")}`);
     }
@@ -123,7 +123,7 @@ describe("the page", () => {
     ]);
   });
 
-  it("says how the server was started", () => {
+  it("describes the options of the server", () => {
     expect(body.replace(/\s+/g, " ")).toContain("at most 4096 bytes");
     expect(body.replace(/\s+/g, " ")).toContain("is rejected with 40900");
     const replacing = toPageResponse({ ...described, onConflict: "replace" }).body;
@@ -131,21 +131,21 @@ describe("the page", () => {
   });
 
   it.each(["http://127.0.0.1:7526/v1", "http://[::1]:7526", `http://a/';$(id)"\`id\` <&`])(
-    "has commands that reach %s and do nothing else",
+    "has commands that send a plant to %s and do nothing else",
     async (url) => {
       const page = toPageResponse({ ...described, url }).body;
       for (const [id, expected] of [
         ["curl", [`${url}/plants`]],
         ["plantstore", ["create", "--url", url, "--id", "1", "--name", "fern"]],
       ] as const) {
-        const said = `${id}() { printf '%s\\0' "$@"; }; ${findCommand(page, id)}`;
-        const { stdout } = await promisify(execFile)("sh", ["-c", said]);
+        const script = `${id}() { printf '%s\\0' "$@"; }; ${findCommand(page, id)}`;
+        const { stdout } = await promisify(execFile)("sh", ["-c", script]);
         expect(stdout.split("\0").slice(0, expected.length)).toEqual(expected);
       }
     },
   );
 
-  it("is the same HTML whatever stands in the URL", () => {
+  it("has the same HTML elements for any URL", () => {
     const count = (text: string): number => text.split("<").length;
     const url = `http://127.0.0.1/"'><script>alert(1)</script>&`;
     expect(count(toPageResponse({ ...described, url }).body)).toBe(count(body));

@@ -1,4 +1,4 @@
-/** A running server keeps what its own interface description says, and the description is true to it. */
+/** The interface description of a running server, and requests that are generated from it. */
 import { request } from "node:http";
 import fc from "fast-check";
 import { parse, stringify } from "lossless-json";
@@ -39,7 +39,7 @@ async function send(
   return { status: answer.status, headers, body: await answer.text() };
 }
 
-/** The URL in the description that a client gets who sends this Host header. */
+/** Returns the URL in the description for a Host header. */
 function readUrl(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     request({ host: "127.0.0.1", port, path: "/openapi.json", headers: { host } }, (answer) => {
@@ -53,7 +53,7 @@ function readUrl(port: number, host: string): Promise<string | undefined> {
 }
 
 describe("GET /openapi.json", () => {
-  it("needs no token, and is JSON that no cache keeps", async () => {
+  it("needs no token, and returns JSON that caches do not store", async () => {
     const answer = await fetch(`${server.url}/openapi.json`);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -63,14 +63,14 @@ describe("GET /openapi.json", () => {
     });
   });
 
-  it("answers HEAD without a body, and other methods with 405", async () => {
+  it("responds to HEAD without a body, and to other methods with 405", async () => {
     const head = await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const posted = await fetch(`${server.url}/openapi.json`, { method: "POST" });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("says how the server was started", async () => {
+  it("describes the options of the server", async () => {
     await using started = await startServer({ basePath: "/v1", maxBodyBytes: 4096 });
     const origin = new URL(started.url).origin;
     const answer = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
@@ -86,7 +86,7 @@ describe("GET /openapi.json", () => {
     ["LOCALHOST:7526", "http://localhost:7526/v1"],
     ["localhost.:7526", "http://localhost.:7526/v1"],
     ["10.0.0.7:7526", "http://10.0.0.7:7526/v1"],
-  ])("has the URL that the client has used: %s", async (host, url) => {
+  ])("has the URL that the client used: %s", async (host, url) => {
     await using started = await startServer({ basePath: "/v1" });
     expect(await readUrl(started.port, host)).toBe(url);
   });
@@ -99,11 +99,11 @@ describe("GET /openapi.json", () => {
     "%6cocalhost",
     "localhost:65536",
     "",
-  ])("has the server's own URL when the name is none of its own: %j", async (host) => {
+  ])("has the server's own URL for a name that is not the server's: %j", async (host) => {
     expect(await readUrl(server.port, host)).toBe(server.url);
   });
 
-  it("knows the names of --host and --public-url in any case, and with the dot that may end them", () => {
+  it("recognizes the names of --host and --public-url in any case, and with a dot at the end", () => {
     const listening = { url: "http://plants.internal:1", host: "Plants.Internal" };
     for (const name of ["plants.internal", "PLANTS.internal", "plants.internal."]) {
       expect(findPublicUrl(name, listening)).toBe(`http://${name.toLowerCase()}`);
@@ -112,7 +112,7 @@ describe("GET /openapi.json", () => {
     expect(findPublicUrl("Plants.Example.org", { ...listening, publicUrl })).toBe(publicUrl);
   });
 
-  it("has the public URL where one is given", async () => {
+  it("has the public URL if one is configured", async () => {
     await using started = await startServer({ publicUrl: "https://plants.example.org/v1" });
     for (const host of ["127.0.0.1", "plants.example.org", "rebound.example"]) {
       expect(await readUrl(started.port, host)).toBe("https://plants.example.org/v1");
@@ -120,8 +120,8 @@ describe("GET /openapi.json", () => {
   });
 
   it.each(["describe", "show"] as const)(
-    "is made once for a URL, and remembered for few of them: %s",
-    async (tell) => {
+    "is created once for a URL, and cached for a few URLs: %s",
+    async (method) => {
       createOpenApiDocument.mockClear();
       const described = createSelfDescription({
         url: "http://127.0.0.1:7526",
@@ -130,18 +130,18 @@ describe("GET /openapi.json", () => {
         maxBodyBytes: 4096,
         onConflict: "reject",
       });
-      const first = await described[tell]("localhost");
+      const first = await described[method]("localhost");
       for (let time = 0; time < 100; time++) {
-        expect(await described[tell]("LOCALHOST")).toBe(first);
+        expect(await described[method]("LOCALHOST")).toBe(first);
       }
       expect(createOpenApiDocument).toHaveBeenCalledTimes(1);
-      for (let port = 1; port <= 100; port++) await described[tell](`localhost:${port}`);
-      expect(await described[tell]("localhost")).not.toBe(first);
-      expect(await described[tell]("localhost")).toEqual(first);
+      for (let port = 1; port <= 100; port++) await described[method](`localhost:${port}`);
+      expect(await described[method]("localhost")).not.toBe(first);
+      expect(await described[method]("localhost")).toEqual(first);
     },
   );
 
-  it("has a URL for a client of HTTP/1.0 without a Host too", () => {
+  it("has a URL for an HTTP/1.0 client without a Host header", () => {
     const listening = { url: "http://[::1]:7526/v1", host: "::1" };
     expect(findPublicUrl(undefined, listening)).toBe(listening.url);
     const publicUrl = "https://plants.example.org";
@@ -149,8 +149,8 @@ describe("GET /openapi.json", () => {
   });
 });
 
-describe("the examples are true", () => {
-  it("of what is accepted, and of the answers", async () => {
+describe("the server responds as in the examples", () => {
+  it("of valid requests", async () => {
     const { requestBody, responses } = description.paths["/plants"].post;
     const answers = Object.values(responses[200]?.content["application/json"]?.examples ?? {});
     const examples = Object.entries(requestBody.content["application/json"]?.examples ?? {});
@@ -162,7 +162,7 @@ describe("the examples are true", () => {
     expect(answers.map(({ value }) => value)).toContainEqual(first);
   });
 
-  it("of what is refused", async () => {
+  it("of rejected requests", async () => {
     await using rejecting = await startServer();
     const { responses } = (
       (await (await fetch(`${rejecting.url}/openapi.json`)).json()) as Description
@@ -181,8 +181,8 @@ describe("the examples are true", () => {
   });
 });
 
-describe("requests made from the schemas", () => {
-  it("are answered with 200 and the Plant, when they are valid", async () => {
+describe("a request that is generated from the schemas", () => {
+  it("gets 200 and the Plant if it is valid", async () => {
     const check = createAnswerCheck(description);
     const plants = valuesOf({ $ref: "#/components/schemas/NewPlant" }, description);
     await fc.assert(
@@ -197,7 +197,7 @@ describe("requests made from the schemas", () => {
     );
   });
 
-  it("are answered with 400 and an Error, when one rule is broken", async () => {
+  it("gets 400 and an Error if it breaks one rule", async () => {
     const check = createAnswerCheck(description);
     const newPlant = { $ref: "#/components/schemas/NewPlant" };
     const isNewPlant = compileSchema(description, newPlant);
@@ -233,7 +233,7 @@ describe("requests made from the schemas", () => {
   });
 });
 
-/** All the members of an object's schema, those of its parts included. */
+/** Returns the members of an object's schema, including those of its parts. */
 function flatten(
   schema: Schema,
   document: Description,
@@ -252,7 +252,7 @@ function flatten(
   };
 }
 
-/** Values for which a schema holds; integers are bigints. */
+/** Returns values that satisfy a schema; integers are bigints. */
 function valuesOf(schema: Schema, document: Description): fc.Arbitrary<unknown> {
   switch (schema.type) {
     case "string":

@@ -1,6 +1,6 @@
 /**
- * The same bytes get the same responses, however they arrive: whole, split at any position, byte by byte or pipelined,
- * with the client's side open or closed, through the fast lane or node:http. The project decides whether over TLS.
+ * The same bytes get the same responses: whole, split at any position, byte by byte or pipelined, with the client's side
+ * open or closed, through the fast lane and node:http. The project decides whether TLS is used.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,7 +49,7 @@ const finalRequests: readonly (readonly [rule: string, bytes: string])[] = [
   ["HTTP/1.0", post('{"id":3,"name":"rose"}', token + json, "POST /plants HTTP/1.0")],
   ["two Hosts", post("{}", `Host: b\r\n${token}${json}`)],
   ["an upgrade", post('{"id":3,"name":"rose"}', `${token}${json}Upgrade: h2c\r\n`)],
-  ["no HTTP at all", "hello\r\n\r\n"],
+  ["malformed HTTP", "hello\r\n\r\n"],
   ["a bare LF", "GET /healthz HTTP/1.1\nHost: a\r\n\r\n"],
   ["a broken chunk", chunked.replace("\r\n7\r\n", "\r\nzz\r\n")],
   ["a length and chunks", chunked.replace("Transfer", "Content-Length: 5\r\nTransfer")],
@@ -67,7 +67,7 @@ afterAll(async () => {
   await complete.close();
 });
 
-/** Responses without what differs from one to the next. */
+/** Removes the headers that differ from one response to the next. */
 function toComparable(received: string): string {
   return received.replace(/^(?:Date|X-Request-Id): .*\r\n/gm, "");
 }
@@ -98,7 +98,7 @@ async function waitForResponses({ received, isOpen }: RawConnection, count: numb
   while (!isComplete() && isOpen()) await turn();
 }
 
-/** Every position of a short request; fewer of a long one, or in a project that repeats this test. */
+/** Returns every position of a short request, and some positions of a long one. */
 function choosePositions(length: number, random: () => number): number[] {
   const positions = Array.from({ length: length - 1 }, (_, index) => index + 1);
   return length < 1000 ? positions : positions.filter(() => random() < 50 / length);
@@ -106,7 +106,7 @@ function choosePositions(length: number, random: () => number): number[] {
 
 const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 
-it("no request is an error of the server", async () => {
+it("reports no error of the server for any request", async () => {
   for (const [, text] of [...requests, ...finalRequests]) {
     for (const server of [fast, complete]) await send(server, [latin1(text)]);
   }
@@ -139,7 +139,7 @@ describe.each([...requests, ...finalRequests])("%s", (_rule, text) => {
 
   it("gets the same response after others if the client closes its side", async () => {
     const pieces = [post('{"id":3,"name":"rose"}').repeat(2) + bytes];
-    // Whether the server sees the end before it sends the responses is a matter of time.
+    // The server may see the end before or after it sends the responses.
     const sendAll = async (server: TestServer): Promise<string> =>
       (await send(server, pieces, { isHalfClosed: true })).replace(
         /^(?:Connection|Keep-Alive): .*\r\n/gm,

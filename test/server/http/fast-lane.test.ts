@@ -1,4 +1,4 @@
-/** The fast lane: which requests it answers, when it hands a connection over, and what a connection in it keeps. */
+/** The fast lane: which requests it handles, and when it hands a connection over to node:http. */
 import { describe, expect, it } from "vitest";
 import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
 import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
@@ -99,7 +99,7 @@ describe("the parser of usual requests", () => {
   });
 });
 
-it("answers usual requests without node:http, and everything else through it", async () => {
+it("handles usual requests without node:http, and everything else through it", async () => {
   const count = countAnnouncedRequests();
   await using server = await startServer({ fastLane: true });
   const connection = await openRawConnection(server.port);
@@ -113,12 +113,12 @@ it("answers usual requests without node:http, and everything else through it", a
   connection.socket.destroy();
 });
 
-describe("while a usual request waits for the store,", () => {
+describe("while a usual request is in flight,", () => {
   it.each<[what: string, pieces: readonly string[]]>([
     ["in the same piece", [post() + get("/healthz") + get("/nowhere")]],
     ["in others", [post(), get("/healthz"), get("/nowhere")]],
     ["split", [post(), get("/healthz").slice(0, 9), get("/healthz").slice(9) + get("/nowhere")]],
-  ])("unusual requests %s are answered after it", async (_what, pieces) => {
+  ])("unusual requests %s get their responses after it", async (_what, pieces) => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, fastLane: true });
     const connection = await openRawConnection(server.port);
@@ -138,7 +138,7 @@ describe("while a usual request waits for the store,", () => {
     connection.socket.destroy();
   });
 
-  it("malformed HTTP is rejected after its response", async () => {
+  it("malformed HTTP is rejected after the response to the request", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, fastLane: true });
     const connection = await openRawConnection(server.port);
@@ -165,7 +165,7 @@ describe("while a usual request waits for the store,", () => {
     expect(server.errors).toEqual([]);
   });
 
-  it("a client that disconnects is recorded as such, and nothing of it is kept", async () => {
+  it("a client that disconnects is recorded, and its connection holds no memory", async () => {
     const held = createHeldStore();
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
@@ -181,7 +181,7 @@ describe("while a usual request waits for the store,", () => {
     expect(server.errors).toEqual([]);
   });
 
-  it("its body counts, and not after its response", async () => {
+  it("its body counts as waiting bytes until its response is sent", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, fastLane: true });
     const connection = await openRawConnection(server.port);
@@ -197,7 +197,7 @@ describe("while a usual request waits for the store,", () => {
   });
 });
 
-describe("no request is handled", () => {
+describe("handles no request", () => {
   it.each<[what: string, request: string, responses: number]>([
     ["two Host headers", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 1],
     ["an upgrade", "GET /healthz HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n\r\n", 1],
@@ -207,7 +207,7 @@ describe("no request is handled", () => {
       1,
     ],
     ["one request too many", get("/healthz").repeat(33), 33],
-  ])("in a packet of its own after %s", async (_what, request, responses) => {
+  ])("in a separate packet after %s", async (_what, request, responses) => {
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
     await using server = await startServer({ onResponse });
@@ -223,7 +223,7 @@ describe("no request is handled", () => {
   });
 });
 
-it("a bug in the handling of a request costs its own connection and no other response", async () => {
+it("closes only the connection of a request whose handling throws", async () => {
   const failure = new Error("staged");
   let isFirst = true;
   await using server = await startServer({

@@ -1,6 +1,6 @@
-/** Requests without a socket: the same responses as over HTTP, and streams, signals and stops as with fetch. */
+/** Requests without a socket: the same responses as over HTTP, and the streams and signals of fetch. */
 import type { UnderlyingSource } from "node:stream/web";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Faults } from "../../../src/server/faults.ts";
 import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
@@ -10,7 +10,7 @@ const headers = { authorization: `Bearer ${testToken}`, "content-type": "applica
 const fern = '{"id":1,"name":"fern"}';
 const url = "http://localhost/plants";
 
-/** Headers about the connection, and those that differ between two servers. */
+/** Headers about the connection, and headers that differ between two servers. */
 const notCompared = ["connection", "keep-alive", "content-length", "date", "x-request-id"];
 
 type Init = RequestInit & { readonly duplex?: "half" };
@@ -136,21 +136,21 @@ describe("reads a body", () => {
     expect(body.pulls).toBe(0);
   });
 
-  it("only for the time that a request may take", async () => {
+  it("only until the request timeout", async () => {
     await using server = await startServer({ requestTimeoutMs: 20 });
     const body = new PulledBody(() => never);
     expect(await numberOf(server.server.fetch(create(body.stream)))).toBe(40800);
   });
 
-  it("only if the memory suffices, and releases it afterwards", async () => {
+  it("only within the limit of bytes in memory, and releases them afterwards", async () => {
     await using server = await startServer({ maxWaitingBytes: 100, maxBodyBytes: 100 });
     const body = new PulledBody((count) => (count === 1 ? new Uint8Array(90) : never));
     const first = server.server.fetch(create(body.stream));
-    await vi.waitUntil(() => server.server.readLoad().waitingBytes === 90);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(90);
     expect(await numberOf(server.server.fetch(create()))).toBe(50301);
     await server.server.close(0);
     expect(await numberOf(first)).toBe(50300);
-    await vi.waitUntil(() => server.server.readLoad().waitingBytes === 0);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
   });
 
   it("and rejects like fetch if the body was read before", async () => {
@@ -192,7 +192,7 @@ describe("rejects with the reason of an aborted signal", () => {
     const controller = new AbortController();
     const body = new PulledBody((count) => (count === 1 ? Buffer.from(fern) : never));
     const response = server.server.fetch(create(body.stream, { signal: controller.signal }));
-    await vi.waitUntil(() => body.pulls === 2);
+    await expect.poll(() => body.pulls).toBe(2);
     controller.abort(reason);
     await expect(response).rejects.toBe(reason);
     expect(body.cancelled).toEqual([reason]);
@@ -201,7 +201,7 @@ describe("rejects with the reason of an aborted signal", () => {
     expect(server.server.readLoad()).toMatchObject({ creates: 0, waitingBytes: 0 });
   });
 
-  it("while the plant waits for the store, which stores it", async () => {
+  it("while the store commits the plant, which is stored", async () => {
     const held = createHeldStore();
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
@@ -212,8 +212,9 @@ describe("rejects with the reason of an aborted signal", () => {
     controller.abort(reason);
     await expect(response).rejects.toBe(reason);
     held.release("created");
-    await vi.waitUntil(() => records.length > 0);
-    expect(records).toMatchObject([{ path: "/plants", result: "created", isAborted: true }]);
+    await expect
+      .poll(() => records)
+      .toMatchObject([{ path: "/plants", result: "created", isAborted: true }]);
   });
 
   it("only if it comes before the response", async () => {
@@ -240,7 +241,7 @@ describe("stops", () => {
     expect(await numberOf(readiness)).toBe(50300);
   });
 
-  it("and sends 50300 for requests in flight when the time is over", async () => {
+  it("after it sent 50300 for requests in flight when the time is over", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
     const first = server.server.fetch(create());
@@ -271,7 +272,7 @@ it("rejects like fetch if the response is dropped on purpose", async () => {
   expect(await server.store.get(1n)).toEqual({ id: 1n, name: "fern" });
 });
 
-it("responds in spite of a bug in the log", async () => {
+it("responds although the log throws", async () => {
   const bug = new Error("a bug in the log");
   const onResponse = (): void => {
     throw bug;

@@ -1,4 +1,4 @@
-/** Where one request ends and the next begins: what could be read in two ways is refused, and nothing behind it is read. */
+/** The end of one request and the beginning of the next: rejects ambiguous bytes, and reads nothing after them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
@@ -19,12 +19,12 @@ function create(id: number): string {
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Answered only if what came before it was read to an end that it does not have. */
+/** Gets a response only if the request before it was parsed to a wrong end. */
 const smuggled = create(666);
 const length = (value: string): string => `${head}Content-Length: ${value}\r\n\r\n{}`;
 const coding = (value: string): string => `${head}Transfer-Encoding:${value}\r\n\r\n${chunks}`;
 
-describe("is refused, and the connection ends with the answer:", () => {
+describe("rejects, and closes the connection after the response:", () => {
   it.each<[rule: string, bytes: string]>([
     [
       "a length and chunks",
@@ -40,12 +40,12 @@ describe("is refused, and the connection ends with the answer:", () => {
     ["an empty length", length("")],
     ["a length of 23 digits", length("9".repeat(23))],
     ["a space before the colon", length("2").replace("Length:", "Length :")],
-    ["a coding that names nothing", coding("")],
-    ["a coding that names nothing, and a length", coding("\r\nContent-Length: 38")],
+    ["an empty coding", coding("")],
+    ["an empty coding, and a length", coding("\r\nContent-Length: 38")],
     ["a list of codings with a gap", coding(" ,chunked")],
     ["chunked twice", coding(" chunked\r\nTransfer-Encoding: chunked")],
     ["chunked that is not last", coding(" chunked, identity")],
-    ["chunked behind a vertical tab", coding("\vchunked")],
+    ["chunked after a vertical tab", coding("\vchunked")],
     ["a coding on the next line", coding("\r\n chunked")],
     ["chunked in HTTP/1.0", coding(" chunked").replace("1.1", "1.0")],
     ["an obsolete folded line", create(1).replace("Host: localhost", "Host: localhost\r\n x")],
@@ -60,17 +60,17 @@ describe("is refused, and the connection ends with the answer:", () => {
     ["a space in a name", create(1).replace("Host:", "Ho st:")],
     ["two Hosts", create(1).replace("Host: localhost", "Host: a\r\nHost: b")],
     ["a space in the target", create(1).replace("/plants", "/plants x")],
-    ["a method in small letters", create(1).replace("POST", "post")],
+    ["a method in lower case", create(1).replace("POST", "post")],
     ["HTTP/1.2", create(1).replace("1.1", "1.2")],
     ["HTTP/0.9", "GET /plants\r\n\r\n"],
     ["a chunk size with a prefix", `${chunked}\r\n0x5\r\n{"id"\r\n0\r\n\r\n`],
     ["a negative chunk size", `${chunked}\r\n-5\r\n{"id"\r\n0\r\n\r\n`],
     ["a space before a chunk size", `${chunked}\r\n 5\r\n{"id"\r\n0\r\n\r\n`],
-    ["a space behind a chunk size", `${chunked}\r\n5 \r\n{"id"\r\n0\r\n\r\n`],
+    ["a space after a chunk size", `${chunked}\r\n5 \r\n{"id"\r\n0\r\n\r\n`],
     ["a chunk size of 17 digits", `${chunked}\r\n${"f".repeat(17)}\r\n{"id"`],
     ["a bare LF after a chunk size", `${chunked}\r\n5\n{"id"\r\n0\r\n\r\n`],
     ["a bare LF after a chunk", `${chunked}\r\n5\r\n{"id"\n0\r\n\r\n`],
-    ["a chunk that goes on", `${chunked}\r\n5\r\n{"id":0\r\n\r\n`],
+    ["a chunk that is longer than its size", `${chunked}\r\n5\r\n{"id":0\r\n\r\n`],
     ["a bare CR in a chunk extension", `${chunked}\r\n5;a\rb\r\n{"id"\r\n0\r\n\r\n`],
     ["a bare LF in a chunk extension", `${chunked}\r\n5;a\n{"id"\r\n0\r\n\r\n`],
     ["an oversized chunk extension", `${chunked}\r\n5;a=${"b".repeat(20_000)}\r\n{"id"`],
@@ -89,7 +89,7 @@ describe("is refused, and the connection ends with the answer:", () => {
   });
 });
 
-describe("is read to its end, and the next request behind it:", () => {
+describe("reads to its end, and the next request after it:", () => {
   it.each<[rule: string, bytes: string, status: number]>([
     ["empty lines before the request", `\r\n\r\n${create(1)}`, 200],
     ["a length with a leading zero", create(1).replace("Length: ", "Length: 0"), 200],
@@ -99,9 +99,9 @@ describe("is read to its end, and the next request behind it:", () => {
     ["an absolute target", create(1).replace("/plants", "http://a/plants"), 200],
     ["a POST without a body", `${head}\r\n`, 400],
     ["a GET with a body", "GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", 200],
-    ["a refused credential", create(1).replace(testToken, "wrong"), 400],
+    ["a rejected credential", create(1).replace(testToken, "wrong"), 400],
     ["a target in another form", create(1).replace("/plants", "*"), 404],
-    ["an expectation we don't have", create(1).replace("Host", "Expect: cake\r\nHost"), 400],
+    ["an unknown expectation", create(1).replace("Host", "Expect: cake\r\nHost"), 400],
   ])("%s", async (_rule, bytes, status) => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(bytes + create(1));
@@ -111,7 +111,7 @@ describe("is read to its end, and the next request behind it:", () => {
   });
 });
 
-it("a request for another protocol is served in this one, and ends the connection", async () => {
+it("responds in HTTP/1.1 to a request for another protocol, and closes the connection", async () => {
   const connection = await openRawConnection(server.port);
   const upgrade = "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c";
   connection.socket.write(create(1).replace("Host: localhost", upgrade) + smuggled);

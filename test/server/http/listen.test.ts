@@ -1,4 +1,4 @@
-/** A server on a Unix socket, in place of an address. */
+/** A server on a Unix socket instead of an address. */
 import { existsSync, renameSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -16,7 +16,7 @@ async function get(socketPath: string, path: string): Promise<string> {
   return text(response);
 }
 
-it("is reached there, and takes the socket away with it", async () => {
+it("responds on the socket, and removes it when it closes", async () => {
   const socketPath = join(await createTemporaryDirectory(), "plants.sock");
   const server = await startServer({ socketPath, basePath: "/v1" });
   expect(server.url).toBe(`unix:${socketPath}`);
@@ -26,11 +26,11 @@ it("is reached there, and takes the socket away with it", async () => {
   expect(existsSync(socketPath)).toBe(false);
 });
 
-it("takes the place of a socket that a killed server has left", async () => {
+it("replaces a socket that a killed server left", async () => {
   const socketPath = join(await createTemporaryDirectory(), "plants.sock");
   const killed = createServer().listen(`${socketPath}.bound`);
   await once(killed, "listening");
-  // Closing takes away the name that it was given, and leaves this one.
+  // Closing removes the first name, and leaves this one.
   renameSync(`${socketPath}.bound`, socketPath);
   await new Promise((resolve) => killed.close(resolve));
   expect(existsSync(socketPath)).toBe(true);
@@ -39,7 +39,7 @@ it("takes the place of a socket that a killed server has left", async () => {
   expect(server.errors).toEqual([]);
 });
 
-it("does not take the place of a server that lives, nor of a file", async () => {
+it("replaces neither the socket of a running server nor a file", async () => {
   const directory = await createTemporaryDirectory();
   const socketPath = join(directory, "plants.sock");
   await using server = await startServer({ socketPath });
@@ -52,7 +52,7 @@ it("does not take the place of a server that lives, nor of a file", async () => 
   expect(server.errors).toEqual([]);
 });
 
-it("refuses a path that is too long, in place of listening at what is left of it", async () => {
+it("rejects a path that is too long instead of truncating it", async () => {
   const directory = await createTemporaryDirectory();
   const longest = join(directory, "s".repeat(103 - directory.length - 1));
   await using server = await startServer({ socketPath: longest });

@@ -1,4 +1,4 @@
-/** Clients that send many requests without waiting for answers: some are served, an endless stream is not. */
+/** Clients that send many requests without waiting for responses: the server handles a limited number. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
@@ -13,7 +13,7 @@ const creates = (count: number): string =>
 const statuses = (text: string): number[] =>
   Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
 
-it("32 at a time are carried out, one after the other any number", async () => {
+it("handles 32 requests at a time, and any number one after the other", async () => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   for (let round = 1; round <= 3; round++) {
@@ -24,7 +24,7 @@ it("32 at a time are carried out, one after the other any number", async () => {
   connection.socket.destroy();
 });
 
-it("one more is refused with 50301 after the answers to the others, and ends the connection", async () => {
+it("rejects one more with 50301 after the other responses, and closes the connection", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);
@@ -42,7 +42,7 @@ it("one more is refused with 50301 after the answers to the others, and ends the
 /** Maximum number of bytes that node:http parses after the last request. */
 const sliceBytes = 8 * 1024;
 
-it("stops parsing after that one, however many requests follow", async () => {
+it("stops parsing after one more, however many requests follow", async () => {
   const count = countAnnouncedRequests();
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
@@ -55,12 +55,12 @@ it("stops parsing after that one, however many requests follow", async () => {
   expect(count()).toBeLessThanOrEqual(33 + sliceBytes / create(0).length);
 });
 
-it("and a client that goes on sending loses none of the answers", async () => {
+it("sends all responses to a client that continues to send", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);
   connection.socket.pause();
-  // Together they are more than the buffers between the two hold.
+  // Together, the responses are larger than the buffers between the two.
   const name = "fern".repeat(60_000);
   for (let id = 0; id < 33; id++) connection.socket.write(create(id, name));
   await held.isWaiting(32);
@@ -89,7 +89,7 @@ it.each([
   expect(count()).toBeLessThanOrEqual(1 + sliceBytes / next.length);
 });
 
-it("rejects one more with 50301 although its body is incomplete, if node:http parses the connection", async () => {
+it("rejects one more with 50301 before its body is complete, if node:http parses the connection", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);

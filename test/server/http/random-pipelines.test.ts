@@ -18,7 +18,7 @@ interface Sent {
 }
 
 it(
-  `responds to each request of ${pipelines} random pipelines, and stores exactly the plants in them`,
+  `responds to each request of ${pipelines} random pipelines, and stores exactly their plants`,
   { timeout: 60_000 + pipelines * 10 },
   async () => {
     await using server = await startServer();
@@ -94,7 +94,7 @@ async function writeInPieces(
   }
 }
 
-/** Waits until the responses have come, and compares them with the requests. */
+/** Waits for the responses, and compares them with the requests. */
 async function waitForBodies(
   connection: { received(): string; isOpen(): boolean },
   before: number,

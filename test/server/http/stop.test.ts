@@ -1,6 +1,6 @@
-/** How a server stops: clients get the responses that they are owed, and none of them delays the stop. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** How a server stops: clients get the responses that they are owed, and no client delays the stop. */
 import { describe, expect, it } from "vitest";
+import { stopClock } from "../../helpers/clock.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection, type RawConnection, untilRead } from "../../helpers/raw-http.ts";
@@ -10,10 +10,20 @@ const head = toRawHead();
 const create = (id: number): string => toRawCreate(id);
 const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
 
+/** Time after the stop for an active client to send one more request. */
+const graceMs = 250;
+/** A client that sent a request within this time before the stop is active. */
+const activeMs = 1000;
+
+/** Ends connections, so that the server does not wait for their clients. */
+function endAll(...connections: readonly RawConnection[]): void {
+  for (const { socket } of connections) socket.destroy();
+}
+
 it.each([
   ["one byte of a request", "P"],
   ["half of a request head", head],
-])("does not wait for a client that sent %s, which gets 50300", async (_what, bytes) => {
+])("sends 50300 to a client that sent %s, without waiting for the rest", async (_what, bytes) => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(bytes);
@@ -23,34 +33,40 @@ it.each([
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
 });
 
-it("gives a body time to arrive, and sends 50300 when the time is over", async () => {
+it("waits for the body of a request, and sends 50300 when the time is over", async () => {
+  const advance = stopClock();
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
   await untilRead(server.port);
-  const stopped = server.server.close(700);
-  await sleep(600);
-  expect(connection.isOpen()).toBe(true);
-  await stopped;
+  const stopped = server.server.close(5000);
+  advance(4999);
+  connection.socket.write(create(1).slice(-5, -1));
+  await expectOpen(connection);
+  advance(1);
   await connection.ended();
+  endAll(connection);
+  await stopped;
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
   expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
 });
 
 it("handles a request whose body arrives after the stop", async () => {
+  const advance = stopClock();
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
   await untilRead(server.port);
   const stopped = server.server.close(10_000);
-  await sleep(600);
+  advance(9999);
   connection.socket.write(create(1).slice(-5));
   await connection.ended();
   expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+  endAll(connection);
   await stopped;
 });
 
-it("sends each of several pipelined requests 50300 when the time is over", async () => {
+it("sends 50300 to each of several pipelined requests when the time is over", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const connection = await openRawConnection(server.port);
@@ -63,7 +79,7 @@ it("sends each of several pipelined requests 50300 when the time is over", async
   held.release("created");
 });
 
-it("rejects no second request on a connection whose first one was rejected before its body arrived", async () => {
+it("sends no second error on a connection whose first request was rejected before its body arrived", async () => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   const wrong = head.replace(testToken, "wrong");
@@ -76,41 +92,55 @@ it("rejects no second request on a connection whose first one was rejected befor
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
 });
 
-describe("a connection that was active", () => {
-  it("may send one more request for a quarter of a second", async () => {
+describe("an active connection", () => {
+  it("may send one more request within a quarter of a second", async () => {
+    const advance = stopClock();
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(1));
     await connection.answers(1);
     const stopped = server.server.close(60_000);
-    await sleep(100);
+    advance(graceMs - 1);
     connection.socket.write(create(2));
     const [, last] = await connection.answers(2);
     expect(last).toMatchObject({ status: 200, headers: { connection: "close" } });
     await connection.ended();
+    endAll(connection);
     await stopped;
     expect(await server.store.get(2n)).toBeDefined();
   });
 
-  it("is closed after that time, and a connection that was not active at once", async () => {
+  it("is closed after that time, and an inactive connection at once", async () => {
+    const advance = stopClock();
     await using server = await startServer();
-    const quiet = await openRawConnection(server.port);
-    quiet.socket.write(create(1));
-    await quiet.answers(1);
-    await sleep(1100);
+    const inactive = await openRawConnection(server.port);
+    inactive.socket.write(create(1));
+    await inactive.answers(1);
+    advance(activeMs);
     const active = await openRawConnection(server.port);
     active.socket.write(create(2));
     await active.answers(1);
     const stopped = server.server.close(60_000);
-    await quiet.ended();
-    expect(active.isOpen()).toBe(true);
-    await stopped;
+    await inactive.ended();
+    advance(graceMs - 1);
+    await expectOpen(active);
+    advance(1);
     await active.ended();
-    expect(results(active.received() + quiet.received())).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
+    await stopped;
+    expect(results(active.received() + inactive.received())).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 200",
+    ]);
   });
 });
 
-it("does not wait for a client that was rejected and goes on sending", async () => {
+/** Expects that the server has not ended a connection, after several turns in which the end could have arrived. */
+async function expectOpen(connection: RawConnection): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(connection.isOpen()).toBe(true);
+}
+
+it("does not wait for a rejected client that continues to send", async () => {
   const held = createHeldStore();
   const options = { store: held.store, maxConnections: 1, certificate: undefined };
   await using server = await startServer(options);
@@ -127,15 +157,17 @@ it("does not wait for a client that was rejected and goes on sending", async () 
 });
 
 it("sends 50300 to a client that connected shortly before the stop", async () => {
+  const advance = stopClock();
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   // The server ends its TLS handshake after the client.
-  await sleep(50);
+  await untilRead(server.port);
   const stopped = server.server.close(60_000);
-  await sleep(50);
+  advance(graceMs - 1);
   connection.socket.write(create(1));
   await connection.ended();
   expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+  endAll(connection);
   await stopped;
 });
 
@@ -156,6 +188,7 @@ it("records no response for idle connections that it closes", async () => {
 });
 
 it("loses no request of 64 busy connections", async () => {
+  stopClock();
   await using server = await startServer();
   let id = 0;
   const isLast = (connection: RawConnection): boolean =>
@@ -169,10 +202,12 @@ it("loses no request of 64 busy connections", async () => {
     }
   }
   const clients = Array.from({ length: 64 }, keepBusy);
-  await expect.poll(() => id).toBeGreaterThan(1000);
-  await server.server.close(10_000);
+  while (id <= 1000) await new Promise((resolve) => setImmediate(resolve));
+  const stopped = server.server.close(10_000);
   for (const { sent, connection } of await Promise.all(clients)) {
     expect(results(connection.received())).toEqual(Array(sent).fill("HTTP/1.1 200"));
+    endAll(connection);
   }
+  await stopped;
   expect(await server.store.list({ limit: id + 1 })).toHaveLength(id);
 });

@@ -1,4 +1,4 @@
-/** The syntax of HTTP: malformed requests get an Error, and unusual well-formed requests are understood. */
+/** The syntax of HTTP: rejects malformed requests with an Error, and accepts unusual well-formed requests. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   expectError,

@@ -1,4 +1,4 @@
-/** HTTPS: the same server behind a handshake, whose certificate may change while it runs. */
+/** HTTPS: the same server after a TLS handshake, with a certificate that may change while it runs. */
 import { once } from "node:events";
 import { request } from "node:https";
 import { connect } from "node:net";
@@ -11,7 +11,7 @@ import { startServer, testToken } from "../../helpers/plant-server.ts";
 
 const certificate = createCertificate("localhost");
 
-/** Creates a plant on a connection of its own. */
+/** Creates a plant on a new connection. */
 async function create(port: number, ca: string): Promise<string> {
   const headers = { Authorization: `Bearer ${testToken}`, "Content-Type": "application/json" };
   const sent = request({
@@ -28,7 +28,7 @@ async function create(port: number, ca: string): Promise<string> {
   return text(response);
 }
 
-it("a create over TLS is a create", async () => {
+it("creates a plant over TLS", async () => {
   await using server = await startServer({ certificate });
   expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
@@ -56,7 +56,7 @@ it.each([
   expect(await handshake()).toBe(verdict);
 });
 
-it("another certificate is shown to those who connect from then on; one that is none changes nothing", async () => {
+it("uses a new certificate for later connections, and ignores an invalid one", async () => {
   await using server = await startServer({ certificate });
   const next = createCertificate("localhost");
   server.server.setCertificate(next);
@@ -68,9 +68,9 @@ it("another certificate is shown to those who connect from then on; one that is 
 
 it.each<[what: string, bytes: string]>([
   ["plain HTTP", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"],
-  ["half a handshake that breaks off", "\u0016\u0003\u0001\u0002\u0000\u0001"],
+  ["half a handshake", "\u0016\u0003\u0001\u0002\u0000\u0001"],
   ["noise", "noise\r\n\r\n"],
-])("%s costs its own connection and nothing else", async (_what, bytes) => {
+])("closes only the connection of a client that sends %s", async (_what, bytes) => {
   await using server = await startServer({ certificate });
   const socket = connect(server.port, "127.0.0.1").on("error", () => undefined);
   await once(socket, "connect");
@@ -81,7 +81,7 @@ it.each<[what: string, bytes: string]>([
 });
 
 describe("close", () => {
-  it("does not wait for a client that never says hello", async () => {
+  it("does not wait for a client that never starts the handshake", async () => {
     const server = await startServer({ certificate });
     const silent = connect(server.port, "127.0.0.1").on("error", () => undefined);
     const idle = connectTls({ port: server.port, host: "localhost", ca: certificate.cert });
@@ -91,7 +91,7 @@ describe("close", () => {
     for (const socket of [silent, idle]) socket.destroy();
   });
 
-  it("answers what is under way", async () => {
+  it("sends the responses in flight", async () => {
     const held = createHeldStore();
     const server = await startServer({ certificate, store: held.store });
     const creating = create(server.port, certificate.cert);
@@ -103,7 +103,7 @@ describe("close", () => {
   });
 });
 
-it("connections are bounded: one more ends the one that has been idle for longest", async () => {
+it("closes the connection that is idle longest if there is one too many", async () => {
   await using server = await startServer({ certificate, maxConnections: 2 });
   const idle: TLSSocket[] = [];
   for (let count = 0; count < 2; count++) {

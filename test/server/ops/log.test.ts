@@ -1,4 +1,4 @@
-/** What a server says while it runs, in both formats. */
+/** The log of a server, in both formats. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
 import { createLog, type LogFormat, type LogLevel } from "../../../src/server/ops/log.ts";
@@ -19,40 +19,37 @@ const record: RequestRecord = {
   requestId: "a-1",
   isAborted: false,
 };
-const refused = { ...record, status: 400, error: 40900 };
+const rejected = { ...record, status: 400, error: 40900 };
 const committed = { ...record, durableMs: 1.1, commitWaitMs: 0.75, batch: 12 };
-const traced = { ...refused, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
+const traced = { ...rejected, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
 
-it.each<LogFormat>(["text", "json"])(
-  "a message in %s holds no token, whatever it quotes",
-  (format) => {
-    const { lines, log } = createTested(format);
-    log.message("info", `Plants are kept in sqlite:/plants/pst_${"a1B2c3D".repeat(7)}.db`);
-    expect(lines.join("")).toContain("sqlite:/plants/pst_….db");
-  },
-);
+it.each<LogFormat>(["text", "json"])("contains no token in a message in %s", (format) => {
+  const { lines, log } = createTested(format);
+  log.message("info", `Plants are kept in sqlite:/plants/pst_${"a1B2c3D".repeat(7)}.db`);
+  expect(lines.join("")).toContain("sqlite:/plants/pst_….db");
+});
 
-describe("a request is a line", () => {
+describe("the line of a request", () => {
   it.each<[what: string, record: RequestRecord, line: string]>([
-    ["that was answered", record, "POST /plants 200 1.235 ms 15 bytes id a-1"],
-    ["that was refused", refused, "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1"],
+    ["an accepted request", record, "POST /plants 200 1.235 ms 15 bytes id a-1"],
+    ["a rejected request", rejected, "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1"],
     [
-      "whose client left",
+      "a request whose client disconnected",
       { ...record, isAborted: true },
       "POST /plants 200 1.235 ms 15 bytes id a-1 (client disconnected)",
     ],
-    ["whose plant is stored", committed, "POST /plants 200 1.235 ms 15 bytes id a-1"],
+    ["a stored plant", committed, "POST /plants 200 1.235 ms 15 bytes id a-1"],
     [
-      "that belongs to a trace",
+      "a request of a trace",
       traced,
       "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1 trace 4bf92f3577b34da6a3ce929d0e0e4736",
     ],
     [
-      "that was none",
-      { ...refused, method: undefined },
+      "malformed HTTP",
+      { ...rejected, method: undefined },
       "unreadable 400 error 40900 1.235 ms 15 bytes id a-1",
     ],
-  ])("of text, %s", (_what, each, line) => {
+  ])("describes %s as text", (_what, each, line) => {
     const { lines, log } = createTested("text");
     log.request(each);
     expect(lines).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z /)]);
@@ -60,20 +57,24 @@ describe("a request is a line", () => {
   });
 
   it.each<[what: string, record: RequestRecord, members: object]>([
-    ["that was answered", record, { method: "POST", path: "/plants", status: 200 }],
-    ["that was refused", refused, { method: "POST", path: "/plants", status: 400, error: 40900 }],
+    ["an accepted request", record, { method: "POST", path: "/plants", status: 200 }],
     [
-      "whose client left",
+      "a rejected request",
+      rejected,
+      { method: "POST", path: "/plants", status: 400, error: 40900 },
+    ],
+    [
+      "a request whose client disconnected",
       { ...record, isAborted: true },
       { method: "POST", path: "/plants", status: 200, aborted: true },
     ],
     [
-      "whose plant is stored",
+      "a stored plant",
       committed,
       { method: "POST", path: "/plants", status: 200, commit_wait: 0.75, batch: 12 },
     ],
     [
-      "that belongs to a trace",
+      "a request of a trace",
       traced,
       {
         method: "POST",
@@ -83,8 +84,8 @@ describe("a request is a line", () => {
         trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       },
     ],
-    ["that was none", { ...refused, method: undefined }, { status: 400, error: 40900 }],
-  ])("of JSON, %s", (_what, each, members) => {
+    ["malformed HTTP", { ...rejected, method: undefined }, { status: 400, error: 40900 }],
+  ])("describes %s as JSON", (_what, each, members) => {
     const { lines, log } = createTested("json");
     log.request(each);
     const rest = { level: "info", ms: 1.235, bytes: 15, id: "a-1", ...members };
@@ -99,29 +100,29 @@ describe("a request is a line", () => {
     ["/\u001b[31mred\u009b", "/\\u001b[31mred\\u009b"],
     ["/pst_0123456789", "/pst_…"],
     [`/${"a".repeat(300)}`, `/${"a".repeat(199)}…`],
-  ])("whose path %j is harmless", (path, shown) => {
+  ])("escapes, redacts and truncates the path %j", (path, shown) => {
     const { lines, log } = createTested("json");
     log.request({ ...record, path });
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ path: shown });
   });
 });
 
-describe("a level is told at", () => {
+describe("the level of", () => {
   const readiness = { ...record, operation: "readiness", status: 503 } as const;
   it.each<[what: string, level: LogLevel, record: RequestRecord]>([
     ["a create", "info", record],
-    ["a refusal", "info", refused],
+    ["a rejection", "info", rejected],
     ["a health check", "debug", { ...record, operation: "health" }],
-    ["a readiness check, whatever it says", "debug", { ...readiness, error: 50700 }],
-    ["a test of a token", "debug", { ...refused, operation: "probe", error: 42201 }],
-    ["a test without a token", "debug", { ...refused, operation: "probe", error: 40100 }],
-    ["a test of a malformed token", "info", { ...refused, operation: "probe", error: 40101 }],
-    ["a test of a rejected token", "info", { ...refused, operation: "probe", error: 40102 }],
-    ["a test of an expired token", "info", { ...refused, operation: "probe", error: 40103 }],
-    ["an overload", "warn", { ...refused, error: 50301 }],
-    ["a full disk", "error", { ...refused, error: 50700 }],
-    ["a bug", "error", { ...refused, error: 50000 }],
-  ])("%s: %s", (_what, level, each) => {
+    ["a readiness check with any result", "debug", { ...readiness, error: 50700 }],
+    ["a test of a token", "debug", { ...rejected, operation: "probe", error: 42201 }],
+    ["a test without a token", "debug", { ...rejected, operation: "probe", error: 40100 }],
+    ["a test of a malformed token", "info", { ...rejected, operation: "probe", error: 40101 }],
+    ["a test of a rejected token", "info", { ...rejected, operation: "probe", error: 40102 }],
+    ["a test of an expired token", "info", { ...rejected, operation: "probe", error: 40103 }],
+    ["an overload", "warn", { ...rejected, error: 50301 }],
+    ["a full disk", "error", { ...rejected, error: 50700 }],
+    ["a bug", "error", { ...rejected, error: 50000 }],
+  ])("%s is %s", (_what, level, each) => {
     const levels = (["error", "warn", "info", "debug"] as const).filter((threshold) => {
       const { lines, log } = createTested("json", threshold);
       log.request(each);
@@ -131,7 +132,7 @@ describe("a level is told at", () => {
   });
 });
 
-it("a message is a line of either format, safe on a terminal", () => {
+it("writes a message as one line that is safe on a terminal, in both formats", () => {
   const text = createTested("text");
   text.log.message("warn", "a\u001b[2Jb");
   expect(text.lines[0]).toMatch(/Z warn: a\\u001b\[2Jb\n$/);
@@ -140,26 +141,26 @@ it("a message is a line of either format, safe on a terminal", () => {
   expect(JSON.parse(json.lines[0] ?? "")).toMatchObject({ level: "warn", message: "a\u001b[2Jb" });
 });
 
-it("trouble with the store is one line", () => {
+it("writes an error of the store as one line", () => {
   const { lines, log } = createTested();
   log.trouble(new StoreError("full", "the store has no room"));
   expect(lines).toEqual([expect.stringMatching(/^\S+Z error: store: the store has no room\n$/)]);
 });
 
-it("a bug comes with its stack", () => {
+it("writes a bug with its stack trace", () => {
   const { lines, log } = createTested();
   log.trouble(new TypeError("x is not a function"));
   expect(lines[0]).toMatch(/unexpected: TypeError: x is not a function\n +at /);
 });
 
-it("the same trouble is told once a second, however it alternates with others", async () => {
+it("writes the same error at most once a second, although it alternates with others", () => {
+  const now = vi.spyOn(performance, "now").mockReturnValue(1);
+  onTestFinished(() => now.mockRestore());
   const { lines, log } = createTested();
-  const troubles = ["no room", "locked"].map((message) => new StoreError("full", message));
-  for (let count = 0; count < 1000; count++) for (const trouble of troubles) log.trouble(trouble);
+  const errors = ["no room", "locked"].map((message) => new StoreError("full", message));
+  for (let count = 0; count < 1000; count++) for (const error of errors) log.trouble(error);
   expect(lines).toHaveLength(2);
-  const now = performance.now();
-  vi.spyOn(performance, "now").mockReturnValue(now + 1001);
-  onTestFinished(() => void vi.restoreAllMocks());
-  for (const trouble of troubles) log.trouble(trouble);
+  now.mockReturnValue(1002);
+  for (const error of errors) log.trouble(error);
   expect(lines).toHaveLength(4);
 });

@@ -1,4 +1,4 @@
-/** What a server counts of itself, as Prometheus reads it. */
+/** The metrics of a server, in the format of Prometheus. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createMetrics,
@@ -26,13 +26,13 @@ function createTested(sources: Partial<MetricsSources> = {}): Metrics {
   });
 }
 
-/** The lines of plantstore's own that are not zero. */
+/** Returns the lines of plantstore's own metrics that are not zero. */
 async function readOwn(metrics: Metrics): Promise<string[]> {
   const lines = (await metrics.render()).split("\n");
   return lines.filter((line) => /^plantstore_(?!.*_(sum|bucket)\b).* [^0]/.test(line));
 }
 
-it("requests are counted by operation and error, plants by what became of them", async () => {
+it("counts requests by operation and error, and plants by result", async () => {
   const metrics = createTested();
   await using server = await startServer({ onResponse: (record) => metrics.addRequest(record) });
   const requests = [
@@ -60,7 +60,7 @@ it("requests are counted by operation and error, plants by what became of them",
   ]);
 });
 
-it("commits are measured by their plants and their time", async () => {
+it("measures commits by their plants and their duration", async () => {
   const metrics = createTested();
   metrics.addCommit(3, 2);
   const text = await metrics.render();
@@ -70,7 +70,7 @@ it("commits are measured by their plants and their time", async () => {
   expect(text).toContain("plantstore_commit_duration_seconds_sum 0.002\n");
 });
 
-it("a plant whose response is dropped on purpose is counted, because it is stored", async () => {
+it("counts a plant whose response is dropped on purpose, because it is stored", async () => {
   const metrics = createTested();
   await using server = await startServer({
     onResponse: (record) => metrics.addRequest(record),
@@ -81,7 +81,7 @@ it("a plant whose response is dropped on purpose is counted, because it is store
   expect(await readOwn(metrics)).toContain('plantstore_plants_total{result="created"} 1');
 });
 
-it("the limits, the readiness and the dropped lines of the log are read when they are asked for", async () => {
+it("reads the limits, the readiness and the dropped lines of the log when the metrics are requested", async () => {
   let dropped = 3;
   const metrics = createTested({
     isReady: async () => true,
@@ -99,7 +99,7 @@ it("the limits, the readiness and the dropped lines of the log are read when the
   ]);
 });
 
-it("what is under way is read when it is asked for", async () => {
+it("reads the load when the metrics are requested", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
   const metrics = createTested({ readLoad: () => server.server.readLoad() });
@@ -116,7 +116,7 @@ it("what is under way is read when it is asked for", async () => {
 });
 
 describe("GET /metrics", () => {
-  it("is there when asked for, and needs no token", async () => {
+  it("responds only if it is enabled, and needs no token", async () => {
     const metrics = createTested();
     await using server = await startServer({ metrics });
     const answer = await getText(server.port, "/metrics");
@@ -126,7 +126,7 @@ describe("GET /metrics", () => {
     expect((await getText(other.port, "/metrics")).status).toBe(404);
   });
 
-  it("may be alone on an address of its own", async () => {
+  it("may be served on a separate address", async () => {
     const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
     onTestFinished(() => server.close());
     const port = Number(new URL(server.url).port);
