@@ -4,7 +4,7 @@ import type { CreateRequest, CreateResult } from "../../core/store.ts";
 import { type Create, decide, type Group, groupById, type Outcome } from "./batch.ts";
 import type { Database } from "./database.ts";
 import { createError, isRolledBack } from "./failure.ts";
-import { comparePlants, deletePlants, insertPlants, replacePlants } from "./statements.ts";
+import { comparePlants, insertPlants, replacePlants } from "./statements.ts";
 
 type Outcomes = ReadonlyMap<Group, Outcome>;
 
@@ -36,32 +36,6 @@ export function createCommit(requests: readonly CreateRequest[]): AttemptCommit 
       throw error;
     }
     return toResults(outcomes ?? new Map());
-  };
-}
-
-/**
- * Prepares the deletion of plants. After a connection was lost during COMMIT, the next attempt returns what both deleted.
- *
- * @returns makes an attempt, and resolves with the deleted ids
- */
-export function createDelete(
-  ids: readonly bigint[],
-): (write: Database["write"]) => Promise<readonly bigint[]> {
-  const deleted = new Set<bigint>();
-
-  return async (write) => {
-    let own: readonly bigint[] = [];
-    try {
-      await write(async (client) => {
-        own = await deletePlants(client, ids);
-      });
-    } catch (error) {
-      if (isRolledBack(error)) own = [];
-      throw error;
-    } finally {
-      for (const id of own) deleted.add(id);
-    }
-    return [...new Set(ids)].filter((id) => deleted.has(id));
   };
 }
 

@@ -5,40 +5,7 @@ import readPasswordFile from "pgpass";
 import { createStoreError, failures } from "../failure.ts";
 import { createError, isRolledBack, isTimeout, isTransient, toCode } from "./failure.ts";
 import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
-
-/** Time limits, each in milliseconds. */
-export interface Limits {
-  /** For a connection to one host; `connect_timeout` in the URL overrides it. */
-  readonly connectMs: number;
-  /** For a statement and the locks that it waits for, measured by PostgreSQL. */
-  readonly statementMs: number;
-  /** For a response, measured here; longer than a statement, so that a missing response means a lost connection. */
-  readonly responseMs: number;
-  /** For the next statement of a transaction, before PostgreSQL rolls it back and releases its locks. */
-  readonly idleInTransactionMs: number;
-  /** For a call of the engine with all of its attempts. */
-  readonly callMs: number;
-  /** For a call after one that failed, and for a check. */
-  readonly shortCallMs: number;
-}
-
-/** Limits of a server. A create that waits for two failing commits fails within 10 s, the default timeout of clients. */
-export const defaultLimits: Limits = {
-  connectMs: 3000,
-  statementMs: 3000,
-  responseMs: 4000,
-  idleInTransactionMs: 5000,
-  callMs: 6000,
-  shortCallMs: 1500,
-};
-
-/** Limits of statements that read the whole store: a search for a rare tag, or an upgrade that builds an index. */
-export const longLimits: Limits = {
-  ...defaultLimits,
-  statementMs: 600_000,
-  responseMs: 603_000,
-  callMs: 610_000,
-};
+import { assertEncoding, assertFlushing, beginWith, type Limits, toSettings } from "./settings.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
 export interface Database {
@@ -55,9 +22,9 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
-type Work<T> = (client: ClientBase) => Promise<T>;
+/** Work on the connection of a transaction. */
+export type Work<T> = (client: ClientBase) => Promise<T>;
 type Transact = <T>(work: Work<T>) => Promise<T>;
-
 /** One connection for commits, which do not overlap, and a few for checks and reads. */
 const maxConnections = 4;
 /** Shorter than the time after which firewalls silently drop idle connections. */
@@ -149,14 +116,12 @@ export function createDatabase(
     try {
       client = await pool.connect();
       // The first statement of the work is sent together with BEGIN.
-      const began = client
-        .query(`${begin}; ${readSettings}, ${changeSettings(limits)}`)
-        .then((results) => {
-          const settings = toSettings(results);
-          ({ backend } = settings);
-          if (isWriter) assertFlushing(settings.fsync, place);
-          assertEncoding(settings.encoding, place);
-        });
+      const began = client.query(beginWith(begin, limits)).then((results) => {
+        const settings = toSettings(results);
+        ({ backend } = settings);
+        if (isWriter) assertFlushing(settings.fsync, place);
+        assertEncoding(settings.encoding, place);
+      });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
       client.release();
@@ -190,32 +155,6 @@ export function createDatabase(
 const offeredSessions = `SELECT true AS "any", NOT pg_is_in_recovery() AS "primary",
   NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS "read-write"`;
 
-const readSettings = `SELECT pg_backend_pid() AS backend,
-  current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync`;
-
-interface Settings {
-  readonly backend: number;
-  readonly encoding: string;
-  readonly fsync: string;
-}
-
-/** Several statements at once have one result each. */
-function toSettings(results: unknown): Settings {
-  const [, { rows }] = results as [unknown, { readonly rows: readonly [Settings] }];
-  return rows[0];
-}
-
-/**
- * Changes settings for one transaction: behind a pooler, those of a session are lost or leak to other clients. The value
- * `on` waits for the flush, here and on the synchronous standby; only `remote_apply` is as good.
- */
-function changeSettings({ statementMs, idleInTransactionMs }: Limits): string {
-  return `set_config('statement_timeout', '${statementMs}', true),
-    set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', true),
-    set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-      WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
-}
-
 /**
  * Gives every transaction something to flush. Without it, the commit of a transaction that only found plants would wait
  * neither for the flush of a commit with `synchronous_commit=off` nor for the standby.
@@ -225,24 +164,6 @@ const logMessage = "SELECT pg_logical_emit_message(true, 'plantstore', '')";
 /** Limited to this program's own sessions, in case the process id was reused. */
 const terminateBackend = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = $1 AND usename = current_user AND application_name = current_setting('application_name')`;
-
-/**
- * Asserts that PostgreSQL flushes commits.
- *
- * @param fsync the setting
- * @throws StoreError `unusable`
- */
-export function assertFlushing(fsync: string | undefined, place: string): void {
-  if (fsync !== "off") return;
-  const problem = "runs with fsync=off and would lose plants at a power failure: set fsync=on";
-  throw createStoreError({ reason: "unusable", problem }, place);
-}
-
-function assertEncoding(encoding: string, place: string): void {
-  if (encoding === "UTF8") return;
-  const problem = `has the encoding ${encoding}, which lacks most characters: create one with ENCODING 'UTF8'`;
-  throw createStoreError({ reason: "unusable", problem }, place);
-}
 
 /** A warning means that PostgreSQL committed without the confirmation of the standby. */
 async function endTransaction(client: ClientBase, text: string): Promise<void> {
@@ -267,11 +188,8 @@ function findPassword(
   });
 }
 
-function canRollBack(client: ClientBase): Promise<boolean> {
-  return client.query("ROLLBACK").then(
-    () => true,
-    () => false,
-  );
+async function canRollBack(client: ClientBase): Promise<boolean> {
+  return (await client.query("ROLLBACK").catch(ignore)) !== undefined;
 }
 
 function ignore(): undefined {

@@ -1,20 +1,16 @@
 /** The engine on a PostgreSQL database, which any number of servers may share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
-import { createCommit, createDelete } from "./commit.ts";
-import {
-  createDatabase,
-  type Database,
-  defaultLimits,
-  type Limits,
-  longLimits,
-} from "./database.ts";
+import { createCommit } from "./commit.ts";
+import { createDatabase, type Database, type Work } from "./database.ts";
 import { createError, isTransient, toCode, toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
 import { isCurrent, isRace, migrate } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
-import * as statements from "./statements.ts";
+import { defaultLimits, type Limits, longLimits } from "./settings.ts";
+import * as plants from "./statements.ts";
 import { loadTls } from "./tls.ts";
+import * as tokens from "./token-statements.ts";
 
 /** Options of {@link openPostgresEngine}. */
 interface PostgresEngineOptions {
@@ -71,35 +67,39 @@ export function createPostgresEngine(
   const callInOrder = createCaller(place, limits, true);
   const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
   const call = createCaller(place, limits, false);
+  const find = <T>(work: Work<T>): Promise<T> => call(() => read(work));
+  const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
 
   return {
     commit(requests) {
       const attempt = createCommit(requests);
       return callInOrder(() => attempt(write));
     },
-    get: (id) => call(() => read((client) => statements.findPlant(client, id))),
-    list: (query) => call(() => read((client) => statements.listPlants(client, query))),
-    delete(ids) {
-      const attempt = createDelete(ids);
-      return callInOrder(() => attempt(write));
+    get: (id) => find((client) => plants.findPlant(client, id)),
+    list: (query) => find((client) => plants.listPlants(client, query)),
+    async delete(ids) {
+      // An attempt whose connection was lost during COMMIT may have deleted them.
+      const deleted = new Set<bigint>();
+      await change(async (client) => {
+        for (const id of await plants.deletePlants(client, ids)) deleted.add(id);
+      });
+      return [...new Set(ids)].filter((id) => deleted.has(id));
     },
     async readFeed(query) {
-      const entries = await call(() => read((client) => readFeed(client, query, place)));
+      const entries = await find((client) => readFeed(client, query, place));
       if (entries instanceof StoreError) throw entries;
       return entries;
     },
-    checkWritable: () => check(() => write(statements.insertNothing)),
-    addToken: (token) =>
-      callInOrder(() => write((client) => statements.insertToken(client, token))),
-    listTokens: () => call(() => read(statements.findTokens)),
+    checkWritable: () => check(() => write(plants.insertNothing)),
+    addToken: (token) => change((client) => tokens.insertToken(client, token)),
+    listTokens: () => find(tokens.findTokens),
     revokeToken: (digest, revokedAtMs) =>
-      callInOrder(() => write((client) => statements.revokeToken(client, digest, revokedAtMs))),
+      change((client) => tokens.revokeToken(client, digest, revokedAtMs)),
     expireToken: (digest, expiresAtMs) =>
-      callInOrder(() => write((client) => statements.expireToken(client, digest, expiresAtMs))),
-    removeTokens: (digests) =>
-      callInOrder(() => write((client) => statements.removeTokens(client, digests))),
+      change((client) => tokens.expireToken(client, digest, expiresAtMs)),
+    removeTokens: (digests) => change((client) => tokens.removeTokens(client, digests)),
     noteTokenUses: (digests, day) =>
-      call(() => write((client) => statements.noteTokenUses(client, digests, day))),
+      call(() => write((client) => tokens.noteTokenUses(client, digests, day))),
     close: () => database.close(),
   };
 }

@@ -1,10 +1,11 @@
 /** Reads a PostgreSQL database that is a store already, while servers write to it. */
 import type { StoreReader } from "../../core/store.ts";
-import { assertFlushing, createDatabase, longLimits } from "./database.ts";
+import { createDatabase } from "./database.ts";
 import { createPostgresEngine } from "./engine.ts";
 import { toStoreError } from "./failure.ts";
 import { assertCurrent } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
+import { assertFlushing, longLimits } from "./settings.ts";
 import { loadTls } from "./tls.ts";
 
 /**

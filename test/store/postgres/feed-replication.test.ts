@@ -1,7 +1,7 @@
 /** With synchronous replication, the feed returns only what a failover keeps, and goes on after it. */
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
-import { defaultLimits } from "../../../src/store/postgres/database.ts";
+import { defaultLimits } from "../../../src/store/postgres/settings.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";

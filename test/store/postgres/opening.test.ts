@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type StoreEngine, StoreError } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";

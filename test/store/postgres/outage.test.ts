@@ -5,7 +5,7 @@ import type { NewPlant } from "../../../src/core/plant.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import type { Limits } from "../../../src/store/postgres/database.ts";
+import type { Limits } from "../../../src/store/postgres/settings.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 

@@ -1,7 +1,7 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";

@@ -3,7 +3,7 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();

@@ -1,0 +1,82 @@
+/** The time limits and the settings of each transaction. */
+import { createStoreError, failures, unusable } from "../failure.ts";
+
+/** Time limits, each in milliseconds. */
+export interface Limits {
+  /** For a connection to one host; `connect_timeout` in the URL overrides it. */
+  readonly connectMs: number;
+  /** For a statement and the locks that it waits for, measured by PostgreSQL. */
+  readonly statementMs: number;
+  /** For a response, measured here; longer than a statement, so that a missing response means a lost connection. */
+  readonly responseMs: number;
+  /** For the next statement of a transaction, before PostgreSQL rolls it back and releases its locks. */
+  readonly idleInTransactionMs: number;
+  /** For a call of the engine with all of its attempts. */
+  readonly callMs: number;
+  /** For a call after one that failed, and for a check. */
+  readonly shortCallMs: number;
+}
+
+/** Limits of a server. A create that waits for two failing commits fails within 10 s, the default timeout of clients. */
+export const defaultLimits: Limits = {
+  connectMs: 3000,
+  statementMs: 3000,
+  responseMs: 4000,
+  idleInTransactionMs: 5000,
+  callMs: 6000,
+  shortCallMs: 1500,
+};
+
+/** Limits of statements that read the whole store: a search for a rare tag, or an upgrade that builds an index. */
+export const longLimits: Limits = {
+  ...defaultLimits,
+  statementMs: 600_000,
+  responseMs: 603_000,
+  callMs: 610_000,
+};
+
+/** Settings of the server that a transaction depends on. */
+interface Settings {
+  /** Id of the process that serves the connection. */
+  readonly backend: number;
+  readonly encoding: string;
+  readonly fsync: string;
+}
+
+/**
+ * Returns statements that begin a transaction and change its settings: behind a pooler, those of a session are lost or leak
+ * to other clients. The value `on` waits for the flush, here and on the synchronous standby; only `remote_apply` is as good.
+ *
+ * @param begin the first statement
+ */
+export function beginWith(begin: string, { statementMs, idleInTransactionMs }: Limits): string {
+  return `${begin}; SELECT pg_backend_pid() AS backend,
+    current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+    set_config('statement_timeout', '${statementMs}', true),
+    set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', true),
+    set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+      WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
+}
+
+/** Returns the settings in the results of {@link beginWith}: several statements at once have one result each. */
+export function toSettings(results: unknown): Settings {
+  const [, { rows }] = results as [unknown, { readonly rows: readonly [Settings] }];
+  return rows[0];
+}
+
+/**
+ * Asserts that PostgreSQL flushes commits.
+ *
+ * @param fsync the setting
+ * @throws StoreError `unusable`
+ */
+export function assertFlushing(fsync: string | undefined, place: string): void {
+  if (fsync === "off") throw createStoreError(failures.notFlushed, place);
+}
+
+/** Asserts that PostgreSQL can store every character. */
+export function assertEncoding(encoding: string, place: string): void {
+  if (encoding === "UTF8") return;
+  const problem = `has the encoding ${encoding}, which lacks most characters: create one with ENCODING 'UTF8'`;
+  throw createStoreError(unusable(problem), place);
+}
