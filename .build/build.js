@@ -13,8 +13,8 @@ import {
 /** @typedef {{ sources: string, files: string[] }} Stamp */
 
 const sources = [".build", "bin", "src", "package.json", "package-lock.json", "tsconfig.json"];
-// Replaces dist/ at the end, so that an interrupted build leaves the old one.
-const newDirectory = "dist.new";
+// Replaces dist/ at the end, so that an interrupted build leaves the old one. Two builds may run at once.
+const newDirectory = `dist.new-${process.pid}`;
 
 const digest = digestSources();
 if (!isCurrent()) await build();
@@ -43,16 +43,49 @@ function isCurrent() {
 }
 
 async function build() {
+  removeInterrupted();
   const [tsup, { register }] = await Promise.all([import("tsup"), import("tsx/esm/api")]);
-  await tsup.build({ config: ".build/tsup.config.ts", outDir: newDirectory, silent: true });
+  register();
+  // Imported here: tsup would write a file next to it, which another build would take for a source.
+  const { options } = await import("./tsup.config.ts");
+  await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
   const { writeLicenses } = await import("./licenses.js");
   await writeLicenses(newDirectory);
-  register();
   const { writeManPages } = await import("./man-pages.ts");
   writeManPages(newDirectory);
   /** @type {Stamp} */
   const stamp = { sources: digest, files: readdirSync(newDirectory) };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));
-  rmSync("dist", { recursive: true, force: true });
-  renameSync(newDirectory, "dist");
+  while (!replaceDist());
+}
+
+/** @returns {boolean} false if another build has put its own dist/ there in the meantime */
+function replaceDist() {
+  try {
+    rmSync("dist", { recursive: true, force: true });
+    renameSync(newDirectory, "dist");
+    return true;
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Removes the directories of builds that were interrupted. */
+function removeInterrupted() {
+  for (const name of readdirSync(".")) {
+    const [, id] = /^dist\.new-(\d+)$/.exec(name) ?? [];
+    if (id !== undefined && !isRunning(Number(id))) rmSync(name, { recursive: true, force: true });
+  }
+}
+
+/** @param {number} id @returns {boolean} */
+function isRunning(id) {
+  try {
+    process.kill(id, 0);
+    return id !== process.pid;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
+  }
 }

@@ -1,7 +1,7 @@
 /** Bundles the command, the library and the thread of the SQLite store. */
-import { defineConfig } from "tsup";
+import type { Options } from "tsup";
 
-export default defineConfig({
+export const options: Options = {
   entry: {
     main: "src/cli/main.ts",
     index: "src/index.ts",
@@ -25,4 +25,4 @@ export default defineConfig({
     js: 'const require = (id) => process.getBuiltinModule("node:module").createRequire(import.meta.url ?? __filename)(id);',
   },
   dts: { entry: { index: "src/index.ts" } },
-});
+};

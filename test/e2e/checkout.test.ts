@@ -113,7 +113,7 @@ it("an interrupted build leaves the old one, and the next build completes", asyn
   const before = await readBuild();
   await appendFile(join(checkout, "src/index.ts"), "\n// Changed.\n");
   const child = startGroup(process.execPath, [".build/build.js"]);
-  const listNew = () => readdir(join(checkout, "dist.new")).catch(() => []);
+  const listNew = () => readdir(join(checkout, `dist.new-${child.pid}`)).catch(() => []);
   await vi.waitUntil(async () => (await listNew()).length > 0, { timeout: 60_000, interval: 5 });
   child.kill("SIGKILL");
   await once(child, "exit");
@@ -121,5 +121,21 @@ it("an interrupted build leaves the old one, and the next build completes", asyn
 
   await run("npm", ["run", "build"], toOptions());
   expect(await readBuild()).not.toBe(before);
-  expect(await readdir(checkout)).not.toContain("dist.new");
+  expect((await readdir(checkout)).filter((name) => name.startsWith("dist.new"))).toEqual([]);
+}, 120_000);
+
+it("two builds at once both succeed, and leave one complete dist", async () => {
+  await appendFile(join(checkout, "src/index.ts"), "\n// Changed for two builds.\n");
+  const builds = [1, 2].map(() => run(process.execPath, [".build/build.js"], toOptions()));
+  expect(await Promise.all(builds)).toEqual([
+    { stdout: "", stderr: "" },
+    { stdout: "", stderr: "" },
+  ]);
+  const { files } = JSON.parse(await readFile(join(checkout, "dist/build.json"), "utf8")) as {
+    files: string[];
+  };
+  expect(await readdir(join(checkout, "dist"))).toEqual(
+    expect.arrayContaining(["main.js", ...files]),
+  );
+  expect((await readdir(checkout)).filter((name) => name.startsWith("dist."))).toEqual([]);
 }, 120_000);
