@@ -1,6 +1,6 @@
 /**
- * The schema, as the steps that create it. A released step never changes. A server of an earlier version does not start on
- * a schema with more steps than it knows, so what it can ignore is an addition, and filled by defaults and triggers.
+ * The schema, as the steps that create it. A released step never changes. Servers of earlier versions do not start after a
+ * new step. They ignore an addition, which is not counted, and whose columns have defaults or triggers.
  */
 import type { ClientBase } from "pg";
 import { createStoreError, type Meaning } from "../failure.ts";

@@ -1,4 +1,4 @@
-/** The feed never places a later commit before an entry that was read, whoever writes at the same time. */
+/** The feed never places a later commit before an entry that was read, although several programs write at the same time. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { FeedEntry, StoreReader } from "../../../src/core/store.ts";
