@@ -37,7 +37,7 @@ const slowTests = [
   "test/store/sqlite/{power,processes,restore}.test.ts",
   "test/server/docs/browser.test.ts",
   "test/server/http/{differential,random-pipelines,stop,timeouts}.test.ts",
-  "test/client/create-plants.test.ts",
+  "test/client/{create-plants,http/pool}.test.ts",
   "test/cli/export.test.ts",
   "test/conformance/{one-fault,wrong-servers}.test.ts",
 ];

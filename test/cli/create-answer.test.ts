@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import {
-  type Answer,
-  errorAnswer,
+  type Responder,
+  errorResponse,
   findClosedUrl,
   json,
   openScriptedServer,
@@ -18,7 +18,7 @@ function createAt(url: string, args: readonly string[] = [], options: CliOptions
 }
 
 /** The plant is created at a server that answers like this. */
-async function createWith(answer: Answer, options?: CliOptions, args?: readonly string[]) {
+async function createWith(respond: Responder, options?: CliOptions, args?: readonly string[]) {
   const { url } = await openScriptedServer(answer);
   return { url, ...(await createAt(url, args, options)) };
 }
@@ -45,7 +45,7 @@ describe("a Plant", () => {
   it("is not printed with --quiet, and an Error is", async () => {
     const plant = await createWith(json(200, '{"name":"a"}'), {}, ["--quiet"]);
     expect(plant).toMatchObject({ exitCode: 0, stdout: "", stderr: "" });
-    const error = await createWith(errorAnswer(40900), {}, ["--quiet"]);
+    const error = await createWith(errorResponse(40900), {}, ["--quiet"]);
     expect(error).toMatchObject({
       exitCode: 5,
       stdout: '{"error":40900,"message":"message of 40900"}\n',
@@ -83,26 +83,26 @@ describe("an Error", () => {
     [40400, 7],
     [1, 3],
   ])("%i is JSON on stdout, a sentence on stderr, and exit code %i", async (error, code) => {
-    const { exitCode, stdout, stderr } = await createWith(errorAnswer(error));
+    const { exitCode, stdout, stderr } = await createWith(errorResponse(error));
     expect(exitCode).toBe(code);
     expect(stdout).toBe(`{"error":${error},"message":"message of ${error}"}\n`);
     expect(stderr).toMatch(new RegExp(`^error ${error}: message of ${error}[^\\n]*\\n$`));
   });
 
   it.each([40100, 40101, 40102, 40103])("%i names where the token came from", async (error) => {
-    const { stderr } = await createWith(errorAnswer(error));
+    const { stderr } = await createWith(errorResponse(error));
     expect(stderr).toBe(
       `error ${error}: message of ${error} (the token came from PLANTSTORE_TOKEN)\n`,
     );
   });
 
   it("40400 leads back to --url", async () => {
-    const { url, stderr } = await createWith(errorAnswer(40400));
+    const { url, stderr } = await createWith(errorResponse(40400));
     expect(stderr).toContain(`(check the path of --url, which is ${url})`);
   });
 
   it("names the request, by which the server's log is searched", async () => {
-    const { stderr } = await createWith(errorAnswer(40900, { "X-Request-Id": "a-1" }));
+    const { stderr } = await createWith(errorResponse(40900, { "X-Request-Id": "a-1" }));
     expect(stderr).toBe("error 40900: message of 40900 (request a-1)\n");
   });
 
@@ -122,25 +122,25 @@ describe("an Error", () => {
 
   it("has only what the JSON does not say on stderr, if both are on a terminal", async () => {
     const options = { ...terminal, env: { NO_COLOR: "1" } };
-    const rejected = await createWith(errorAnswer(40102), options);
+    const rejected = await createWith(errorResponse(40102), options);
     expect(rejected.stdout).toBe('{"error":40102,"message":"message of 40102"}\n');
     expect(rejected.stderr.replaceAll(/\s+/g, " ")).toBe(
       'error 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it ',
     );
-    const beside = await createWith(errorAnswer(40102), {
+    const beside = await createWith(errorResponse(40102), {
       ...options,
       terminals: { stderr: true },
     });
     expect(beside.stderr).toContain("message of 40102");
     // Without advice, the sentence is all there is.
-    const unknown = await createWith(errorAnswer(49999), options);
+    const unknown = await createWith(errorResponse(49999), options);
     expect(unknown.stderr).toBe("error 49999: message of 49999\n");
   });
 
   it("is red on a terminal, and nothing but text in a pipe", async () => {
-    const { stderr } = await createWith(errorAnswer(40900), terminal);
+    const { stderr } = await createWith(errorResponse(40900), terminal);
     expect(stderr).toContain("\u001b[1m\u001b[31merror 40900\u001b[39m\u001b[22m: ");
-    const piped = await createWith(errorAnswer(40900));
+    const piped = await createWith(errorResponse(40900));
     expect(piped.stdout + piped.stderr).not.toContain("\u001b");
   });
 });
@@ -156,7 +156,7 @@ describe("what is unavailable", () => {
   });
 
   it("is tried as often as --retry says", async () => {
-    const { url, requests } = await openScriptedServer(errorAnswer(50301));
+    const { url, requests } = await openScriptedServer(errorResponse(50301));
     const { exitCode, stderr } = await createAt(url, ["--retry", "1"]);
     expect(exitCode).toBe(6);
     expect(stderr).toBe("error 50301: message of 50301 (after 2 attempts)\n");
@@ -164,7 +164,7 @@ describe("what is unavailable", () => {
   });
 
   it("is said once for each retry on a terminal", async () => {
-    const { url } = await openScriptedServer(errorAnswer(50301), json(200, '{"name":"a"}'));
+    const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
     const { exitCode, stderr } = await createAt(url, [], { terminals: { stderr: true } });
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
@@ -173,7 +173,7 @@ describe("what is unavailable", () => {
   });
 
   it("and comes back is not spoken of in a pipe", async () => {
-    const { url } = await openScriptedServer(errorAnswer(50301), json(200, '{"name":"a"}'));
+    const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
     expect(await createAt(url)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
   });
 
@@ -238,7 +238,7 @@ describe("what is unavailable", () => {
 });
 
 describe("what is not a plant store", () => {
-  it.each<[what: string, answer: Answer, came: string]>([
+  it.each<[what: string, respond: Responder, came: string]>([
     ["redirects", json(302, "", { location: "/login" }), "it redirects to /login"],
     ["says something in HTML", json(200, "<p>", { "content-type": "text/html" }), "text/html"],
     ["has no such page", json(404, "<p>"), "its response has the status 404"],

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
-import { errorAnswer, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
+import { errorResponse, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
 import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -13,7 +13,7 @@ const fern = ["create", "--id", "1", "--name", "fern"];
 let server: ScriptedServer;
 let directory: string;
 beforeEach(async () => {
-  server = await openScriptedServer(errorAnswer(40102));
+  server = await openScriptedServer(errorResponse(40102));
   directory = await createTemporaryDirectory();
 });
 

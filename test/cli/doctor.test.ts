@@ -7,8 +7,8 @@ import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts
 import { saveSettings, toSettingsFile } from "../../src/cli/config/saved-settings.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import {
-  type Answer,
-  errorAnswer,
+  type Responder,
+  errorResponse,
   findClosedUrl,
   json,
   openRawServer,
@@ -371,7 +371,7 @@ describe("the server, the token and the clock", () => {
 
   it("a clock that differs from the server's", async () => {
     const date = new Date(Date.now() - 3_600_000).toUTCString();
-    const server = await openScriptedServer(errorAnswer(42201, { date }));
+    const server = await openScriptedServer(errorResponse(42201, { date }));
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(0);
     expect(find("clock")).toMatch(/^warning: .*Z, 60 min ahead of the server's: set it, or /);
@@ -379,7 +379,7 @@ describe("the server, the token and the clock", () => {
 
   it("a server whose storage fails, though it takes the token", async () => {
     const server = await openScriptedServer(
-      errorAnswer(42201),
+      errorResponse(42201),
       json(503, '{"error":50700,"message":"the storage is full"}'),
     );
     const { exitCode, find } = await examine([], withToken(`${server.url}/v1`));
@@ -392,19 +392,19 @@ describe("the server, the token and the clock", () => {
     expect(find("token")).toMatch(/^ok: .*: accepted$/);
   });
 
-  it.each<[what: string, answer: Answer]>([
+  it.each<[what: string, respond: Responder]>([
     ["no such page", json(404, "<h1>")],
     ["a page of a proxy", json(503, "<h1>")],
     ["something else", json(200, "[]")],
     ["cut off", (response) => void response.destroy()],
   ])("a server behind a proxy is fine when /readyz is %s", async (_what, answer) => {
-    const server = await openScriptedServer(errorAnswer(42201), answer);
+    const server = await openScriptedServer(errorResponse(42201), answer);
     const { find } = await examine([], withToken(server.url));
     expect(find("server")).toMatch(/^ok: /);
   });
 
   it("a server that can't take plants now says nothing of the token", async () => {
-    const server = await openScriptedServer(errorAnswer(50301));
+    const server = await openScriptedServer(errorResponse(50301));
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(6);
     expect(find("server")).toMatch(/can't accept plants now: error 50301: message of 50301$/);

@@ -11,7 +11,7 @@ import {
   toSettingsFile,
 } from "../../src/cli/config/saved-settings.ts";
 import {
-  errorAnswer,
+  errorResponse,
   findClosedUrl,
   json,
   openRawServer,
@@ -116,7 +116,7 @@ describe("login", () => {
   );
 
   it("warns once when others on the way can read the token", async () => {
-    const url = (await openScriptedServer(errorAnswer(42201))).url;
+    const url = (await openScriptedServer(errorResponse(42201))).url;
     const { stderr } = await login(url.replace("127.0.0.1", "0.0.0.0"), testToken);
     expect(stderr.match(/^warning: sending the token to http:.* unencrypted/gm)).toHaveLength(1);
   });
@@ -126,7 +126,7 @@ describe("login", () => {
     ["two words", "contains an invalid character"],
     [mintToken().slice(0, -1), "is incomplete or mistyped"],
   ])("refuses %j without asking the server", async (token, complaint) => {
-    const server = await openScriptedServer(errorAnswer(42201));
+    const server = await openScriptedServer(errorResponse(42201));
     const { exitCode, stderr } = await login(server.url, token);
     expect(exitCode).toBe(4);
     expect(stderr).toMatch(/; nothing was saved\n$/);
@@ -144,7 +144,7 @@ describe("login", () => {
     [1, 7],
     [42200, 7],
   ])("saves nothing when the answer is error %i: exit %i", async (error, exit) => {
-    const server = await openScriptedServer(errorAnswer(error));
+    const server = await openScriptedServer(errorResponse(error));
     const { exitCode, stderr } = await login(server.url, testToken);
     expect(exitCode).toBe(exit);
     expect(stderr).toContain(`error ${error}: message of ${error} (nothing was saved)\n`);
@@ -347,7 +347,7 @@ describe("status", () => {
     [50301, 6],
     [1, 7],
   ])("says that error %i is in the way: exit %i", async (error, exit) => {
-    const { url } = await openScriptedServer(errorAnswer(error));
+    const { url } = await openScriptedServer(errorResponse(error));
     const { exitCode, stdout } = await run(["status"], {
       env: { PLANTSTORE_TOKEN: "of-my-own", PLANTSTORE_URL: url },
     });

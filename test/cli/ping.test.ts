@@ -1,4 +1,4 @@
-/** `plantstore ping`: whether a plant store is ready, now or within a time. */
+/** `plantstore ping`: checks whether a plant store is ready, now or within a time. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -7,6 +7,7 @@ import {
   json,
   openRawServer,
   openScriptedServer,
+  reservePort,
 } from "../client/scripted-server.ts";
 import { openServer, startServer } from "../helpers/plant-server.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
@@ -54,8 +55,8 @@ describe("a single attempt", () => {
   it.each([
     ["with 404", json(404, "{}"), "responded with status 404"],
     ["with 200 for every path", json(200, "<html>"), "responded with status 200"],
-  ])("exits with 7 if another server responds %s", async (_what, answer, reason) => {
-    const { url } = await openScriptedServer(answer);
+  ])("exits with 7 if another server responds %s", async (_what, respond, reason) => {
+    const { url } = await openScriptedServer(respond);
     const { exitCode, stderr } = await runCli(["ping", "--url", url]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 7,
@@ -80,9 +81,12 @@ describe("--wait", () => {
   });
 
   it("retries until a server listens", async () => {
-    const url = await findClosedUrl();
-    const run = startCli(["ping", "--wait", "30s", "--url", url]);
+    const { url, release } = await reservePort();
+    const argv = ["ping", "--wait", "30s", "--url", url];
+    const run = startCli(argv, { terminals: { stderr: true } });
+    await run.saw("waiting for");
     const server = createServer((_request, response) => response.end('{"status":"ready"}'));
+    release();
     server.listen(Number(new URL(url).port), "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");

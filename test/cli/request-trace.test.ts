@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
-import { errorAnswer, json, openScriptedServer } from "../client/scripted-server.ts";
+import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -56,7 +56,7 @@ describe("--verbose", () => {
   });
 
   it("shows what login sends", async () => {
-    const { url } = await openScriptedServer(errorAnswer(42201));
+    const { url } = await openScriptedServer(errorResponse(42201));
     const home = await createTemporaryDirectory();
     const token = mintToken();
     const { exitCode, stderr } = await runCli(["login", "-v", "--url", url], {

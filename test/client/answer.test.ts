@@ -7,23 +7,23 @@ import type { HttpResponse } from "../../src/client/http/message.ts";
 const request = toCreateRequest("http://127.0.0.1:7526", "secret-token");
 const jsonType = { "content-type": "application/json" };
 
-function answer(status: number, body: string, headers: HttpResponse["headers"] = jsonType) {
+function toResponse(status: number, body: string, headers: HttpResponse["headers"] = jsonType) {
   return { status, headers, body: new TextEncoder().encode(body) };
 }
 
-describe("a plant store's answer", () => {
+describe("parseAnswer reads", () => {
   it.each([
     ["a Plant", '{"name":"fern"}', { name: "fern" }],
     ["a Plant with a tag", '{"name":"","tag":"\\u0000"}', { name: "", tag: "\u0000" }],
     ["a Plant with members of a later version", '{"name":"fern","id":1}', { name: "fern" }],
-  ])("200: %s", (_what, body, plant) => {
-    expect(parseAnswer(answer(200, body), request)).toMatchObject({ ok: true, plant });
+  ])("a response with status 200 and %s", (_what, body, plant) => {
+    expect(parseAnswer(toResponse(200, body), request)).toMatchObject({ ok: true, plant });
   });
 
-  it("400: an Error", () => {
+  it("a response with status 400 and an Error", () => {
     const body = '{"error":40900,"message":"taken"}';
     const error = { error: 40900, message: "taken" };
-    expect(parseAnswer(answer(400, body), request)).toEqual({ ok: false, error });
+    expect(parseAnswer(toResponse(400, body), request)).toEqual({ ok: false, error });
   });
 
   it.each([
@@ -31,18 +31,21 @@ describe("a plant store's answer", () => {
     [404, 40400],
     [409, 40900],
     [503, 50301],
-  ])("%i: an Error whose number begins with it", (status, number) => {
+  ])("a response with status %i and an Error whose number begins with it", (status, number) => {
     const error = { error: number, message: "why" };
-    expect(parseAnswer(answer(status, JSON.stringify(error)), request)).toEqual({
+    expect(parseAnswer(toResponse(status, JSON.stringify(error)), request)).toEqual({
       ok: false,
       error,
     });
   });
 
   it.each([["application/json; charset=utf-8"], ["APPLICATION/JSON"], ["application/json ;x=y"]])(
-    "may have the content type %s",
+    "a response with the content type %s",
     (type) => {
-      const { ok } = parseAnswer(answer(200, '{"name":"a"}', { "content-type": type }), request);
+      const { ok } = parseAnswer(
+        toResponse(200, '{"name":"a"}', { "content-type": type }),
+        request,
+      );
       expect(ok).toBe(true);
     },
   );
@@ -54,72 +57,82 @@ describe("a plant store's answer", () => {
     ["CREATED", undefined],
     ["conflict", undefined],
     [["created", "replaced"], undefined],
-  ])("X-Plantstore-Result: %j says %j", (header, result) => {
+  ])("the header X-Plantstore-Result %j as the result %j", (header, result) => {
     const headers = { ...jsonType, "x-plantstore-result": header };
-    expect(parseAnswer(answer(200, '{"name":"a"}', headers), request)).toMatchObject({ result });
+    expect(parseAnswer(toResponse(200, '{"name":"a"}', headers), request)).toMatchObject({
+      result,
+    });
   });
 });
 
-describe("the token of the request", () => {
-  it("is removed from the message and the request id of an Error", () => {
+describe("parseAnswer removes the token of the request", () => {
+  it("from the message and the request id of an Error", () => {
     const body = '{"error":40102,"message":"unknown token secret-token"}';
     const headers = { ...jsonType, "x-request-id": "secret-token-1" };
-    expect(parseAnswer(answer(400, body, headers), request)).toEqual({
+    expect(parseAnswer(toResponse(400, body, headers), request)).toEqual({
       ok: false,
       error: { error: 40102, message: "unknown token [token]" },
       requestId: "[token]-1",
     });
   });
 
-  it("is removed from the headers that a message quotes", () => {
+  it("from the headers that a message quotes", () => {
     const location = `https://elsewhere.example/${"x".repeat(170)}?token=secret-token`;
-    const parse = () => parseAnswer(answer(307, "", { location }), request);
+    const parse = () => parseAnswer(toResponse(307, "", { location }), request);
     expect(parse).toThrow(NotAPlantStoreError);
     expect(parse).not.toThrow(/secret/);
   });
 });
 
-describe("an answer that is no plant store's", () => {
+describe("parseAnswer throws NotAPlantStoreError for", () => {
   it.each<[what: string, HttpResponse, message: RegExp]>([
     [
       "a redirect",
-      answer(307, "", { location: "https://elsewhere.example/\u202e" }),
+      toResponse(307, "", { location: "https://elsewhere.example/\u202e" }),
       /redirects to https:\/\/elsewhere\.example\/\\u202e, and redirects are not followed/,
     ],
-    ["a redirect to nowhere", answer(302, ""), /redirects to nowhere/],
-    ["another success", answer(201, '{"name":"fern"}'), /the status 201$/],
-    ["a page that is not there", answer(404, "<h1>"), /the status 404$/],
+    ["a redirect without a location", toResponse(302, ""), /redirects to nowhere/],
+    ["another status of success", toResponse(201, '{"name":"fern"}'), /the status 201$/],
+    ["a missing page", toResponse(404, "<h1>"), /the status 404$/],
     [
-      "an Error of another status than its number",
-      answer(404, '{"error":40900,"message":"taken"}'),
+      "an Error whose number does not begin with its status",
+      toResponse(404, '{"error":40900,"message":"taken"}'),
       /the status 404$/,
     ],
-    ["an Error with the status 200", answer(200, '{"error":20000,"message":""}'), /holds no Plant/],
-    ["HTML", answer(200, "<h1>", { "content-type": "text/html" }), /content type text\/html/],
-    ["no content type", answer(200, '{"name":"a"}', {}), /content type none/],
     [
-      "a content type that only begins the same",
-      answer(200, '{"name":"a"}', { "content-type": "application/jsonl" }),
+      "an Error with the status 200",
+      toResponse(200, '{"error":20000,"message":""}'),
+      /holds no Plant/,
+    ],
+    ["HTML", toResponse(200, "<h1>", { "content-type": "text/html" }), /content type text\/html/],
+    ["a response without a content type", toResponse(200, '{"name":"a"}', {}), /content type none/],
+    [
+      "a content type that only begins as application/json",
+      toResponse(200, '{"name":"a"}', { "content-type": "application/jsonl" }),
       /content type application\/jsonl/,
     ],
     [
-      "a compressed answer",
-      answer(200, "", { ...jsonType, "content-encoding": "gzip" }),
+      "a compressed response",
+      toResponse(200, "", { ...jsonType, "content-encoding": "gzip" }),
       /compressed \(gzip\)/,
     ],
-    ["200 without a Plant", answer(200, '{"error":1,"message":""}'), /200 but holds no Plant/],
-    ["a name that is no string", answer(200, '{"name":1}'), /holds no Plant/],
-    ["a tag that is no string", answer(200, '{"name":"a","tag":null}'), /holds no Plant/],
-    ["an array", answer(200, "[]"), /holds no Plant/],
-    ["half a Plant", answer(200, '{"name":"fe'), /holds no Plant/],
-    ["nothing", answer(200, ""), /holds no Plant/],
-    ["400 without an Error", answer(400, '{"name":"fern"}'), /400 but holds no Error/],
     [
-      "a number of an Error beyond int32",
-      answer(400, '{"error":2147483648,"message":""}'),
+      "status 200 without a Plant",
+      toResponse(200, '{"error":1,"message":""}'),
+      /200 but holds no Plant/,
+    ],
+    ["a name that is not a string", toResponse(200, '{"name":1}'), /holds no Plant/],
+    ["a tag that is not a string", toResponse(200, '{"name":"a","tag":null}'), /holds no Plant/],
+    ["an array", toResponse(200, "[]"), /holds no Plant/],
+    ["half a Plant", toResponse(200, '{"name":"fe'), /holds no Plant/],
+    ["an empty body", toResponse(200, ""), /holds no Plant/],
+    ["status 400 without an Error", toResponse(400, '{"name":"fern"}'), /400 but holds no Error/],
+    [
+      "an error number beyond int32",
+      toResponse(400, '{"error":2147483648,"message":""}'),
       /no Error/,
     ],
-    ["an Error without a message", answer(400, '{"error":1}'), /holds no Error/],
+    ["an Error without a message", toResponse(400, '{"error":1}'), /holds no Error/],
   ])("%s", (_what, foreign, message) => {
     const parse = () => parseAnswer(foreign, request);
     expect(parse).toThrow(NotAPlantStoreError);

@@ -15,7 +15,7 @@ import { toCreateRequest } from "../../src/client/create-request.ts";
 import { type NewPlant, parseNewPlant, readNewPlant } from "../../src/core/plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { errorAnswer, findClosedUrl, json, openRawServer } from "./scripted-server.ts";
+import { errorResponse, findClosedUrl, json, openRawServer } from "./scripted-server.ts";
 
 /** An item with its place in the input, counted from 1. */
 interface TestItem extends PlantItem {
@@ -62,7 +62,7 @@ function start(
   });
 }
 
-interface Told {
+interface Collected {
   /** Items with a result. */
   readonly outcomes: Outcome<TestItem>[];
   /** Lines of items without a result. */
@@ -70,8 +70,8 @@ interface Told {
   readonly error: unknown;
 }
 
-/** Returns all outcomes, and the error that ended them. */
-async function tell(...args: Parameters<typeof start>): Promise<Told> {
+/** Runs to the end. @returns all outcomes, and the error of the run */
+async function run(...args: Parameters<typeof start>): Promise<Collected> {
   const outcomes: Outcome<TestItem>[] = [];
   const unknown: number[] = [];
   let error: unknown;
@@ -88,11 +88,11 @@ async function tell(...args: Parameters<typeof start>): Promise<Told> {
   return { outcomes, unknown, error };
 }
 
-const linesOf = ({ outcomes }: Told): number[] => outcomes.map(({ item }) => item.line);
+const linesOf = ({ outcomes }: Collected): number[] => outcomes.map(({ item }) => item.line);
 const oneTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** What stands in for an outcome in a comparison: the result, the number of the Error, or the reason of no answer. */
-const kindsOf = ({ outcomes }: Told): unknown[] =>
+/** Returns the result of each outcome, or the number of its Error, or the reason for which there is no response. */
+const kindsOf = ({ outcomes }: Collected): unknown[] =>
   outcomes.map(({ result }) => {
     if (result instanceof UnavailableError) return result.reason;
     if (result === undefined || !("ok" in result)) return result?.error;
@@ -107,8 +107,8 @@ interface Arrival {
   readonly response: ServerResponse;
 }
 
-/** A server that hands over each plant, and answers nothing by itself. */
-async function openSlowServer(onArrival: (arrival: Arrival) => void): Promise<string> {
+/** Starts a server that passes each plant to the test, which sends the response. */
+async function openManualServer(onArrival: (arrival: Arrival) => void): Promise<string> {
   const server = createServer((request: IncomingMessage, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -126,94 +126,94 @@ async function openSlowServer(onArrival: (arrival: Arrival) => void): Promise<st
 }
 
 describe("many plants", () => {
-  it("are created, and told in their order", async () => {
+  it("are created, and their outcomes have the order of the input", async () => {
     await using server = await startServer();
-    const told = await tell(countedItems(1000), server.url);
-    expect(told.error).toBeUndefined();
-    expect(linesOf(told)).toEqual(oneTo(1000));
-    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+    const collected = await run(countedItems(1000), server.url);
+    expect(collected.error).toBeUndefined();
+    expect(linesOf(collected)).toEqual(oneTo(1000));
+    expect(new Set(kindsOf(collected))).toEqual(new Set(["created"]));
     expect(await server.store.list({ limit: 2000 })).toHaveLength(1000);
   });
 
-  it("are told in their order, whichever is answered first", async () => {
-    const url = await openSlowServer(({ plant, response }) => {
+  it("have outcomes in the order of the input, whatever the order of the responses is", async () => {
+    const url = await openManualServer(({ plant, response }) => {
       setTimeout(() => success(response), Number((plant.id * 7919n) % 50n));
     });
-    const told = await tell(countedItems(200), url);
-    expect(linesOf(told)).toEqual(oneTo(200));
+    const collected = await run(countedItems(200), url);
+    expect(linesOf(collected)).toEqual(oneTo(200));
   });
 
-  it("are told as soon as they are known", async () => {
-    const waiting: Arrival[] = [];
-    const url = await openSlowServer((arrival) => waiting.push(arrival));
+  it("have their outcomes as soon as they are known", async () => {
+    const responses = new Map<bigint, ServerResponse>();
+    const url = await openManualServer(({ plant, response }) => responses.set(plant.id, response));
     const outcomes = start(countedItems(2), url);
     const first = outcomes.next();
-    while (waiting.length < 2) await sleep(2);
-    success(waiting[0]!.response);
+    await expect.poll(() => responses.size).toBe(2);
+    success(responses.get(1n)!);
     expect((await first).value).toMatchObject([{ item: { line: 1 } }]);
-    success(waiting[1]!.response);
+    success(responses.get(2n)!);
     expect((await outcomes.next()).value).toMatchObject([{ item: { line: 2 } }]);
     expect((await outcomes.next()).done).toBe(true);
   });
 
-  it("share connections, on each of which several wait for their answers", async () => {
-    const sockets = new Map<Socket, number>();
-    const waiting: Arrival[] = [];
-    const url = await openSlowServer((arrival) => {
-      sockets.set(arrival.socket, (sockets.get(arrival.socket) ?? 0) + 1);
-      waiting.push(arrival);
-      if (waiting.length === 64) for (const { response } of waiting.splice(0)) success(response);
+  it("share connections, each of which has several requests in flight", async () => {
+    const sockets = new Set<Socket>();
+    const pending: Arrival[] = [];
+    const url = await openManualServer((arrival) => {
+      sockets.add(arrival.socket);
+      pending.push(arrival);
+      if (pending.length === 64) for (const { response } of pending.splice(0)) success(response);
     });
-    const told = await tell(countedItems(640), url, { concurrency: 64 });
-    expect(linesOf(told)).toHaveLength(640);
+    const collected = await run(countedItems(640), url, { concurrency: 64 });
+    expect(linesOf(collected)).toHaveLength(640);
     expect(sockets.size).toBe(4);
   });
 
-  it("that are refused here are not sent, and cost no other", async () => {
+  it("that are invalid are not sent, and affect no other plant", async () => {
     await using server = await startServer();
     const texts = ['{"id":1,"name":"a"}', "{", '{"id":1.5,"name":"a"}', '{"id":4,"name":"b"}'];
-    const told = await tell(itemsOf(texts), server.url);
-    expect(kindsOf(told)).toEqual(["created", 40001, 42202, "created"]);
+    const collected = await run(itemsOf(texts), server.url);
+    expect(kindsOf(collected)).toEqual(["created", 40001, 42202, "created"]);
   });
 
-  it("with the same id are sent one after the other, and those with others meanwhile", async () => {
+  it("with the same id are sent one after the other, and other plants meanwhile", async () => {
     const seen: string[] = [];
     const held: Arrival[] = [];
-    const url = await openSlowServer((arrival) => {
+    const url = await openManualServer((arrival) => {
       seen.push(arrival.plant.name);
       if (arrival.plant.id === 2n) success(arrival.response);
       else held.push(arrival);
       if (seen.includes("other")) for (const { response } of held.splice(0)) success(response);
     });
     const names = ["first", "second", "third"].map((name) => `{"id":1,"name":"${name}"}`);
-    const told = await tell(itemsOf([...names, '{"id":2,"name":"other"}']), url);
-    expect(linesOf(told)).toEqual(oneTo(4));
+    const collected = await run(itemsOf([...names, '{"id":2,"name":"other"}']), url);
+    expect(linesOf(collected)).toEqual(oneTo(4));
     expect(seen).toEqual(["first", "other", "second", "third"]);
   });
 
-  it("that are large have a connection of their own", async () => {
+  it("are created if they are large", async () => {
     await using server = await startServer();
     const name = "x".repeat(100_000);
     const texts = oneTo(20).map((id) => `{"id":${id},"name":"${name}"}`);
-    const told = await tell(itemsOf(texts), server.url);
-    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
+    const collected = await run(itemsOf(texts), server.url);
+    expect(new Set(kindsOf(collected))).toEqual(new Set(["created"]));
   });
 
-  it("are begun at no more than a given rate", async () => {
+  it("are sent at the given rate at most", async () => {
     await using server = await startServer();
     const startedAtMs = performance.now();
-    await tell(countedItems(400), server.url, { ratePerSecond: 1000 });
+    await run(countedItems(400), server.url, { ratePerSecond: 1000 });
     expect(performance.now() - startedAtMs).toBeGreaterThan(250);
   });
 });
 
-describe("a rate at which the next plant is due in an hour", () => {
+describe("a rate of one plant per hour", () => {
   const ratePerSecond = 1 / 3600;
 
-  it("delays neither the first plant nor the end behind the last", async () => {
+  it("delays neither the first plant nor the end after the last one", async () => {
     await using server = await startServer();
-    const told = await tell(countedItems(1), server.url, { ratePerSecond });
-    expect(kindsOf(told)).toEqual(["created"]);
+    const collected = await run(countedItems(1), server.url, { ratePerSecond });
+    expect(kindsOf(collected)).toEqual(["created"]);
   });
 
   it("does not delay the last call, after which nothing is sent", async () => {
@@ -229,7 +229,7 @@ describe("a rate at which the next plant is due in an hour", () => {
     expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
 
-  it("does not delay the end of a run that is left", async () => {
+  it("does not delay the end of a run whose caller stops", async () => {
     await using server = await startServer();
     let isClosed = false;
     async function* items(): AsyncGenerator<TestItem> {
@@ -247,13 +247,13 @@ describe("a rate at which the next plant is due in an hour", () => {
   });
 });
 
-describe("reading goes no faster than creating", () => {
-  // Each byte is there six times: in the record, the body, what is on its way, and the answer. All of them: 32 MiB.
+describe("reading is only as fast as creating", () => {
+  // The limit for bytes in memory is 32 MiB. Each byte counts six times: see heldCopies.
   it.each<[what: string, size: number, concurrency: number, most: number]>([
-    ["in records", 10, 8, 32],
-    ["in bytes", 100_000, 256, 56],
-    ["in bytes of very large ones", 4 * 1024 * 1024, 8, 2],
-  ])("%s", async (_what, size, concurrency, most) => {
+    ["records", 10, 8, 32],
+    ["bytes", 100_000, 256, 56],
+    ["bytes of very large records", 4 * 1024 * 1024, 8, 2],
+  ])("if the limit counts %s", async (_what, size, concurrency, most) => {
     await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
     let read = 0;
     async function* records(): AsyncGenerator<TestItem> {
@@ -264,14 +264,15 @@ describe("reading goes no faster than creating", () => {
     }
     const outcomes = start(records(), server.url, { concurrency });
     const { value: taken } = await outcomes.next();
-    await sleep(500); // With nobody who takes the outcomes.
+    // No outcome is taken in this time, in which a reader without a limit would continue.
+    await sleep(500);
     expect(read).toBeLessThanOrEqual((taken?.length ?? 0) + most + 1);
     await outcomes.return();
   });
 
-  it("in bytes of the body, which has as escapes what a table has not", async () => {
+  it("if the limit counts bytes of a body that is longer than its record because of escapes", async () => {
     const arrivals: Arrival[] = [];
-    const url = await openSlowServer((arrival) => arrivals.push(arrival));
+    const url = await openManualServer((arrival) => arrivals.push(arrival));
     let read = 0;
     async function* records(): AsyncGenerator<TestItem> {
       for (let id = 1n; id <= 100n; id++) {
@@ -285,7 +286,7 @@ describe("reading goes no faster than creating", () => {
     await expect.poll(() => arrivals.length).toBeGreaterThan(3);
     await sleep(200);
     expect(read).toBeLessThanOrEqual(6);
-    // The outcomes come in the order of the records, in which the bodies need not have arrived.
+    // The bodies may arrive in another order than that of the records.
     const findFirst = () => arrivals.find(({ plant }) => plant.id === 1n);
     await expect.poll(findFirst).toBeDefined();
     success(findFirst()!.response);
@@ -294,19 +295,21 @@ describe("reading goes no faster than creating", () => {
   });
 });
 
-describe("a network that fails", () => {
+describe("a network with failures", () => {
   it.each<[what: string, drop: number, cut: number, delay: number]>([
-    ["drops what passes", 0.1, 0, 0],
-    ["cuts what passes in half", 0, 0.1, 0],
-    ["does all of it, and is slow", 0.05, 0.05, 0.3],
-  ])("and %s: each plant is there once, and told once", async (_what, drop, cut, delay) => {
+    ["drops data", 0.1, 0, 0],
+    ["cuts data in half", 0, 0.1, 0],
+    ["drops, cuts and delays data", 0.05, 0.05, 0.3],
+  ])("and %s leaves each plant with one outcome in the store", async (_what, drop, cut, delay) => {
     await using server = await startServer();
     const proxy = await openFlakyProxy(server.port, { drop, cut, delay }, 42);
-    const told = await tell(countedItems(1000), proxy.url, { retries: 100 });
+    const collected = await run(countedItems(1000), proxy.url, { retries: 100 });
     expect(proxy.broken()).toBeGreaterThan(10);
-    expect(told.error).toBeUndefined();
-    expect(linesOf(told)).toEqual(oneTo(1000));
-    expect(kindsOf(told).filter((kind) => kind !== "created" && kind !== "unchanged")).toEqual([]);
+    expect(collected.error).toBeUndefined();
+    expect(linesOf(collected)).toEqual(oneTo(1000));
+    expect(kindsOf(collected).filter((kind) => kind !== "created" && kind !== "unchanged")).toEqual(
+      [],
+    );
     const plants = await server.store.list({ limit: 2000 });
     expect(plants.map(({ id, name }) => [id, name])).toEqual(
       oneTo(1000).map((id) => [BigInt(id), `plant ${id}`]),
@@ -314,65 +317,68 @@ describe("a network that fails", () => {
   });
 
   it.each<[what: string, end: (response: ServerResponse, socket: Socket) => void]>([
-    ["with a header", (response) => response.setHeader("connection", "close")],
-    ["without a word", (response, socket) => response.on("finish", () => socket.destroy())],
-  ])("and a server that ends each connection after some answers, %s", async (_what, end) => {
-    const answers = new Map<Socket, number>();
+    ["with Connection: close", (response) => response.setHeader("connection", "close")],
+    [
+      "without an announcement",
+      (response, socket) => response.on("finish", () => socket.destroy()),
+    ],
+  ])("and a server that ends each connection after three responses %s", async (_what, end) => {
+    const counts = new Map<Socket, number>();
     const seen = new Set<bigint>();
-    const url = await openSlowServer(({ plant, socket, response }) => {
-      const count = (answers.get(socket) ?? 0) + 1;
-      answers.set(socket, count);
+    const url = await openManualServer(({ plant, socket, response }) => {
+      const count = (counts.get(socket) ?? 0) + 1;
+      counts.set(socket, count);
       if (count === 3) end(response, socket);
       if (count <= 3) success(response);
       seen.add(plant.id);
     });
-    const told = await tell(countedItems(300), url, { retries: 20 });
-    expect(told.error).toBeUndefined();
-    expect(linesOf(told)).toEqual(oneTo(300));
+    const collected = await run(countedItems(300), url, { retries: 20 });
+    expect(collected.error).toBeUndefined();
+    expect(linesOf(collected)).toEqual(oneTo(300));
     expect(seen.size).toBe(300);
-    expect(answers.size).toBeGreaterThan(10);
+    expect(counts.size).toBeGreaterThan(10);
   });
 
-  it("one that never answers a request costs no other its connection for ever", async () => {
-    const url = await openSlowServer(({ plant, response }) => {
+  it("and a server that never responds to one request affects no other request", async () => {
+    const url = await openManualServer(({ plant, response }) => {
       if (plant.id !== 3n) success(response);
     });
-    const told = await tell(countedItems(100), url, { retries: 2, timeoutMs: 300 });
-    expect(linesOf(told)).toEqual(oneTo(100));
-    expect(kindsOf(told)[2]).toBe("timeout");
-    expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(99);
+    const collected = await run(countedItems(100), url, { retries: 2, timeoutMs: 2000 });
+    expect(linesOf(collected)).toEqual(oneTo(100));
+    expect(kindsOf(collected)[2]).toBe("timeout");
+    expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(99);
   });
 });
 
-describe("a failure that passes", () => {
-  it("is repeated, on a connection that no other waits on", async () => {
-    const tries = new Map<bigint, number>();
-    const url = await openSlowServer(({ plant, response }) => {
-      const count = (tries.get(plant.id) ?? 0) + 1;
-      tries.set(plant.id, count);
-      if (count === 1 && plant.id % 10n === 0n) errorAnswer(50301)(response);
+describe("a transient failure", () => {
+  it("of a plant is retried", async () => {
+    const attempts = new Map<bigint, number>();
+    const url = await openManualServer(({ plant, response }) => {
+      const count = (attempts.get(plant.id) ?? 0) + 1;
+      attempts.set(plant.id, count);
+      if (count === 1 && plant.id % 10n === 0n) errorResponse(50301)(response);
       else success(response);
     });
-    const told = await tell(countedItems(100), url, { retries: 1 });
-    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
-    expect([...tries.values()].filter((count) => count === 2)).toHaveLength(10);
+    const collected = await run(countedItems(100), url, { retries: 1 });
+    expect(new Set(kindsOf(collected))).toEqual(new Set(["created"]));
+    expect([...attempts.values()].filter((count) => count === 2)).toHaveLength(10);
   });
 
-  it("that does not pass for one plant is told, and the others go on", async () => {
-    const url = await openSlowServer(({ plant, response }) => {
-      (plant.id === 5n ? errorAnswer(50700) : success)(response);
+  it("that remains for one plant is its outcome, and does not stop the others", async () => {
+    const url = await openManualServer(({ plant, response }) => {
+      (plant.id === 5n ? errorResponse(50700) : success)(response);
     });
-    // One at a time, so that others are answered while it is tried again.
+    // Other plants are created during the retry.
     async function* slowly(): AsyncGenerator<TestItem> {
       for await (const record of countedItems(40)) {
         yield record;
         await sleep(20);
       }
     }
-    const told = await tell(slowly(), url, { retries: 1 });
-    expect(told.error).toBeUndefined();
-    expect(kindsOf(told)[4]).toBe(50700);
-    expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(39);
+    const collected = await run(slowly(), url, { retries: 1 });
+    expect(collected.error).toBeUndefined();
+    expect(kindsOf(collected)[4]).toBe(50700);
+    expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(39);
   });
 });
 
@@ -380,102 +386,107 @@ describe("without retries", () => {
   it.each([1, 64])(
     "one transient failure does not stop the run, %i at a time",
     async (concurrency) => {
-      const url = await openSlowServer(({ plant, response }) => {
-        (plant.id === 5n ? errorAnswer(50301) : success)(response);
+      const url = await openManualServer(({ plant, response }) => {
+        (plant.id === 5n ? errorResponse(50301) : success)(response);
       });
-      const told = await tell(countedItems(20), url, { retries: 0, concurrency });
-      expect(told.error).toBeUndefined();
-      expect(kindsOf(told)[4]).toBe(50301);
-      expect(kindsOf(told).filter((kind) => kind === "created")).toHaveLength(19);
+      const collected = await run(countedItems(20), url, { retries: 0, concurrency });
+      expect(collected.error).toBeUndefined();
+      expect(kindsOf(collected)[4]).toBe(50301);
+      expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(19);
     },
   );
 
   it("a store that stays unavailable stops the run after three failures", async () => {
-    const url = await openSlowServer(({ response }) => errorAnswer(50301)(response));
-    const told = await tell(countedItems(1000), url, { retries: 0, concurrency: 1 });
-    expect(kindsOf(told)).toEqual([50301, 50301]);
-    expect(told.unknown[0]).toBe(3);
-    expect(told.error).toBeInstanceOf(StoppedError);
+    const url = await openManualServer(({ response }) => errorResponse(50301)(response));
+    const collected = await run(countedItems(1000), url, { retries: 0, concurrency: 1 });
+    expect(kindsOf(collected)).toEqual([50301, 50301]);
+    expect(collected.unknown[0]).toBe(3);
+    expect(collected.error).toBeInstanceOf(StoppedError);
   });
 });
 
-describe("it ends early", () => {
-  it("when the token is refused: nothing more is sent", async () => {
+describe("the run ends early", () => {
+  it("if the token is rejected, and sends nothing more", async () => {
     await using server = await startServer();
-    const told = await tell(countedItems(100_000), server.url, { token: "wrong" });
-    expect(told.outcomes).toEqual([]);
-    expect(told.unknown[0]).toBe(1);
-    expect(told.unknown.length).toBeLessThan(1000);
-    expect(told.error).toBeInstanceOf(StoppedError);
-    expect(told.error).toMatchObject({ cause: { ok: false, error: { error: 40102 } } });
+    const collected = await run(countedItems(100_000), server.url, { token: "wrong" });
+    expect(collected.outcomes).toEqual([]);
+    expect(collected.unknown[0]).toBe(1);
+    expect(collected.unknown.length).toBeLessThan(1000);
+    expect(collected.error).toBeInstanceOf(StoppedError);
+    expect(collected.error).toMatchObject({ cause: { ok: false, error: { error: 40102 } } });
   });
 
-  it("when the token is revoked on the way: every plant has a result, or is known to be without one", async () => {
+  it("if the token is revoked during the run, and every plant has a result or is reported without one", async () => {
     let count = 0;
-    const url = await openSlowServer(({ response }) => {
+    const url = await openManualServer(({ response }) => {
       count++;
-      (count > 500 ? errorAnswer(40102) : success)(response);
+      (count > 500 ? errorResponse(40102) : success)(response);
     });
-    const told = await tell(countedItems(100_000), url);
-    expect(told.error).toBeInstanceOf(StoppedError);
-    expect(told.outcomes.length).toBeGreaterThanOrEqual(400);
-    expect(told.outcomes.length).toBeLessThanOrEqual(500);
-    expect(new Set(kindsOf(told))).toEqual(new Set(["created"]));
-    const lines = [...linesOf(told), ...told.unknown].toSorted((one, other) => one - other);
+    const collected = await run(countedItems(100_000), url);
+    expect(collected.error).toBeInstanceOf(StoppedError);
+    expect(collected.outcomes.length).toBeGreaterThanOrEqual(400);
+    expect(collected.outcomes.length).toBeLessThanOrEqual(500);
+    expect(new Set(kindsOf(collected))).toEqual(new Set(["created"]));
+    const lines = [...linesOf(collected), ...collected.unknown].toSorted(
+      (one, other) => one - other,
+    );
     expect(lines).toEqual(oneTo(lines.length));
     expect(count).toBeLessThan(1000);
   });
 
-  it("when something else answers", async () => {
-    const url = await openSlowServer(({ response }) => json(404, "{}")(response));
-    const told = await tell(countedItems(1000), url, { retries: 5 });
-    expect(told).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
-    expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
+  it("if another kind of server responds", async () => {
+    const url = await openManualServer(({ response }) => json(404, "{}")(response));
+    const collected = await run(countedItems(1000), url, { retries: 5 });
+    expect(collected).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
+    expect((collected.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
   });
 
-  it("when what answers is not HTTP", async () => {
+  it("if the response is not HTTP", async () => {
     const url = await openRawServer((socket) =>
       socket.once("data", () => socket.write("SSH-2.0\r\n")),
     );
-    const told = await tell(countedItems(1000), url, { retries: 5 });
-    expect((told.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
+    const collected = await run(countedItems(1000), url, { retries: 5 });
+    expect((collected.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
   });
 
-  it("when the store is not there, after as many attempts as allowed", async () => {
+  it("if no server listens, after as many attempts as allowed", async () => {
     const url = await findClosedUrl();
-    const told = await tell(countedItems(1000), url, { retries: 2 });
-    expect(told.outcomes).toEqual([]);
-    expect(told.error).toMatchObject({
+    const collected = await run(countedItems(1000), url, { retries: 2 });
+    expect(collected.outcomes).toEqual([]);
+    expect(collected.error).toMatchObject({
       name: "StoppedError",
       cause: { name: "UnavailableError", reason: "refused", attempts: 3 },
     });
-    expect(told.unknown[0]).toBe(1);
+    expect(collected.unknown[0]).toBe(1);
   });
 
-  it.each([50300, 50301, 50700])("when the store answers all of them with %i", async (error) => {
-    const url = await openSlowServer(({ response }) => errorAnswer(error)(response));
-    const told = await tell(countedItems(1000), url, { retries: 1 });
-    expect(told).toMatchObject({
-      outcomes: [],
-      error: { name: "StoppedError", cause: { attempts: 2 } },
-    });
-  });
+  it.each([50300, 50301, 50700])(
+    "if the store responds to all plants with error %i",
+    async (error) => {
+      const url = await openManualServer(({ response }) => errorResponse(error)(response));
+      const collected = await run(countedItems(1000), url, { retries: 1 });
+      expect(collected).toMatchObject({
+        outcomes: [],
+        error: { name: "StoppedError", cause: { attempts: 2 } },
+      });
+    },
+  );
 
-  it("when reading fails, after what was read before is told", async () => {
+  it("if reading fails, after the outcomes of all earlier records", async () => {
     await using server = await startServer();
     const broken = new Error("the disk is gone");
     async function* records(): AsyncGenerator<TestItem> {
       yield* countedItems(10);
       throw broken;
     }
-    const told = await tell(records(), server.url);
-    expect(linesOf(told)).toEqual(oneTo(10));
-    expect(told.error).toBe(broken);
+    const collected = await run(records(), server.url);
+    expect(linesOf(collected)).toEqual(oneTo(10));
+    expect(collected.error).toBe(broken);
   });
 
-  it("when it is left: requests under way are cut off", async () => {
+  it("if the caller stops, and ends the requests in flight", async () => {
     const closed: Promise<unknown>[] = [];
-    const url = await openSlowServer(({ plant, socket, response }) => {
+    const url = await openManualServer(({ plant, socket, response }) => {
       if (plant.id === 1n) success(response);
       else closed.push(once(socket, "close"));
     });
@@ -494,53 +505,55 @@ describe("fail-fast", () => {
   it("with a concurrency of 1 sends nothing after the first plant that is not created", async () => {
     await using server = await startServer();
     const texts = [toText(1), invalid, ...oneTo(100).map(toText)];
-    const told = await tell(itemsOf(texts), server.url, { isFailFast: true, concurrency: 1 });
-    expect(kindsOf(told)).toEqual(["created", 42204]);
-    expect(told.unknown[0]).toBe(3);
+    const collected = await run(itemsOf(texts), server.url, { isFailFast: true, concurrency: 1 });
+    expect(kindsOf(collected)).toEqual(["created", 42204]);
+    expect(collected.unknown[0]).toBe(3);
     expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
 
-  it("lets plants in flight end, sends earlier ones with the same id, and no later one", async () => {
+  it("lets plants in flight end, and sends earlier plants with the same id but no later plant", async () => {
     const arrivals: Arrival[] = [];
-    const url = await openSlowServer((arrival) => void arrivals.push(arrival));
+    const url = await openManualServer((arrival) => void arrivals.push(arrival));
     // Large plants have separate connections, on which responses can come in any order.
     const name = "x".repeat(65_536);
     const ids = [1, 2, 1, 4, 2, ...oneTo(50).map((id) => id + 10)];
     const texts = ids.map((id) => `{"id":${id},"name":"${name}"}`);
-    const outcomes = tell(itemsOf(texts), url, { isFailFast: true, concurrency: 5 });
+    let stopReading = (): void => {};
+    const hasStopped = new Promise<void>((resolve) => (stopReading = resolve));
+    const outcomes = run(itemsOf(texts), url, { isFailFast: true, concurrency: 5, stopReading });
     await expect.poll(() => arrivals.length).toBe(3);
-    const respond = (id: bigint, answer: (response: ServerResponse) => void): void => {
-      for (const { plant, response } of arrivals) if (plant.id === id) answer(response);
+    const respond = (id: bigint, send: (response: ServerResponse) => void): void => {
+      for (const { plant, response } of arrivals) if (plant.id === id) send(response);
     };
-    respond(4n, errorAnswer(40900));
-    await sleep(100);
+    respond(4n, errorResponse(40900));
+    await hasStopped;
     respond(2n, success);
     respond(1n, success);
     await expect.poll(() => arrivals.length).toBe(4);
     success(arrivals[3]!.response);
-    const told = await outcomes;
-    expect(linesOf(told)).toEqual([1, 2, 3, 4]);
-    expect(kindsOf(told)[3]).toBe(40900);
-    expect(told.unknown[0]).toBe(5);
+    const collected = await outcomes;
+    expect(linesOf(collected)).toEqual([1, 2, 3, 4]);
+    expect(kindsOf(collected)[3]).toBe(40900);
+    expect(collected.unknown[0]).toBe(5);
     const arrived = arrivals.map(({ plant }) => Number(plant.id));
     expect(arrived.toSorted((one, other) => one - other)).toEqual([1, 1, 2, 4]);
   });
 });
 
 describe("the last call", () => {
-  it("lets requests in flight end; a plant that waits for a retry has no result", async () => {
+  it("lets requests in flight end, and leaves a plant that waits for a retry without a result", async () => {
     const lastCall = new AbortController();
     const held: ServerResponse[] = [];
-    const url = await openSlowServer(({ plant, response }) => {
-      if (plant.id === 1n) errorAnswer(50301)(response);
+    const url = await openManualServer(({ plant, response }) => {
+      if (plant.id === 1n) errorResponse(50301)(response);
       else held.push(response);
       if (held.length < 4) return;
       lastCall.abort();
       for (const each of held.splice(0)) success(each);
     });
-    const told = await tell(countedItems(5), url, { retries: 50, lastCall: lastCall.signal });
-    expect(told.error).toBeUndefined();
-    expect(told.unknown).toEqual([1]);
-    expect(kindsOf(told)).toEqual(["created", "created", "created", "created"]);
+    const collected = await run(countedItems(5), url, { retries: 50, lastCall: lastCall.signal });
+    expect(collected.error).toBeUndefined();
+    expect(collected.unknown).toEqual([1]);
+    expect(kindsOf(collected)).toEqual(["created", "created", "created", "created"]);
   });
 });

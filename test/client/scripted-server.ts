@@ -1,34 +1,35 @@
-/** Servers that answer as a test says: over HTTP, or with any bytes at all. */
+/** Servers that respond as a test says: with HTTP responses, or with any bytes. */
 import { once } from "node:events";
 import {
   createServer as createHttpServer,
   type IncomingHttpHeaders,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A request, as it arrived. */
-interface SeenRequest {
+interface ReceivedRequest {
   readonly method: string | undefined;
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** What to do with a request. */
-export type Answer = (response: ServerResponse) => void;
+/** Sends the response to a request. */
+export type Responder = (response: ServerResponse) => void;
 
-/** A server under way; it is closed when the test has ended. */
+/** A running server. It closes when the test ends. */
 export interface ScriptedServer {
   readonly url: string;
-  /** Of a server over HTTP; those whose body has arrived. */
-  readonly requests: readonly SeenRequest[];
+  /** Requests whose body has arrived. */
+  readonly requests: readonly ReceivedRequest[];
 }
 
-/** Answers each request with the next of the answers, and all further ones with the last. */
-export async function openScriptedServer(...answers: readonly Answer[]): Promise<ScriptedServer> {
-  const requests: SeenRequest[] = [];
+/** Starts a server. Each request gets the next responder; all further requests get the last one. */
+export async function openScriptedServer(
+  ...responders: readonly Responder[]
+): Promise<ScriptedServer> {
+  const requests: ReceivedRequest[] = [];
   const server = createHttpServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -36,48 +37,55 @@ export async function openScriptedServer(...answers: readonly Answer[]): Promise
       const body = Buffer.concat(chunks).toString();
       const { method, url: path, headers } = request;
       requests.push({ method, path, headers, body });
-      answers[Math.min(requests.length, answers.length) - 1]?.(response);
+      responders[Math.min(requests.length, responders.length) - 1]?.(response);
     });
   });
-  return { url: await listen(server), requests };
+  return { url: toUrl(await listen(server)), requests };
 }
 
-/** Hands over each connection, with nothing read and nothing written. */
+/** Starts a TCP server whose connections the caller handles. @returns its URL */
 export async function openRawServer(onConnection: (socket: Socket) => void): Promise<string> {
-  return listen(createServer(onConnection));
+  return toUrl(await listen(createServer(onConnection)));
 }
 
-/** An address at which nothing listens. */
+/** Reserves a port without a listener: the port of a connection, which no server can get until `release`. */
+export async function reservePort(): Promise<{ url: string; release(): void }> {
+  const server = await listen(createServer());
+  const socket = connect(server.port, server.address);
+  await once(socket, "connect");
+  return { url: toUrl(socket.address() as AddressInfo), release: () => socket.resetAndDestroy() };
+}
+
+/** Returns a URL at which no server listens during the test. */
 export async function findClosedUrl(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = toUrl(server);
-  server.close();
-  await once(server, "close");
-  return url;
+  return (await reservePort()).url;
 }
 
-/** An answer of JSON. */
+/** Creates a responder that sends JSON. */
 export function json(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): Responder {
   return (response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
   };
 }
 
-/** An Error, as a plant store answers. */
-export function errorAnswer(error: number, headers: Readonly<Record<string, string>> = {}): Answer {
+/** Creates a responder that sends an Error with the status 400. */
+export function errorResponse(
+  error: number,
+  headers: Readonly<Record<string, string>> = {},
+): Responder {
   return json(400, JSON.stringify({ error, message: `message of ${error}` }), headers);
 }
 
-async function listen(server: Server): Promise<string> {
+async function listen(server: Server): Promise<AddressInfo> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    socket.on("error", () => {}); // Clients that give up are part of the tests.
+    // Clients may reset their connections.
+    socket.on("error", () => undefined);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -86,10 +94,7 @@ async function listen(server: Server): Promise<string> {
     server.close();
     await once(server, "close");
   });
-  return toUrl(server);
+  return server.address() as AddressInfo;
 }
 
-function toUrl(server: Server): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
-}
+const toUrl = ({ port }: AddressInfo): string => `http://127.0.0.1:${port}`;

@@ -1,4 +1,4 @@
-/** What Node says of a host with several addresses, of which none can be reached. */
+/** The errors of Node for a host with several addresses, if none of them can be reached. */
 import { once } from "node:events";
 import { connect, type LookupFunction } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -22,8 +22,8 @@ async function failToConnect(...addresses: readonly string[]): Promise<unknown> 
 }
 
 describe("a host with several addresses", () => {
-  it("refuses when one of them does, whatever the first one says", async () => {
-    // The first is for documentation (RFC 3849), and leads nowhere.
+  it("refused the connection if one address refused it, whatever error the first one has", async () => {
+    // The first address is for documentation (RFC 3849): no host has it.
     const error = await failToConnect("2001:db8::1", "127.0.0.1");
     expect(error).toBeInstanceOf(AggregateError);
     expect(toClientError(error, { url })).toMatchObject({
@@ -33,7 +33,7 @@ describe("a host with several addresses", () => {
     });
   });
 
-  it("says what the last one says when none refuses", () => {
+  it("has the error of the last address if no address refused the connection", () => {
     const causes = ["ENETUNREACH", "EHOSTUNREACH"].map((code) =>
       Object.assign(new Error(`connect ${code}`), { code }),
     );

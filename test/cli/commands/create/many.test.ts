@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  errorAnswer,
+  errorResponse,
   findClosedUrl,
   json,
   openRawServer,
@@ -593,7 +593,7 @@ describe("it ends early", () => {
     async function endAfterFailure(...args: readonly string[]) {
       const scripted = await openScriptedServer((response) => {
         const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
-        (isAway ? errorAnswer(50_301) : json(200, '{"name":"a"}'))(response);
+        (isAway ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
       });
       const stdin = new PassThrough();
       const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
@@ -641,7 +641,7 @@ describe("it ends early", () => {
   });
 
   it("Ctrl-C while the store is away: no record is reported, and the first one is sent again", async () => {
-    const { url } = await openScriptedServer(errorAnswer(50_301));
+    const { url } = await openScriptedServer(errorResponse(50_301));
     const lines = Array.from({ length: 100 }, (_, id) => line(id)).join("");
     const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
     const run = startCli(["create", "-"], { stdin: lines, env, terminals: { stderr: true } });
@@ -705,7 +705,7 @@ describe("a person at a terminal", () => {
 
   it("is told while the store is away, and sees no time left once all is read", async () => {
     const path = await writeInput("plants.json", `${a}\n${b}\n`);
-    const { url } = await openScriptedServer(errorAnswer(50_301));
+    const { url } = await openScriptedServer(errorResponse(50_301));
     const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
     const run = startCli(["create", path], { terminals, env });
     await run.saw(`${url} is unavailable (error 50301), retrying: 0 %, 0 records, 0/s`);
