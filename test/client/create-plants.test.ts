@@ -304,7 +304,7 @@ describe("a network with failures", () => {
     await using server = await startServer();
     const proxy = await openFlakyProxy(server.port, { drop, cut, delay }, 42);
     const collected = await run(countedItems(1000), proxy.url, { retries: 100 });
-    expect(proxy.broken()).toBeGreaterThan(10);
+    expect(proxy.broken()).toBeGreaterThan(0);
     expect(collected.error).toBeUndefined();
     expect(linesOf(collected)).toEqual(oneTo(1000));
     expect(kindsOf(collected).filter((kind) => kind !== "created" && kind !== "unchanged")).toEqual(
