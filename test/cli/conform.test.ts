@@ -1,9 +1,10 @@
-/** `plantstore conform`: what it prints, asks and returns. */
+/** The output, the questions and the exit codes of `plantstore conform`. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rules } from "../../src/conformance/rules.ts";
+import { openRawServer } from "../client/scripted-server.ts";
+import { parseConformLines } from "../helpers/conform-lines.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { allTerminals, runCli, startCli } from "../helpers/run-cli.ts";
-import { startRawServer } from "../helpers/raw-server.ts";
 
 const env = { PLANTSTORE_TOKEN: testToken };
 let server: TestServer;
@@ -12,22 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-interface Line {
-  readonly rule: string;
-  readonly group: string;
-  readonly result: string;
-  readonly problem?: string;
-  readonly connections?: readonly { readonly sent?: string; readonly received?: string }[];
-}
-
-const toLines = (stdout: string): readonly Line[] =>
-  stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Line);
-
-describe("against a plant store", () => {
-  it("prints a passing table, names the plants beforehand, and exits with 0", async () => {
+describe("plantstore conform with a plant store", () => {
+  it("names the plants before it writes them, prints a table of passed rules, and exits with 0", async () => {
     const { exitCode, stdout, stderr } = await runCli(["conform", "--url", server.url, "--yes"], {
       env,
     });
@@ -42,10 +29,10 @@ describe("against a plant store", () => {
     expect(stdout).toMatch(/\nThe given contract: (\d+) of \1 rules pass\n/);
   });
 
-  it("prints one line of JSON for each rule with --json, and bytes without the token with --verbose", async () => {
+  it("prints a line of JSON for each rule with --json, and bytes without the token with --verbose", async () => {
     const args = ["conform", "--url", server.url, "--yes", "--json", "--verbose"];
     const { stdout } = await runCli(args, { env });
-    const lines = toLines(stdout);
+    const lines = parseConformLines(stdout);
     expect(lines.filter(({ result }) => result === "pass")).toHaveLength(rules.length);
     const [first] = lines;
     expect(first?.connections?.[0]?.sent).toMatch(
@@ -55,7 +42,7 @@ describe("against a plant store", () => {
     expect(stdout).not.toContain(testToken);
   });
 
-  it("writes no other plants than it names", async () => {
+  it("writes only the plants that it names", async () => {
     const firstId = 777_000_000_000_000n;
     const args = ["conform", "--url", server.url, "--yes", "--first-id", String(firstId)];
     const { exitCode, stderr } = await runCli(args, { env });
@@ -65,7 +52,7 @@ describe("against a plant store", () => {
     expect(await server.store.get(firstId)).toMatchObject({ name: "fern" });
   });
 
-  it("finds out that a server runs with the status mode http", async () => {
+  it("detects a server with the status mode http", async () => {
     await using other = await startServer({ statusMode: "http" });
     const { exitCode, stdout } = await runCli(["conform", "--url", other.url, "--yes"], { env });
     expect(stdout).toMatch(/^http.*, status mode http\n/);
@@ -80,7 +67,7 @@ describe("against a plant store", () => {
     expect(exitCode).toBe(8);
   });
 
-  it("asks on a terminal, and writes nothing without a yes", async () => {
+  it("asks for confirmation on a terminal, and writes nothing without a yes", async () => {
     const args = ["conform", "--url", server.url, "--first-id", "555000000000000"];
     const { exitCode, stderr, stdout } = await runCli(args, {
       env,
@@ -111,7 +98,7 @@ describe("against a plant store", () => {
     expect(stderr).toMatch(/^error: --first-id must be an integer from 100000000000000 to /);
   });
 
-  it("exits with 4 without a token, and for a rejected one", async () => {
+  it("exits with 4 without a token, and for a rejected token", async () => {
     const args = ["conform", "--url", server.url, "--yes"];
     expect(await runCli(args)).toMatchObject({ exitCode: 4, stdout: "" });
     const rejected = await runCli(args, { env: { PLANTSTORE_TOKEN: "wrong" } });
@@ -124,7 +111,7 @@ describe("against a plant store", () => {
   it("does not print a token that the server repeats in its rejection", async () => {
     const PLANTSTORE_TOKEN = "a-token-of-another-service";
     const body = JSON.stringify({ error: 40102, message: `unknown: ${PLANTSTORE_TOKEN}` });
-    const url = await startRawServer((socket) => {
+    const url = await openRawServer((socket) => {
       const head = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
       socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\n\r\n${body}`);
     });
@@ -136,9 +123,8 @@ describe("against a plant store", () => {
   });
 
   it("stops with 130 on Ctrl-C", async () => {
-    const url = await startRawServer(() => undefined);
+    const url = await openRawServer(() => run.signal("SIGINT"));
     const run = startCli(["conform", "--url", url, "--yes", "--status-mode", "contract"], { env });
-    await expect.poll(() => run.signal("SIGINT")).toBe(true);
     expect(await run.finished).toMatchObject({ exitCode: 130, stdout: "" });
   });
 });

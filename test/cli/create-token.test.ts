@@ -4,7 +4,11 @@ import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
-import { errorResponse, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
+import {
+  errorResponse,
+  openScriptedServer,
+  type ScriptedServer,
+} from "../client/scripted-server.ts";
 import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

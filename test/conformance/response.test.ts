@@ -1,6 +1,9 @@
-/** The parser of responses: what it accepts, and how long hostile bytes take. */
+/** The parser of responses: what it accepts, and its time for hostile bytes. */
 import { expect, it } from "vitest";
 import { readResponses } from "../../src/conformance/response.ts";
+
+/** Linear time is milliseconds, even on a loaded machine; cubic time is hours. */
+const maxTimeMs = 10_000;
 
 function read(head: string) {
   const bytes = Buffer.from(`HTTP/1.1 204 No Content\r\n${head}\r\n\r\n`, "latin1");
@@ -8,19 +11,19 @@ function read(head: string) {
 }
 
 it.each([
-  ["spaces before a line feed", `a:${" ".repeat(3000)}\n`],
-  ["spaces within a value that ends with a carriage return", `a: x${" ".repeat(3000)}x \r`],
-])("rejects a header line with %s in less than a second", (_, line) => {
+  ["spaces before a line feed", `a:${" ".repeat(20_000)}\n`],
+  ["spaces within a value that ends with a carriage return", `a: x${" ".repeat(20_000)}x \r`],
+])("rejects a header line with %s in linear time", (_, line) => {
   const startedAtMs = performance.now();
   expect(read(line).problem).toBe("a response has a malformed header line");
-  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+  expect(performance.now() - startedAtMs).toBeLessThan(maxTimeMs);
 });
 
-it("reads a header line with many spaces in less than a second", () => {
+it("reads a header line with many spaces in linear time", () => {
   const value = `x${" ".repeat(60_000)}x`;
   const startedAtMs = performance.now();
   expect(read(`A: \t${value} \t`).responses[0]?.headers.get("a")).toEqual([value]);
-  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+  expect(performance.now() - startedAtMs).toBeLessThan(maxTimeMs);
 });
 
 it.each(["\0", "\u0001", "\n", "\v", "\u007f"])("rejects the character %j in a value", (each) => {

@@ -6,7 +6,7 @@ import { statusModes } from "../../src/core/errors.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 
 describe.each(statusModes)("with the status mode %s", (statusMode) => {
-  it("plantstore keeps all rules", async () => {
+  it("plantstore keeps all rules", { timeout: 60_000 }, async () => {
     await using server = await startServer({ basePath: "/v1", statusMode });
     const results = await runRules(rules, {
       url: server.url,
@@ -22,7 +22,7 @@ describe.each(statusModes)("with the status mode %s", (statusMode) => {
   });
 });
 
-it("each rule has its own name", () => {
+it("each rule has a unique name", () => {
   const names = rules.map(({ group, name }) => `${group}: ${name}`);
   expect(names).toEqual([...new Set(names)]);
 });

@@ -15,7 +15,7 @@ const common = {
   firstId: 100_000_000_000_000n,
 } as const satisfies Partial<RunOptions>;
 
-/** What a wrong server sends on each connection, one after the other. */
+/** Responses that a wrong server sends on a connection. */
 interface Script {
   readonly responses: readonly Response[];
   readonly isEnding: boolean;
@@ -43,7 +43,11 @@ function toBytes({ status, headers, body }: Response): Buffer {
 }
 
 /** Runs a rule against a server that follows scripts. */
-async function runAgainst(rule: Rule, scripts: readonly Script[]): Promise<RuleResult> {
+async function runAgainst(
+  rule: Rule,
+  scripts: readonly Script[],
+  timeoutMs = 20_000,
+): Promise<RuleResult> {
   const sockets = new Set<Socket>();
   let count = 0;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -61,7 +65,7 @@ async function runAgainst(rule: Rule, scripts: readonly Script[]): Promise<RuleR
   await once(server, "listening");
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const [result] = await runRules([rule], { ...common, url, timeoutMs: 1000 });
+    const [result] = await runRules([rule], { ...common, url, timeoutMs });
     return result as RuleResult;
   } finally {
     for (const socket of sockets) socket.destroy();
@@ -85,7 +89,7 @@ function toOpposite(response: Response, expected: ExpectedResponse): Response {
     : withBody(response, 200, { name: "wrong" });
 }
 
-/** Changes the last response of the last connection, which is the one that a rule is about. */
+/** Changes the last response of the last connection, which a rule is about. */
 function changeLast(
   rule: Rule,
   change: (response: Response, expected: ExpectedResponse) => readonly Response[],
@@ -113,7 +117,7 @@ function listDetails(rule: Rule): readonly (readonly [what: string, scripts: rea
           ),
         }));
       const names = Object.entries(headers)
-        // A body without its length has another end, which is a rule of its own.
+        // A separate rule checks the end of a body without a length.
         .filter(([name]) => name !== "Content-Length" && name !== "Transfer-Encoding")
         .map(([name, pattern]) => {
           const changed = replace((response) => {
@@ -145,7 +149,7 @@ describe("a server that repeats the responses of plantstore passes", () => {
   });
 });
 
-describe("fails for a server that accepts instead of rejects, or rejects instead of accepts:", () => {
+describe("a server that accepts instead of rejects, or rejects instead of accepts, fails", () => {
   it.concurrent.each(ordinary)("%s", async (_name, rule) => {
     const { problem } = await runAgainst(
       rule,
@@ -155,7 +159,7 @@ describe("fails for a server that accepts instead of rejects, or rejects instead
   });
 });
 
-describe("fails for a server that does not respond to the last request:", () => {
+describe("a server that does not respond to the last request fails", () => {
   it.concurrent.each(ordinary)("%s", async (_name, rule) => {
     const scripts = changeLast(rule, () => []);
     const ended = scripts.map((script) => ({ ...script, isEnding: true }));
@@ -164,7 +168,7 @@ describe("fails for a server that does not respond to the last request:", () => 
   });
 });
 
-describe("fails for a server that sends one response too many:", () => {
+describe("a server that sends one response too many fails", () => {
   it.concurrent.each(ordinary)("%s", async (_name, rule) => {
     const { problem } = await runAgainst(
       rule,
@@ -174,19 +178,21 @@ describe("fails for a server that sends one response too many:", () => {
   });
 });
 
-describe("fails for a server that keeps the connection:", () => {
+describe("a server that keeps the connection fails", () => {
   const ending = ordinary.filter(([, { exchanges }]) => exchanges.at(-1)?.thenEnds);
   it.concurrent.each(ending)("%s", async (_name, rule) => {
     const scripts = recorded.get(rule) ?? [];
     const { problem } = await runAgainst(
       rule,
       scripts.map((script) => ({ ...script, isEnding: false })),
+      // The rule waits for this time.
+      3000,
     );
     expect(problem).toContain("the server did not end the connection");
   });
 });
 
-describe("fails for a server that changes a detail that it checks:", () => {
+describe("a server that changes a checked detail fails", () => {
   const detailed = ordinary.filter(([, { exchanges }]) =>
     exchanges.some(({ receive }) =>
       [receive].flat().some((each) => each.headers ?? each.contains ?? each.containsNot),
@@ -202,7 +208,7 @@ describe("fails for a server that changes a detail that it checks:", () => {
   });
 });
 
-it("the race fails for a server that accepts every plant", async () => {
+it("a server that accepts every plant fails the race", async () => {
   const [[, rule] = []] = cases.filter(([, { isRace }]) => isRace);
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -216,7 +222,7 @@ it("the race fails for a server that accepts every plant", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const [result] = await runRules([rule as Rule], { ...common, url, timeoutMs: 1000 });
+  const [result] = await runRules([rule as Rule], { ...common, url, timeoutMs: 20_000 });
   expect(result?.problem).toBe("expected status 200 on one connection, but on 6");
   server.close();
 });
