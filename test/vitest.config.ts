@@ -70,8 +70,8 @@ export default defineConfig({
         exclude: [...slowTests, ...aloneTests],
         crashRounds: 1,
       }),
-      toProject("slow", [...slowTests, "test/e2e/crash.test.ts"]),
-      toProject("alone", aloneTests, { isAlone: true }),
+      toProject("slow", [...slowTests, "test/e2e/crash.test.ts"], { isSlow: true }),
+      toProject("alone", aloneTests, { isSlow: true, isAlone: true }),
       toProject("node:http", ["test/server/**/*.test.ts", "test/conformance/rules.test.ts"], {
         fastLane: false,
       }),
@@ -96,6 +96,7 @@ function toProject(
     fastLane = true,
     tls = false,
     fetch = false,
+    isSlow = false,
     isAlone = false,
   } = {},
 ) {
@@ -104,6 +105,8 @@ function toProject(
   const provide = { transport: { fastLane, tls, fetch }, crashRounds };
   // Without exclude, those of the command line count.
   const alone = isAlone && { maxWorkers: 1, sequence: { groupOrder: 1 } };
-  const test = { name, include, env, provide, ...(exclude.length > 0 && { exclude }), ...alone };
+  const limits = isSlow && { testTimeout: 120_000, hookTimeout: 120_000 };
+  const excluded = exclude.length > 0 && { exclude };
+  const test = { name, include, env, provide, ...excluded, ...alone, ...limits };
   return { extends: true as const, test };
 }

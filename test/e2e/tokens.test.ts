@@ -1,6 +1,6 @@
-/** A running server follows what its owner does to the tokens of its store, whichever database that is. */
+/** A running server uses the tokens that its operator issues, rotates, revokes and prunes, with each database. */
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+
 import { describe, expect, it } from "vitest";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const postgres = usePostgres();
 
-/** A server on a store, and the command beside it. */
+/** Starts a server. @returns functions that run commands with its store */
 async function startServer(store: string) {
   const home = await createTemporaryDirectory();
   const running = startBinary(["serve", "--port", "0"], { home, env: { PLANTSTORE_STORE: store } });
@@ -24,21 +24,18 @@ describe.each<[string, () => Promise<string>]>([
   ["SQLite", async () => `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`],
   ["PostgreSQL", () => createStoreUrl(postgres.url)],
 ])("a server on %s", (_engine, toStore) => {
-  it("takes a token within a second after it is issued, and refuses it after it is revoked", async () => {
+  it("accepts a token after it is issued, and rejects it after it is revoked", async () => {
     const { running, run, create } = await startServer(await toStore());
-    // It has read its tokens just now.
     await run(["create", "--id", "1", "--name", "fern"]);
     const issued = await run(["token", "issue", "--name", "ci"]);
-    await sleep(1000);
-    expect(await create(issued.stdout)).toMatchObject({ code: 0, stdout: '{"name":"fern"}\n' });
+    const created = { code: 0, stdout: '{"name":"fern"}\n' };
+    await expect.poll(() => create(issued.stdout)).toMatchObject(created);
 
     expect(await run(["token", "revoke", "ci"])).toMatchObject({ code: 0 });
-    await sleep(1000);
-    const refused = await create(issued.stdout);
-    expect(refused).toMatchObject({ code: 4 });
-    expect(refused.stdout).toContain('"error":40102');
+    const rejected = { code: 4, stdout: expect.stringContaining('"error":40102') as string };
+    await expect.poll(() => create(issued.stdout)).toMatchObject(rejected);
 
-    // The uses that were not noted yet are noted when it stops.
+    // A server stores the last uses of its tokens when it stops.
     running.child.kill("SIGTERM");
     await running.finished;
     const { stdout } = await run(["token", "list"]);
@@ -54,19 +51,19 @@ describe.each<[string, () => Promise<string>]>([
     const { run, create } = await startServer(await toStore());
     const first = await run(["token", "issue", "--name", "ci"]);
     const second = await run(["token", "rotate", "ci"]);
-    await sleep(1000);
+    await expect.poll(() => create(second.stdout)).toMatchObject({ code: 0 });
     expect(await create(first.stdout)).toMatchObject({ code: 0 });
-    expect(await create(second.stdout)).toMatchObject({ code: 0 });
 
     const third = await run(["token", "rotate", "ci", "--overlap", "0"]);
-    await sleep(1000);
-    expect(await create(third.stdout)).toMatchObject({ code: 0 });
+    await expect.poll(() => create(third.stdout)).toMatchObject({ code: 0 });
     for (const old of [first, second]) {
       expect((await create(old.stdout)).stdout).toContain('"error":40102');
     }
     const pruned = await run(["token", "prune"]);
     expect(pruned.stdout.trimEnd().split("\n")).toHaveLength(2);
-    await sleep(1000);
+    // Once the server accepts a newer token, it has also read that the first one is pruned.
+    const fourth = await run(["token", "issue", "--name", "later"]);
+    await expect.poll(() => create(fourth.stdout)).toMatchObject({ code: 0 });
     expect((await create(first.stdout)).stdout).toContain('"error":40102');
   });
 });
