@@ -1,4 +1,4 @@
-/** The first steps of the README, and what a newcomer tries next, with the built command. */
+/** The first steps of the README and of a new user, with the built command. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -34,7 +34,7 @@ function create(args: readonly string[], stdin?: string) {
 }
 
 describe("create", () => {
-  it("prints the plant, prints it again for the same one, and the Error for another one", async () => {
+  it("prints the plant, prints it again for the same plant, and prints the Error for a different one", async () => {
     const fern = ["--id", "9223372036854775807", "--name", "fern"];
     const plant = { code: 0, stdout: '{"name":"fern"}\n', stderr: "" };
     expect(await create(fern)).toEqual(plant);
@@ -46,13 +46,13 @@ describe("create", () => {
     expect(other.stderr).toMatch(/^[^\n]*40900[^\n]*\n$/);
   });
 
-  it("prints what was piped in exactly, less the id", async () => {
+  it("prints a piped plant exactly, without its id", async () => {
     const sent = '{"id":2,"name":"mönstera\\u0000","tag":""}';
     const { code, stdout } = await create(["-"], `${sent}\n`);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"name":"mönstera\\u0000","tag":""}\n' });
   });
 
-  it("leaves rows that SQLite shows, with every digit and character", async () => {
+  it("stores rows that SQLite reads with every digit and character", async () => {
     await create(["--id", "-9223372036854775808", "--name", "fern", "--tag", "pot"]);
     await create([], '{"id":9007199254740993,"name":"a\\u0000b"}');
     const { DatabaseSync } = await loadSqlite();
@@ -70,7 +70,7 @@ describe("create", () => {
   });
 });
 
-it("any HTTP client with the token gets the same answers", async () => {
+it("any HTTP client with the token gets the same responses", async () => {
   const token = await readOnlyToken();
   const post = (body: string): Promise<Response> =>
     fetch(`${url}/plants`, {
@@ -80,12 +80,12 @@ it("any HTTP client with the token gets the same answers", async () => {
     });
   const created = await post('{"id":1,"name":"fern"}');
   expect([created.status, await created.text()]).toEqual([200, '{"name":"fern"}']);
-  const refused = await post('{"id":1,"name":"moss"}');
-  expect([refused.status, await refused.json()]).toMatchObject([400, { error: 40900 }]);
+  const rejected = await post('{"id":1,"name":"moss"}');
+  expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 40900 }]);
 });
 
 describe("the first token", () => {
-  it("is saved for this user alone, and stands in no output and no other file", async () => {
+  it("is saved for this user only, and appears in no output and no other file", async () => {
     const token = await readOnlyToken();
     expect(token).toMatch(/^pst_[0-9A-Za-z]{49}$/);
     const [name = ""] = await readdir(credentials());
@@ -101,7 +101,7 @@ describe("the first token", () => {
     }
   });
 
-  it("serves the same store at its next address as well", async () => {
+  it("works for the same store at its next address", async () => {
     server.child.kill("SIGTERM");
     await server.finished;
     server = startBinary(["serve", "--port", "0"], { home });
@@ -109,7 +109,7 @@ describe("the first token", () => {
     expect(await create(["--id", "1", "--name", "fern"])).toMatchObject({ code: 0 });
   });
 
-  it("serves another store at the same address as well", async () => {
+  it("works for another store at the same address", async () => {
     const { port } = new URL(url);
     server.child.kill("SIGTERM");
     await server.finished;
@@ -118,7 +118,7 @@ describe("the first token", () => {
     expect(await create(["--id", "1", "--name", "fern"])).toMatchObject({ code: 0 });
   });
 
-  it("of one's own choice comes from PLANTSTORE_TOKEN, on both sides", async () => {
+  it("can be a token of PLANTSTORE_TOKEN for serve and create", async () => {
     const env = { PLANTSTORE_TOKEN: "chosen-in-ci" };
     const own = startBinary(["serve", "--port", "0", "--store", "memory:"], { home, env });
     const at = { home, env: { ...env, PLANTSTORE_URL: await own.firstLine } };
@@ -130,7 +130,7 @@ describe("the first token", () => {
 
 describe("serve", () => {
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "ends with 0 on %s, its stdout the URL alone",
+    "exits with 0 on %s, and prints only the URL on stdout",
     async (signal) => {
       server.child.kill(signal);
       const { code, stdout, stderr } = await server.finished;
@@ -139,7 +139,7 @@ describe("serve", () => {
     },
   );
 
-  it("still has what it acknowledged after kill -9", async () => {
+  it("has every acknowledged plant after kill -9", async () => {
     const acknowledged: number[] = [];
     const token = await readOnlyToken();
     const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -173,7 +173,7 @@ describe("serve", () => {
   });
 
   it.each<[what: string, args: (url: string) => string[], message: RegExp]>([
-    ["a busy port", (taken) => ["--port", new URL(taken).port], /port \d+ .*in use.*--port/],
+    ["a port in use", (taken) => ["--port", new URL(taken).port], /port \d+ .*in use.*--port/],
     [
       "a host of another machine",
       () => ["--port", "0", "--host", "192.0.2.1"],
@@ -185,7 +185,7 @@ describe("serve", () => {
       /\/dev\/null/,
     ],
     ["a store that is a directory", () => ["--port", "0", "--store", "sqlite:."], /directory/],
-  ])("can't start on %s: one line, exit 1", async (_what, args, message) => {
+  ])("exits with 1 and one line if it cannot start with %s", async (_what, args, message) => {
     const env = { PLANTSTORE_STORE: "memory:" };
     const { code, stdout, stderr } = await runBinary(["serve", ...args(url)], {
       home,
