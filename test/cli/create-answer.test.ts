@@ -19,7 +19,7 @@ function createAt(url: string, args: readonly string[] = [], options: CliOptions
 
 /** The plant is created at a server that answers like this. */
 async function createWith(respond: Responder, options?: CliOptions, args?: readonly string[]) {
-  const { url } = await openScriptedServer(answer);
+  const { url } = await openScriptedServer(respond);
   return { url, ...(await createAt(url, args, options)) };
 }
 

@@ -1,4 +1,4 @@
-/** Servers that are killed, and the power that fails: nothing acknowledged is lost. */
+/** Killed servers and power failures lose no acknowledged plant. */
 import { expect, inject, it } from "vitest";
 import { runCrashRounds } from "../crash-rounds.ts";
 
@@ -11,7 +11,7 @@ declare module "vitest" {
 
 const rounds = inject("crashRounds");
 
-it(`keeps everything acknowledged when servers are killed, rounds: ${rounds}`, async () => {
+it(`killed servers keep every acknowledged plant (rounds: ${rounds})`, async () => {
   const { faults, acknowledged } = await runCrashRounds(rounds, () => undefined);
   expect(faults).toEqual([]);
   expect(acknowledged).toBeGreaterThan(rounds);

@@ -1,4 +1,4 @@
-/** A client that a public generator makes of the description, openapi-typescript with openapi-fetch, compiles and keeps ids exact. */
+/** A client of openapi-typescript and openapi-fetch, generated from the OpenAPI document, compiles and keeps ids exact. */
 import { execFile } from "node:child_process";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 const run = promisify(execFile);
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** What somebody writes who has the generated types; the id is a bigint from end to end. */
+/** A program with the generated types. Its id is a bigint. */
 const program = `
 import { stringify } from "lossless-json";
 import createClient from "openapi-fetch";
@@ -27,15 +27,15 @@ const client = createClient<paths>({
 });
 const created = await client.POST("/plants", { body: { id: 9007199254740993n, name: "fern" } });
 const name: string | undefined = created.data?.name;
-const refused = await client.POST("/plants", { body: { id: 9007199254740993n, name: "moss" } });
-const error: number | undefined = refused.error?.error;
-console.log(JSON.stringify([created.response.status, name, refused.response.status, error]));
+const rejected = await client.POST("/plants", { body: { id: 9007199254740993n, name: "moss" } });
+const error: number | undefined = rejected.error?.error;
+console.log(JSON.stringify([created.response.status, name, rejected.response.status, error]));
 // @ts-expect-error The id is required.
 const incomplete: paths["/plants"]["post"]["requestBody"]["content"]["application/json"] = { name };
 void incomplete;
 `;
 
-it("creates a plant with an id above 2^53", async () => {
+it("a generated client creates a plant with an id above 2^53", async () => {
   await using server = await startServer({ basePath: "/v1" });
   const document = await (await fetch(new URL("/openapi.json", server.url))).text();
   const types = await openapiTypescript(document, {

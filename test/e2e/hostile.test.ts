@@ -1,4 +1,4 @@
-/** Hostile, broken and slow clients of the built server: they cost their own requests, others are served, memory is bounded. */
+/** Hostile, broken and slow clients of the built server affect only their own requests, and memory is bounded. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -13,9 +13,9 @@ import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
 
 const token = "chosen";
 const behaviours = createBehaviours(token);
-/** Short, so that a test sees the end of those who are slow; and small, so that it sees that they count. */
+/** Short and small, so that the tests reach them. */
 const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-waiting", "16MiB"];
-/** Bytes that a server may grow by: what it holds, what it makes of that, and what is not collected yet. */
+/** Bytes by which the memory of a server may grow, with garbage that is not collected yet. */
 const maxGrowth = 200 * 1024 * 1024;
 
 function toRequest(id: number, name = `fern ${id}`): string {
@@ -32,17 +32,19 @@ async function start() {
   });
   const port = Number(new URL(await running.firstLine).port);
 
-  /** Creates a plant as a well-behaved client does, that comes back when it is told to try again. */
+  /** Creates a plant as a well-behaved client, which retries when the server asks for it. */
   async function create(id: number): Promise<void> {
     for (;;) {
       const { status, headers, body } = await exchangeRaw(port, toRequest(id));
       if (status === 200) return;
-      if (headers["retry-after"] === undefined) throw new Error(body);
+      // On a loaded machine even this request may exceed --request-timeout.
+      const isRetryable = headers["retry-after"] !== undefined || body.includes('"error":40800');
+      if (!isRetryable) throw new Error(body);
       await sleep(50);
     }
   }
 
-  /** What it takes of the machine: memory, and the longest turn of its event loop since the last time. */
+  /** Reads the memory of the server, and the longest turn of its event loop since the previous call. */
   async function observe(): Promise<{ bytes: number; delay: number }> {
     const { text } = await getText(port, "/metrics");
     const read = (name: string): number =>
@@ -53,7 +55,7 @@ async function start() {
     };
   }
 
-  /** Stops it, and gives what it leaves behind. */
+  /** Stops the server. @returns its exit code, its plants and its log */
   async function stop(): Promise<{ code: number | null; names: string[]; log: string }> {
     running.child.kill("SIGTERM");
     const { code, stderr } = await running.finished;
@@ -65,21 +67,21 @@ async function start() {
   return { port, create, observe, stop };
 }
 
-describe("a well-behaved client is served, and memory is bounded, while", () => {
+describe("the server creates plants of other clients in bounded memory while", () => {
   it.each<[count: number, what: string]>([
-    [3000, "say nothing"],
+    [3000, "send nothing"],
     [500, "send their headers a byte at a time"],
     [300, "send their body a byte at a time"],
-    [300, "go on with a body that was refused"],
+    [300, "continue a body after its rejection"],
     [300, "stop before the end of a megabyte"],
-    [100, "never read their answers"],
+    [100, "never read their responses"],
     [100, "send requests without end"],
     [50, "nest a million levels"],
-    [50, "announce 10 GB and begin"],
+    [50, "announce 10 GB and send a part"],
     [50, "send chunks without end"],
     [300, "send a compression bomb"],
     [300, "send noise"],
-    [300, "break off with a reset"],
+    [300, "reset their connections"],
   ])("%i clients %s", async (count, what) => {
     const server = await start();
     await server.create(0);
@@ -97,7 +99,7 @@ describe("a well-behaved client is served, and memory is bounded, while", () => 
   });
 });
 
-it("survives 1,000 clients that send creates of a megabyte and read no response, with a heap of 256 MB", async () => {
+it("the server survives 1,000 clients that send creates of a megabyte and read no response, with a heap of 256 MB", async () => {
   const home = await createTemporaryDirectory();
   const store = `sqlite:${join(home, "plants.db")}`;
   const running = startBinary(["serve", "--port", "0", "--store", store], {
@@ -118,18 +120,18 @@ it("survives 1,000 clients that send creates of a megabyte and read no response,
     return undefined;
   };
   const crowd = await openCrowd(port, 1000, sendLarge);
-  await expect.poll(() => id, { timeout: 60_000 }).toBeGreaterThan(3000);
+  await expect.poll(() => id, { timeout: 240_000 }).toBeGreaterThan(3000);
   crowd.disperse();
   await expect
-    .poll(async () => (await exchangeRaw(port, toRequest(id + 1))).status, { timeout: 60_000 })
+    .poll(async () => (await exchangeRaw(port, toRequest(id + 1))).status, { timeout: 120_000 })
     .toBe(200);
   running.child.kill("SIGTERM");
   const { code, stderr } = await running.finished;
   expect(code).toBe(0);
   expect(stderr).not.toContain('"level":"error"');
-}, 180_000);
+}, 400_000);
 
-it("a client that leaves at any byte of its request costs nothing, and a plant only once all of it has come", async () => {
+it("creates a plant only of a complete request, wherever a client ends its connection", async () => {
   const server = await start();
   const request = toRequest(7);
   for (let length = 0; length < request.length; length++) {
@@ -145,7 +147,7 @@ it("a client that leaves at any byte of its request costs nothing, and a plant o
   expect(log).not.toContain('"level":"error"');
 });
 
-it("all at once, at random and under load, until it is stopped: every plant that it acknowledged is there", async () => {
+it("has every acknowledged plant when it is stopped under load and random hostile clients", async () => {
   const server = await start();
   const acknowledged: string[] = [];
   let isOver = false;
@@ -160,7 +162,7 @@ it("all at once, at random and under load, until it is stopped: every plant that
       if (isDone) acknowledged.push(`${id} fern ${id}`);
     }
   }
-  async function annoy(): Promise<void> {
+  async function attack(): Promise<void> {
     const all = Object.values(behaviours);
     while (!isOver) {
       const behave = all[Math.floor(Math.random() * all.length)] ?? expect.unreachable();
@@ -169,8 +171,8 @@ it("all at once, at random and under load, until it is stopped: every plant that
       crowd.disperse();
     }
   }
-  const clients = [...Array.from({ length: 8 }, load), ...Array.from({ length: 2 }, annoy)];
-  while (acknowledged.length < 500) await sleep(20);
+  const clients = [...Array.from({ length: 8 }, load), ...Array.from({ length: 2 }, attack)];
+  await expect.poll(() => acknowledged.length, { timeout: 100_000 }).toBeGreaterThanOrEqual(500);
   const stopping = server.stop();
   await sleep(100);
   isOver = true;

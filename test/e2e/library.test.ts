@@ -1,4 +1,4 @@
-/** The package in another program: the documented examples compile and run, and it leaves the program alone. */
+/** The package in another program: the documented examples run, and the package does not affect the program. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,13 +9,14 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** The TypeScript programs in a file of the documentation. */
+
+/** Reads the TypeScript programs in a file of the documentation. */
 async function readExamples(path: string): Promise<string[]> {
   const text = await readFile(join(root, path), "utf8");
   return [...text.matchAll(/```ts\n([^]+?)```/g)].map(([, code = ""]) => code);
 }
 
-/** Compiles a program that has the built package installed, strictly, and runs it to its end. */
+/** Compiles a program in strict mode with the built package installed, and runs it to its end. */
 async function runProgram(code: string): Promise<{ stdout: string; stderr: string }> {
   const directory = await createTemporaryDirectory();
   await mkdir(join(directory, "node_modules/@types"), { recursive: true });
@@ -57,7 +58,7 @@ describe.each<[path: string, outputs: readonly string[]]>([
   );
 });
 
-it("types reject what the checks at run time reject", async () => {
+it("the types reject the values that the checks at run time reject", async () => {
   const code = `
     import { createClient, startPlantStore, type CreateManyResult } from "plantstore";
     const store = await startPlantStore({ listen: false, seed: new Set([{ id: 1n, name: "fern" }]) });
@@ -87,7 +88,7 @@ it("types reject what the checks at run time reject", async () => {
   expect(await runProgram(code)).toEqual({ stdout: "", stderr: "" });
 });
 
-it("running it leaves the program alone: no signal handlers, no globals, nothing that keeps it running", async () => {
+it("a store in a program adds no signal handlers or globals, and does not keep the program running", async () => {
   const program = `
     const known = process.eventNames();
     const { createClient, startPlantStore } = await import("plantstore");

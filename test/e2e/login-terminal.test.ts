@@ -1,4 +1,4 @@
-/** `plantstore login` on a real terminal: nothing that is typed is shown, and the terminal is left as it was. */
+/** `plantstore login` on a real terminal: no typed character is shown, and the terminal keeps its settings. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,9 +9,8 @@ import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const question = "(it is not shown): ";
-const patience = { timeout: 10_000 };
 
-/** A session that asks for a token, between two lines that say how the terminal is set. */
+/** Starts a session that asks for a token, between two lines with the settings of the terminal. */
 async function startLogin(url: string) {
   const home = await createTemporaryDirectory();
   const commands = [
@@ -28,7 +27,7 @@ async function startLogin(url: string) {
     ...session,
     configDirectory: join(home, ".config/plantstore"),
     pid: () => Number(find(/pid (\d+)/)),
-    /** Resolves with the exit code, once the terminal is seen to be set as before. */
+    /** Resolves with the exit code after the terminal has its settings again. */
     async exitCode() {
       await session.finished;
       expect(session.screen()).toContain("echo is on");
@@ -39,7 +38,7 @@ async function startLogin(url: string) {
 }
 
 describe("a token that is typed", () => {
-  it("is not shown, and saved when it works", async () => {
+  it("is not shown, and is saved if the server accepts it", async () => {
     await using server = await startServer();
     const login = await startLogin(server.url);
     login.type(`${testToken}\r`);
@@ -59,7 +58,7 @@ describe("a token that is typed", () => {
     expect(readSavedToken(login.configDirectory, server.url)).toBe(testToken);
   });
 
-  it("is neither shown nor saved when it is refused", async () => {
+  it("is neither shown nor saved if the server rejects it", async () => {
     await using server = await startServer();
     const login = await startLogin(server.url);
     const token = mintToken();
@@ -71,26 +70,26 @@ describe("a token that is typed", () => {
   });
 });
 
-it("a question is asked anew after Ctrl-Z, and knows nothing of what was typed before", async () => {
+it("the question is repeated after Ctrl-Z, and ignores the earlier keys", async () => {
   await using server = await startServer();
   const home = await createTemporaryDirectory();
   const login = `$PLANTSTORE login --url ${server.url}`;
   const session = startSession(["set -m", login, "fg", 'echo "exit $?"'].join("\n"), home);
   await session.saw(question);
   session.type("pst_half\u001A");
-  await expect.poll(() => session.screen().split(question).length - 1, patience).toBe(2);
+  await expect.poll(() => session.screen().split(question).length - 1).toBe(2);
   session.type(`${testToken}\r`);
   await session.saw("exit 0");
   expect(readSavedToken(join(home, ".config/plantstore"), server.url)).toBe(testToken);
 });
 
-describe("a question that is not answered", () => {
+describe("ending the question", () => {
   it.each([
     ["Ctrl-C", "\u0003", 130, "error: stopped by Ctrl-C: nothing was saved"],
     ["Ctrl-C in the middle of a token", "pst_4fGh\u0003", 130, "error: stopped by Ctrl-C"],
     ["Ctrl-D", "\u0004", 2, "error: no token was typed: nothing was saved"],
     ["Enter", "\r", 4, "error: the token is empty; nothing was saved"],
-  ])("by %s leaves the terminal as it was", async (_key, keys, exitCode, message) => {
+  ])("with %s restores the terminal", async (_key, keys, exitCode, message) => {
     await using server = await startServer();
     const login = await startLogin(server.url);
     login.type(keys);
@@ -104,7 +103,7 @@ describe("a question that is not answered", () => {
   it.each([
     ["SIGTERM", 143],
     ["SIGINT", 130],
-  ] as const)("because of %s leaves the terminal as it was", async (signal, exitCode) => {
+  ] as const)("with %s restores the terminal", async (signal, exitCode) => {
     await using server = await startServer();
     const login = await startLogin(server.url);
     process.kill(login.pid(), signal);
@@ -113,7 +112,7 @@ describe("a question that is not answered", () => {
   });
 });
 
-it("a token that is piped in is read from there, which is said, and the terminal is not asked", async () => {
+it("a token in a pipe is read with a message, and without a question on the terminal", async () => {
   await using server = await startServer();
   const home = await createTemporaryDirectory();
   const session = startSession(`printf %s "$TOKEN" | $PLANTSTORE login --url ${server.url}`, home, {

@@ -1,4 +1,4 @@
-/** Processes that log in at the same time share a directory, and lose nothing of each other's. */
+/** Processes that log in at the same time with one directory. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readSavedToken } from "../../src/cli/config/credentials.ts";
@@ -7,7 +7,7 @@ import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-it("each token is saved, and one of the plant stores is meant from then on", async () => {
+it("logins at the same time save each token, and one of the plant stores becomes the default", async () => {
   const home = await createTemporaryDirectory();
   await using first = await startServer();
   await using second = await startServer();

@@ -51,15 +51,15 @@ export function createBehaviours(token: string): Readonly<Record<string, Behavio
     for (const piece of pieces) socket.write(piece);
   };
   return {
-    "say nothing": (socket) => send(socket),
+    "send nothing": (socket) => send(socket),
     "send their headers a byte at a time": (socket) => trickle(socket, line, "X"),
     "send their body a byte at a time": (socket) =>
       trickle(socket, `${head}Content-Length: ${megabyte}\r\n\r\n`, " "),
-    "go on with a body that was refused": (socket) =>
+    "continue a body after its rejection": (socket) =>
       trickle(socket, `${line}Content-Length: 100000\r\n\r\n`, " "),
     "stop before the end of a megabyte": (socket) =>
       send(socket, `${head}Content-Length: ${megabyte}\r\n\r\n`, " ".repeat(megabyte - 1)),
-    "never read their answers": (socket) => {
+    "never read their responses": (socket) => {
       socket.pause().write("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n".repeat(5000));
       return undefined;
     },
@@ -73,7 +73,7 @@ export function createBehaviours(token: string): Readonly<Record<string, Behavio
     },
     "nest a million levels": (socket) =>
       send(socket, `${head}Content-Length: ${megabyte}\r\n\r\n`, "[".repeat(megabyte)),
-    "announce 10 GB and begin": (socket) =>
+    "announce 10 GB and send a part": (socket) =>
       trickle(socket, `${head}Content-Length: 10000000000\r\n\r\n`, " ".repeat(100_000)),
     "send chunks without end": (socket) =>
       trickle(
@@ -84,7 +84,7 @@ export function createBehaviours(token: string): Readonly<Record<string, Behavio
     "send a compression bomb": (socket) =>
       send(socket, `${head}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`, bomb),
     "send noise": (socket) => send(socket, Buffer.alloc(100_000, "\u0001\r\nnoise")),
-    "break off with a reset": (socket) => {
+    "reset their connections": (socket) => {
       socket.write(`${head}Content-Length: 1000\r\n\r\n{"id":1,`, () => socket.resetAndDestroy());
       return undefined;
     },
