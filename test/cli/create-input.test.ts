@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 let server: ScriptedServer;
 beforeEach(async () => {
-  server = await openScriptedServer(json(200, '{"name":"answer"}'));
+  server = await openScriptedServer(json(200, '{"name":"response"}'));
 });
 
 function withServer(options: CliOptions = {}): CliOptions {
@@ -36,7 +36,7 @@ describe("a plant is read", () => {
     expect(sentBodies()).toEqual([plant]);
   });
 
-  it("from flags, whatever stdin is", async () => {
+  it("from flags, even if stdin never ends", async () => {
     const neverEnding = new PassThrough();
     expect(await create(["--id", "1", "--name", "a"], { stdin: neverEnding })).toMatchObject({
       exitCode: 0,
@@ -53,7 +53,7 @@ describe("a plant is read", () => {
     expect(sentBodies()).toEqual([plant]);
   });
 
-  it("from stdin that comes in pieces, also within a character", async () => {
+  it("from stdin that arrives in pieces, even within a character", async () => {
     const bytes = Buffer.from('{"id":1,"name":"mönstera"}');
     const stdin = new PassThrough();
     const run = startCli(["create", "-"], withServer({ stdin }));
@@ -63,7 +63,7 @@ describe("a plant is read", () => {
     expect(sentBodies()).toEqual(['{"id":1,"name":"mönstera"}']);
   });
 
-  it("from a terminal, which is told so, when - is given", async () => {
+  it("from a terminal with -, after a message", async () => {
     const { exitCode, stderr } = await create(["-"], { stdin: plant, terminals: allTerminals });
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
@@ -71,7 +71,7 @@ describe("a plant is read", () => {
     );
   });
 
-  it("not from a terminal unasked: the three ways are named", async () => {
+  it("from a terminal only with -: without it the error names the three ways", async () => {
     const { exitCode, stdout, stderr } = await create([], { terminals: { stdin: true } });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(/^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\nUsage: /);
@@ -96,7 +96,7 @@ describe("a flag", () => {
     [["--id", "1", "--name", "--dry-run"], "--name", "--dry-run"],
     [["--id", "--name", "fern"], "--id", "--name"],
     [["--id", "1", "--name", "fern", "--tag", "-q"], "--tag", "-q"],
-  ])("%j: an option is not a value", async (args, flag, value) => {
+  ])("%j has no value if an option follows", async (args, flag, value) => {
     const { exitCode, stderr } = await create(args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(
@@ -143,7 +143,7 @@ describe("a flag", () => {
       40006,
       `--name contains an unpaired surrogate: write the pair, or remove it; --tag contains an unpaired surrogate: write the pair, or remove it; --id must be ${range} (got x)`,
     ],
-  ])("%j is refused with %i and all that is wrong", async (args, error, message) => {
+  ])("%j is rejected with error %i and every reason", async (args, error, message) => {
     const { exitCode, stdout, stderr } = await create(args);
     expect(exitCode).toBe(3);
     expect(stdout).toBe(`${JSON.stringify({ error, message })}\n`);
@@ -152,7 +152,7 @@ describe("a flag", () => {
   });
 });
 
-describe("a document that is no plant", () => {
+describe("a document that is not a plant", () => {
   it.each<[error: number, document: string | Uint8Array, message: RegExp]>([
     [40001, '{"id":1,', /at byte 8$/],
     [40001, '{"id":1,"name":"fern"}}', /at byte 22$/],
@@ -165,7 +165,7 @@ describe("a document that is no plant", () => {
     [40006, '{"id":1,"name":"\\ud800"}', /^name contains an unpaired surrogate/],
     [42200, "1", /^expected an object .* but found 1$/],
     [42202, '{"id":"1"}', /^id must be .*a string.*; name is missing/],
-  ])("is refused with %i before anything is sent", async (error, document, message) => {
+  ])("is rejected with error %i before anything is sent", async (error, document, message) => {
     const path = await writePlant(document);
     const file = await create([path]);
     const stdin = await create(["-"], { stdin: document });
@@ -177,7 +177,7 @@ describe("a document that is no plant", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("is refused when it has more than 64 MiB", async () => {
+  it("is rejected if it has more than 64 MiB", async () => {
     const piece = Buffer.alloc(1024 * 1024, " ");
     const pieces = Array.from({ length: 65 }, () => piece);
     const stdin = Readable.from([Buffer.from('{"id":1,'), ...pieces]);
@@ -189,8 +189,8 @@ describe("a document that is no plant", () => {
   });
 });
 
-describe("input that can't be read", () => {
-  it("is a file that is not there", async () => {
+describe("an error with exit code 2 reports input that cannot be read, if it", () => {
+  it("is a missing file", async () => {
     const path = join(await createTemporaryDirectory(), "plant.json");
     const { exitCode, stdout, stderr } = await create([path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -203,7 +203,7 @@ describe("input that can't be read", () => {
     expect(stderr).toMatch(/^error: .* can't be read: it is a directory\n$/);
   });
 
-  it("is a stdin that breaks", async () => {
+  it("is a stdin that fails", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "-"], withServer({ stdin }));
     stdin.destroy(new Error("the pipe broke"));
@@ -214,13 +214,13 @@ describe("input that can't be read", () => {
   });
 });
 
-it("a person is shown, after a while, that stdin is being waited for", async () => {
+it("a message about the wait for stdin is shown on a terminal after a while", async () => {
   const stdin = new PassThrough();
   const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
   await run.saw("waiting for input");
   stdin.end(plant);
   const { exitCode, stdout, stderr } = await run.finished;
-  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"answer"}\n' });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"response"}\n' });
   const afterwards = stderr.split("\u001b[0K").at(-1);
   expect(afterwards).toMatch(/^\S*✓\S* plant \d+ is in the store\n$/);
 });

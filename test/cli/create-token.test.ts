@@ -40,8 +40,8 @@ async function writeToken(name: string, text: string | Uint8Array): Promise<stri
   return path;
 }
 
-describe("the token comes", () => {
-  it("from --token-file first, then PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, and what was saved", async () => {
+describe("the token is read", () => {
+  it("from --token-file first, then PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE and the saved token", async () => {
     const flagFile = await writeToken("flag", "of-the-flag");
     const variableFile = await writeToken("variable", "of-the-variable-file");
     await saveToken(directory, server.url, "saved");
@@ -61,7 +61,7 @@ describe("the token comes", () => {
       "Bearer of-the-variable-file",
       "Bearer saved",
     ]);
-    // Its refusal names each.
+    // Each rejection names the source.
     const sources = results.map(
       ({ stderr }) => /\(the token came from (.*)\)\n$/.exec(stderr)?.[1],
     );
@@ -79,19 +79,19 @@ describe("the token comes", () => {
     expect(stderr).toContain("(the token came from standard input)");
   });
 
-  it("from a terminal, which is told so, with --token-file -", async () => {
+  it("from a terminal with --token-file -, after a message", async () => {
     const options = { stdin: "typed\n", terminals: { stdin: true } };
     const { stderr } = await create(["--token-file", "-"], options);
     expect(stderr).toMatch(/^reading the token from the terminal: end with Ctrl-D\n/);
     expect(sentCredentials()).toEqual(["Bearer typed"]);
   });
 
-  it.each(["token", "token\n", "token\r\n"])("from a file that holds %j", async (text) => {
+  it.each(["token", "token\n", "token\r\n"])("from a file that contains %j", async (text) => {
     await create(["--token-file", await writeToken("token", text)]);
     expect(sentCredentials()).toEqual(["Bearer token"]);
   });
 
-  it("from the origin's own file, whatever the path of the URL", async () => {
+  it("from the file of the origin, whatever the path of the URL is", async () => {
     await saveToken(directory, server.url, "saved");
     await create(["--url", `${server.url}/v1/`]);
     expect(sentCredentials()).toEqual(["Bearer saved"]);
@@ -99,7 +99,7 @@ describe("the token comes", () => {
 });
 
 describe("without a token", () => {
-  it("the URL, the known origins and the next step are named: exit 4, and nothing is sent", async () => {
+  it("create exits with 4, names the URL, the known origins and the next step, and sends nothing", async () => {
     await saveToken(directory, "http://127.0.0.1:1", "a");
     await saveToken(directory, "https://plants.example", "b");
     const { exitCode, stdout, stderr } = await create([]);
@@ -110,7 +110,7 @@ describe("without a token", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("for exactly this origin none is sent, also if another name of the machine has one", async () => {
+  it("for exactly this origin create sends nothing, even if another name of the machine has one", async () => {
     const otherName = server.url.replace("127.0.0.1", "localhost");
     await saveToken(directory, otherName, "a");
     const { exitCode, stderr } = await create([]);
@@ -119,34 +119,34 @@ describe("without a token", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("and without any saved one, the next step is named", async () => {
+  it("and without any saved token create names the next step", async () => {
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`error: no token for ${server.url}: run "plantstore login"`);
   });
 
-  it("the plant is checked all the same", async () => {
+  it("create rejects an invalid plant first", async () => {
     const { exitCode } = await runCli(["create", "--id", "x", "--name", "fern"], withServer());
     expect(exitCode).toBe(3);
   });
 });
 
-describe("a token that can't be one", () => {
+describe("an invalid token", () => {
   const minted = mintToken();
   it.each([
     ["is empty", "\n", "is empty"],
-    ["holds a space", "two words", "contains an invalid character"],
+    ["contains a space", "two words", "contains an invalid character"],
     ["has two lines", "one\ntwo", "contains an invalid character"],
-    ["has a line break more", "token\n\n", "contains an invalid character"],
-    ["holds another script", "tokén", "contains an invalid character"],
-    ["is no text", Uint8Array.of(0xff, 0xfe), "contains an invalid character"],
-    ["is cut off", minted.slice(0, -1), "is incomplete or mistyped"],
+    ["has two line breaks at its end", "token\n\n", "contains an invalid character"],
+    ["contains a character beyond ASCII", "tokén", "contains an invalid character"],
+    ["is not text", Uint8Array.of(0xff, 0xfe), "contains an invalid character"],
+    ["is truncated", minted.slice(0, -1), "is incomplete or mistyped"],
     [
       "has a typing error",
       minted.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
       "is incomplete or mistyped",
     ],
-  ])("because it %s is refused without a request, and not shown", async (_what, text, reason) => {
+  ])("that %s is rejected without a request, and is not shown", async (_what, text, reason) => {
     const path = await writeToken("token", text);
     const { exitCode, stdout, stderr } = await create(["--token-file", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
@@ -155,12 +155,12 @@ describe("a token that can't be one", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("but for the line break at the end of PLANTSTORE_TOKEN, as secrets from files have it", async () => {
+  it("may be PLANTSTORE_TOKEN with a line break at its end, which is ignored", async () => {
     await create([], { env: { PLANTSTORE_TOKEN: "of-my-own\n" } });
     expect(sentCredentials()).toEqual(["Bearer of-my-own"]);
   });
 
-  it("in PLANTSTORE_TOKEN is named by that", async () => {
+  it("in PLANTSTORE_TOKEN is reported with this name", async () => {
     const { exitCode, stderr } = await create([], {
       env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },
     });
@@ -170,7 +170,7 @@ describe("a token that can't be one", () => {
   });
 });
 
-it("of many plant stores that have a token only a few are named", async () => {
+it("the error names only a few of many plant stores with a token", async () => {
   for (const port of [1, 2, 3, 4, 5]) {
     await saveToken(directory, `http://127.0.0.1:${port}`, "a");
   }
@@ -180,11 +180,11 @@ it("of many plant stores that have a token only a few are named", async () => {
   );
 });
 
-describe("a token that can't be read", () => {
+describe("a token that cannot be read", () => {
   it.each([
     [["--token-file", "/nonexistent/token"], {}, ""],
     [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }, " in PLANTSTORE_TOKEN_FILE"],
-  ])("from %j and %j is a matter of exit code 2", async (args, env, source) => {
+  ])("with %j and %j exits with 2", async (args, env, source) => {
     const { exitCode, stderr } = await create(args, { env });
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
@@ -192,7 +192,7 @@ describe("a token that can't be read", () => {
     );
   });
 
-  it("because its file is open to others is a matter of exit code 2", async () => {
+  it("because other users can read its file exits with 2", async () => {
     const file = toCredentialFile(directory, server.url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify({ origin: server.url, token: "a" }), { mode: 0o644 });
@@ -201,7 +201,7 @@ describe("a token that can't be read", () => {
     expect(stderr).toContain(`run "chmod 600 ${file}"`);
   });
 
-  it("because its file has no end is a matter of exit code 2", async () => {
+  it("because its file never ends exits with 2", async () => {
     const endless = new PassThrough();
     const run = startCli([...fern, "--token-file", "-"], withServer({ stdin: endless }));
     endless.write(Buffer.alloc(70_000, "a"));

@@ -17,14 +17,15 @@ function createAt(url: string, args: readonly string[] = [], options: CliOptions
   return runCli(["create", ...fern, ...args], { ...options, env });
 }
 
-/** The plant is created at a server that answers like this. */
+/** Creates the plant at a server with one responder. */
 async function createWith(respond: Responder, options?: CliOptions, args?: readonly string[]) {
   const { url } = await openScriptedServer(respond);
   return { url, ...(await createAt(url, args, options)) };
 }
 
-const terminal = { terminals: allTerminals };
-/** Everything that moves or hides other text, and what JSON itself needs escaped. */
+/** A terminal without a width shows no progress, however long a test takes. */
+const terminal = { terminals: allTerminals, columns: 0 };
+/** Characters that move or hide other text, or that JSON escapes. */
 const nasty = '\u001b[31m \u202e \u0085 \u2028 \u00a0 " \\ \n \u{1F331}';
 
 describe("a Plant", () => {
@@ -42,7 +43,7 @@ describe("a Plant", () => {
     expect(stdout).toBe(`${JSON.stringify({ name: nasty })}\n`);
   });
 
-  it("is not printed with --quiet, and an Error is", async () => {
+  it("is not printed with --quiet, but an Error is", async () => {
     const plant = await createWith(json(200, '{"name":"a"}'), {}, ["--quiet"]);
     expect(plant).toMatchObject({ exitCode: 0, stdout: "", stderr: "" });
     const error = await createWith(errorResponse(40900), {}, ["--quiet"]);
@@ -52,7 +53,7 @@ describe("a Plant", () => {
     });
   });
 
-  it("has escapes on a terminal for what the terminal would obey, and is the same JSON", async () => {
+  it("has its control characters escaped on a terminal, and is the same JSON", async () => {
     const { stdout } = await createWith(json(200, JSON.stringify({ name: nasty })), terminal);
     expect(stdout).toMatch(/^[ -~\u{1F331}]*\n$/u);
     expect(JSON.parse(stdout)).toEqual({ name: nasty });
@@ -63,14 +64,14 @@ describe("a Plant", () => {
     ["unchanged", "unchanged: plant 1 was already in the store"],
     ["replaced", "replaced plant 1: another plant had this id"],
     ["nonsense", "plant 1 is in the store"],
-  ])("that was %s is confirmed on a terminal with %j", async (result, confirmation) => {
-    const answer = json(200, '{"name":"a"}', { "x-plantstore-result": result });
+  ])("with the result %s is confirmed on a terminal with %j", async (result, confirmation) => {
+    const respond = json(200, '{"name":"a"}', { "x-plantstore-result": result });
     const stderr = `\u001b[32m✓\u001b[39m ${confirmation}\n`;
-    expect(await createWith(answer, terminal)).toMatchObject({ exitCode: 0, stderr });
+    expect(await createWith(respond, terminal)).toMatchObject({ exitCode: 0, stderr });
     const plain = { ...terminal, env: { NO_COLOR: "1" } };
-    expect(await createWith(answer, plain)).toMatchObject({ stderr: `✓ ${confirmation}\n` });
-    expect(await createWith(answer)).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(await createWith(answer, plain, ["--quiet"])).toMatchObject({ stdout: "", stderr: "" });
+    expect(await createWith(respond, plain)).toMatchObject({ stderr: `✓ ${confirmation}\n` });
+    expect(await createWith(respond)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await createWith(respond, plain, ["--quiet"])).toMatchObject({ stdout: "", stderr: "" });
   });
 });
 
@@ -96,48 +97,48 @@ describe("an Error", () => {
     );
   });
 
-  it("40400 leads back to --url", async () => {
+  it("40400 advises to check the path of --url", async () => {
     const { url, stderr } = await createWith(errorResponse(40400));
     expect(stderr).toContain(`(check the path of --url, which is ${url})`);
   });
 
-  it("names the request, by which the server's log is searched", async () => {
+  it("names the request id", async () => {
     const { stderr } = await createWith(errorResponse(40900, { "X-Request-Id": "a-1" }));
     expect(stderr).toBe("error 40900: message of 40900 (request a-1)\n");
   });
 
-  it("is exact in a pipe; its sentence is one line, and safe, everywhere", async () => {
-    const answer = json(400, JSON.stringify({ error: 40900, message: nasty }));
-    const { stdout, stderr } = await createWith(answer);
+  it("is exact in a pipe, and its sentence is one line without control characters", async () => {
+    const respond = json(400, JSON.stringify({ error: 40900, message: nasty }));
+    const { stdout, stderr } = await createWith(respond);
     expect(stdout).toBe(`${JSON.stringify({ error: 40900, message: nasty })}\n`);
     expect(stderr).toMatch(/^error 40900: [ -~\u{1F331}]*\n$/u);
   });
 
-  it("has escapes on a terminal for what the terminal would obey, and is the same JSON", async () => {
-    const answer = json(400, JSON.stringify({ error: 40900, message: nasty }));
-    const { stdout } = await createWith(answer, { terminals: { stdout: true } });
+  it("has its control characters escaped on a terminal, and is the same JSON", async () => {
+    const respond = json(400, JSON.stringify({ error: 40900, message: nasty }));
+    const { stdout } = await createWith(respond, { terminals: { stdout: true } });
     expect(stdout).toMatch(/^[ -~\u{1F331}]*\n$/u);
     expect(JSON.parse(stdout)).toEqual({ error: 40900, message: nasty });
   });
 
-  it("has only what the JSON does not say on stderr, if both are on a terminal", async () => {
+  it("has only text on stderr that the JSON does not contain, if both are on a terminal", async () => {
     const options = { ...terminal, env: { NO_COLOR: "1" } };
     const rejected = await createWith(errorResponse(40102), options);
     expect(rejected.stdout).toBe('{"error":40102,"message":"message of 40102"}\n');
     expect(rejected.stderr.replaceAll(/\s+/g, " ")).toBe(
       'error 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it ',
     );
-    const beside = await createWith(errorResponse(40102), {
+    const redirected = await createWith(errorResponse(40102), {
       ...options,
       terminals: { stderr: true },
     });
-    expect(beside.stderr).toContain("message of 40102");
-    // Without advice, the sentence is all there is.
+    expect(redirected.stderr).toContain("message of 40102");
+    // Without advice, stderr repeats the message.
     const unknown = await createWith(errorResponse(49999), options);
     expect(unknown.stderr).toBe("error 49999: message of 49999\n");
   });
 
-  it("is red on a terminal, and nothing but text in a pipe", async () => {
+  it("is red on a terminal, and plain text in a pipe", async () => {
     const { stderr } = await createWith(errorResponse(40900), terminal);
     expect(stderr).toContain("\u001b[1m\u001b[31merror 40900\u001b[39m\u001b[22m: ");
     const piped = await createWith(errorResponse(40900));
@@ -145,8 +146,8 @@ describe("an Error", () => {
   });
 });
 
-describe("what is unavailable", () => {
-  it("is tried three times, and then said with the next step", async () => {
+describe("an unavailable plant store", () => {
+  it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
     expect(await createAt(url)).toEqual({
       exitCode: 6,
@@ -155,7 +156,7 @@ describe("what is unavailable", () => {
     });
   });
 
-  it("is tried as often as --retry says", async () => {
+  it("gets as many retries as --retry allows", async () => {
     const { url, requests } = await openScriptedServer(errorResponse(50301));
     const { exitCode, stderr } = await createAt(url, ["--retry", "1"]);
     expect(exitCode).toBe(6);
@@ -163,21 +164,24 @@ describe("what is unavailable", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("is said once for each retry on a terminal", async () => {
+  it("is reported once for each retry on a terminal", async () => {
     const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
-    const { exitCode, stderr } = await createAt(url, [], { terminals: { stderr: true } });
+    const { exitCode, stderr } = await createAt(url, [], {
+      ...terminal,
+      terminals: { stderr: true },
+    });
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\): attempt 2 of 3 in 0\.\d s\n.*✓.* plant 1 is in the store\n$/,
     );
   });
 
-  it("and comes back is not spoken of in a pipe", async () => {
+  it("is not reported in a pipe if a retry succeeds", async () => {
     const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
     expect(await createAt(url)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
   });
 
-  it("within --timeout leaves the plant in doubt", async () => {
+  it("without a response within --timeout leaves the result unknown", async () => {
     const args = ["--timeout", "0.2", "--retry", "0"];
     const { url, exitCode, stderr } = await createWith(() => {}, {}, args);
     expect(exitCode).toBe(6);
@@ -186,7 +190,7 @@ describe("what is unavailable", () => {
     );
   });
 
-  it("behind a proxy leaves the plant in doubt: exit 6", async () => {
+  it("behind a proxy leaves the result unknown, and the exit code is 6", async () => {
     const { url, exitCode, stdout, stderr } = await createWith(json(503, "<h1>"), {}, [
       "--retry",
       "0",
@@ -197,11 +201,10 @@ describe("what is unavailable", () => {
     );
   });
 
-  it("and breaks off in the middle leaves the plant in doubt", async () => {
+  it("that closes the connection during the response leaves the result unknown", async () => {
     const half = (response: ServerResponse): void => {
       response.writeHead(200, { "content-type": "application/json", "content-length": 9 });
-      response.write("{");
-      setTimeout(() => response.destroy(), 100);
+      response.write("{", () => response.destroy());
     };
     const { exitCode, stderr } = await createWith(half, {}, ["--retry", "0"]);
     expect(exitCode).toBe(6);
@@ -210,7 +213,7 @@ describe("what is unavailable", () => {
     );
   });
 
-  it("and breaks off leaves the plant in doubt", async () => {
+  it("that closes the connection before the response leaves the result unknown", async () => {
     const args = ["--retry", "0"];
     const { exitCode, stderr } = await createWith((response) => response.destroy(), {}, args);
     expect(exitCode).toBe(6);
@@ -219,7 +222,7 @@ describe("what is unavailable", () => {
     );
   });
 
-  it("because its name is unknown leads back to --url", async () => {
+  it("with an unknown host advises to check --url", async () => {
     const { exitCode, stderr } = await createAt("http://plantstore.invalid", ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
@@ -227,7 +230,7 @@ describe("what is unavailable", () => {
     );
   });
 
-  it("because TLS fails says why", async () => {
+  it("without TLS is reported with the reason", async () => {
     const { url } = await openScriptedServer(json(200, "{}"));
     const { exitCode, stderr } = await createAt(url.replace("http:", "https:"), ["--retry", "0"]);
     expect(exitCode).toBe(6);
@@ -237,24 +240,31 @@ describe("what is unavailable", () => {
   });
 });
 
-describe("what is not a plant store", () => {
-  it.each<[what: string, respond: Responder, came: string]>([
+describe("another kind of server", () => {
+  it.each<[what: string, respond: Responder, reason: string]>([
     ["redirects", json(302, "", { location: "/login" }), "it redirects to /login"],
-    ["says something in HTML", json(200, "<p>", { "content-type": "text/html" }), "text/html"],
-    ["has no such page", json(404, "<p>"), "its response has the status 404"],
-    ["compresses", json(200, "x", { "content-encoding": "br" }), "its response is compressed (br)"],
-    ["says other things", json(200, '{"ok":true}'), "the status 200 but holds no Plant"],
-  ])("%s: what came is said, exit 7", async (_what, answer, came) => {
-    const { url, exitCode, stdout, stderr } = await createWith(answer);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
-    expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
-    expect(stderr).toContain(came);
-  });
+    ["responds with HTML", json(200, "<p>", { "content-type": "text/html" }), "text/html"],
+    ["responds with status 404", json(404, "<p>"), "its response has the status 404"],
+    [
+      "compresses its response",
+      json(200, "x", { "content-encoding": "br" }),
+      "its response is compressed (br)",
+    ],
+    ["responds with other JSON", json(200, '{"ok":true}'), "the status 200 but holds no Plant"],
+  ])(
+    "that %s is reported with the reason, and the exit code is 7",
+    async (_what, respond, reason) => {
+      const { url, exitCode, stdout, stderr } = await createWith(respond);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
+      expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
+      expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
+      expect(stderr).toContain(reason);
+    },
+  );
 });
 
-describe("a token over plain http", () => {
-  it("is warned of, once, when it leaves the machine", async () => {
+describe("a token over unencrypted HTTP", () => {
+  it("causes one warning if it leaves the machine", async () => {
     const { stderr } = await createAt("http://plantstore.invalid/v1", ["--retry", "0"]);
     const [warning, error] = stderr.split("\n");
     expect(warning).toBe(
@@ -268,30 +278,33 @@ describe("a token over plain http", () => {
     "http://localhost:1",
     "http://127.9.9.9:1",
     "http://[::1]:1",
-  ])("is not warned of at %s", async (url) => {
+  ])("causes no warning at %s", async (url) => {
     const { stderr } = await createAt(url, ["--retry", "0", "--timeout", "1"]);
     expect(stderr).toMatch(/^error: [^\n]*\n$/);
   });
 });
 
-describe("a signal while creating", () => {
+describe("a signal during a create", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s leaves the plant in doubt, and says so: exit %i", async (signal, code) => {
-    const { url, requests } = await openScriptedServer(() => run.signal(signal));
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
-    const run = startCli(["create", ...fern], { env });
-    expect(await run.finished).toEqual({
-      exitCode: code,
-      stdout: "",
-      stderr: `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`,
-    });
-    expect(requests).toHaveLength(1);
-    expect(run.signal(signal), "nobody listens any more").toBe(false);
-  });
+  ] as const)(
+    "%s leaves the result unknown, which is reported, and the exit code is %i",
+    async (signal, code) => {
+      const { url, requests } = await openScriptedServer(() => run.signal(signal));
+      const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
+      const run = startCli(["create", ...fern], { env });
+      expect(await run.finished).toEqual({
+        exitCode: code,
+        stdout: "",
+        stderr: `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`,
+      });
+      expect(requests).toHaveLength(1);
+      expect(run.signal(signal), "no handler remains").toBe(false);
+    },
+  );
 
-  it("says that nothing was sent while the plant is being read", async () => {
+  it("reports that nothing was sent if the plant is not read yet", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "-"], { stdin, terminals: { stdin: true } });
     await run.saw("reading plants as JSON from the terminal");
@@ -303,7 +316,7 @@ describe("a signal while creating", () => {
   });
 });
 
-it("an output that nobody reads any more ends it quietly, with 141", async () => {
+it("a create whose output is closed exits with 141 and no message", async () => {
   const { url } = await openScriptedServer((response) => {
     run.closeStdout();
     json(200, '{"name":"a"}')(response);
@@ -313,8 +326,8 @@ it("an output that nobody reads any more ends it quietly, with 141", async () =>
   expect(await run.finished).toEqual({ exitCode: 141, stdout: "", stderr: "" });
 });
 
-describe("a person who waits", () => {
-  it("is shown that, after a while", async () => {
+describe("a message about the wait for the server", () => {
+  it("is shown on a terminal after a while", async () => {
     const { url } = await openScriptedServer((response) => {
       void run.saw("waiting for").then(() => json(200, '{"name":"a"}')(response));
     });
@@ -327,20 +340,19 @@ describe("a person who waits", () => {
     expect(afterwards).toBe("\u001b[32m✓\u001b[39m plant 1 is in the store\n");
   });
 
-  it("is not shown it where the terminal has no width", async () => {
-    const options = { terminals: { stderr: true }, columns: 0 };
+  it("is not shown on a terminal without a width", async () => {
     const args = ["--timeout", "0.6", "--retry", "0"];
-    const { stderr } = await createWith(() => {}, options, args);
-    expect(stderr).not.toContain("waiting");
-  });
-
-  it("is not shown it with --quiet", async () => {
-    const args = ["--timeout", "0.6", "--retry", "0", "--quiet"];
     const { stderr } = await createWith(() => {}, terminal, args);
     expect(stderr).not.toContain("waiting");
   });
 
-  it("is not shown it in a pipe", async () => {
+  it("is not shown with --quiet", async () => {
+    const args = ["--timeout", "0.6", "--retry", "0", "--quiet"];
+    const { stderr } = await createWith(() => {}, { terminals: allTerminals }, args);
+    expect(stderr).not.toContain("waiting");
+  });
+
+  it("is not shown in a pipe", async () => {
     const args = ["--timeout", "0.6", "--retry", "0"];
     const { stderr } = await createWith(() => {}, {}, args);
     expect(stderr).toMatch(/^error: [^\n]*\n$/);
