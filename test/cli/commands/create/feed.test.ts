@@ -1,6 +1,6 @@
 /** `plantstore create` with entries of a feed: deletions are skipped, and result lines say where to resume. */
 import { describe, expect, it } from "vitest";
-import { errorAnswer, json, openScriptedServer } from "../../../client/scripted-server.ts";
+import { errorResponse, json, openScriptedServer } from "../../../client/scripted-server.ts";
 import { runCli } from "../../../helpers/run-cli.ts";
 import { startServer, testToken } from "../../../helpers/plant-server.ts";
 
@@ -107,7 +107,7 @@ describe("the cursor of a result line", () => {
   it("is missing from a failed record on", async () => {
     const scripted = await openScriptedServer((response) => {
       const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
-      (isAway ? errorAnswer(50_301) : json(200, '{"name":"fern"}'))(response);
+      (isAway ? errorResponse(50_301) : json(200, '{"name":"fern"}'))(response);
     });
     const lines = [entry(1, "a-1"), entry(2, "a-2"), entry(3, "a-3")];
     const { outcomes } = await createAt(scripted.url, lines, "--retry", "0", "--concurrency", "1");
