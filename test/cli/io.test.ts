@@ -94,7 +94,9 @@ describe("a signal", () => {
     onTestFinished(() => void child.kill("SIGKILL"));
     let output = "";
     child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const saw = (wanted: string) => expect.poll(() => output).toContain(wanted);
+    const saw = async (wanted: string): Promise<void> => {
+      await expect.poll(() => output).toContain(wanted);
+    };
     await saw("ready");
     return { child, saw, output: () => output };
   }

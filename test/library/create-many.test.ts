@@ -1,4 +1,4 @@
-/** Bulk creates of a program: results in the order of the plants, and few plants in memory. */
+/** Bulk creates of a program have results in the order of the plants, and keep few plants in memory. */
 import { describe, expect, it } from "vitest";
 import {
   createClient,
@@ -71,9 +71,11 @@ it.each([1, 7, 1024])("creates all plants with a concurrency of %d", async (conc
 });
 
 it("reports plants that fail although others are created", async () => {
-  await using store = await startPlantStore({ faults: { failRate: 0.3 } });
-  const client = createClient({ ...store, retries: 1 });
-  const { results } = await collect(client.createMany(count(100)));
+  // One request at a time meets the same failures in each run: never three in a row, which would stop the run.
+  await using store = await startPlantStore({ faults: { failRate: 0.1, seed: 1 } });
+  const client = createClient({ ...store, retries: 0 });
+  const { results } = await collect(client.createMany(count(100), { concurrency: 1 }));
+  expect(results).toHaveLength(100);
   const failed = results.filter(({ status }) => status === "failed");
   expect(failed.length).toBeGreaterThan(0);
   for (const each of failed) expect(each).toMatchObject({ error: { error: 50301 } });

@@ -106,8 +106,8 @@ describe("the cursor of a result line", () => {
 
   it("is missing from a failed record on", async () => {
     const scripted = await openScriptedServer((response) => {
-      const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
-      (isAway ? errorResponse(50_301) : json(200, '{"name":"fern"}'))(response);
+      const isUnavailable = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
+      (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"fern"}'))(response);
     });
     const lines = [entry(1, "a-1"), entry(2, "a-2"), entry(3, "a-3")];
     const { outcomes } = await createAt(scripted.url, lines, "--retry", "0", "--concurrency", "1");

@@ -38,7 +38,7 @@ async function writeInput(name: string, text: string): Promise<string> {
   return path;
 }
 
-/** What stdout says, line by line. */
+/** Parses the lines of stdout. */
 function toLines(stdout: string): unknown[] {
   return stdout
     .split("\n")
@@ -58,7 +58,7 @@ function summary(...counts: readonly number[]): RegExp {
 }
 
 describe("many plants", () => {
-  it("get a line each, in their order, that says what became of them", async () => {
+  it("have a line with their result each, in the order of the input", async () => {
     const broken = '{"id":3';
     const other = '{"id":1,"name":"other"}';
     const { exitCode, stdout, stderr } = await create([a, b, broken, a, other, ""].join("\n"));
@@ -85,7 +85,7 @@ describe("many plants", () => {
     expect(stderr).toMatch(summary(2, 1, 0, 2, 0));
   });
 
-  it("have all digits of their ids, and a number each also if two are on one line", async () => {
+  it("have all digits of their ids, and a number each even if two are on one line", async () => {
     const { stdout } = await create('{"id":1,"name":"a"} {"id":9007199254740993,"name":"b"}');
     const [first, second = ""] = stdout.split("\n");
     expect(first).toBe('{"record":1,"line":1,"id":1,"status":"created","plant":{"name":"a"}}');
@@ -148,7 +148,7 @@ describe("many plants", () => {
     ]);
   });
 
-  it("of several files: one that is not there is told before anything is sent", async () => {
+  it("of several files are not sent if one file is missing", async () => {
     const path = await writeInput("plants.json", a);
     const missing = join(directory, "missing.json");
     const result = await runCli(["create", path, missing], withServer());
@@ -156,7 +156,7 @@ describe("many plants", () => {
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
-  it("are told as soon as they are known, while the input goes on", async () => {
+  it("have their result as soon as it is known, before the end of the input", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--many"], withServer({ stdin }));
     stdin.write(`${a}\n${b.slice(0, 9)}`);
@@ -165,7 +165,7 @@ describe("many plants", () => {
     expect(toLines((await run.finished).stdout)).toHaveLength(2);
   });
 
-  it("of a table are told as soon as their row is complete", async () => {
+  it("of a table have their result as soon as their row is complete", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--csv", "-"], withServer({ stdin }));
     stdin.write("id,name\n1,a\n");
@@ -174,7 +174,7 @@ describe("many plants", () => {
     expect(await run.finished).toMatchObject({ exitCode: 0 });
   });
 
-  it("with --quiet: only rejected and failed records are printed, and the summary", async () => {
+  it("with --quiet print only rejected and failed records and the summary", async () => {
     const { exitCode, stdout, stderr } = await create(`${a}\n{}\n${b}\n`, "--quiet");
     expect(exitCode).toBe(8);
     expect(toLines(stdout)).toMatchObject([{ record: 2, line: 2, status: "rejected" }]);
@@ -203,7 +203,7 @@ describe("many plants", () => {
     );
   });
 
-  it("are sent no faster than --rate", async () => {
+  it("are sent at --rate at most", async () => {
     const startedAtMs = performance.now();
     const lines = Array.from({ length: 30 }, (_, id) => `{"id":${id},"name":"a"}\n`);
     expect(await create(lines.join(""), "--rate", "100")).toMatchObject({ exitCode: 0 });
@@ -220,7 +220,7 @@ describe("--rate with the next plant due in a quarter of an hour", () => {
     expect({ exitCode, lines: toLines(stdout) }).toMatchObject({ exitCode: 0, lines: [{}] });
   });
 
-  it("does not delay Ctrl-C: nothing more is sent, and the run can be resumed there", async () => {
+  it("does not delay Ctrl-C, after which nothing is sent and the run can be resumed", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "-", ...slowly], withServer({ stdin }));
     stdin.write(`${a}\n${b}\n{"id":3,"name":"c"}\n`);
@@ -255,7 +255,7 @@ describe("a single plant", () => {
   });
 
   it.each([["[]"], ["", "--many"], ["id,name\n", "--csv"]])(
-    "missing from %j is a warning where many are expected",
+    "that is missing from %j is a warning if many are expected",
     async (input, ...args) => {
       const result = { exitCode: 0, stdout: "" };
       expect(await create(input, ...args)).toEqual({
@@ -266,7 +266,7 @@ describe("a single plant", () => {
     },
   );
 
-  it("missing from a table without a header is an error", async () => {
+  it("that is missing from a table without a header is an error", async () => {
     expect(await create("", "--csv")).toEqual({
       exitCode: 2,
       stdout: "",
@@ -276,7 +276,7 @@ describe("a single plant", () => {
 });
 
 describe("a table", () => {
-  it("leaves out what is empty, and takes what is in quotes as it is", async () => {
+  it("omits empty cells, and keeps quoted cells as they are", async () => {
     const rows = ['1,"a ""b"", c",', '2,"",""', '3,"x\r\ny\n", z ', "", '4,a"'];
     const { exitCode, stdout } = await create(`id,name,tag\n${rows.join("\r\n")}`, "--csv");
     expect(exitCode).toBe(8);
@@ -297,8 +297,8 @@ describe("a table", () => {
     ["1.5,a,b", 42202, /^column id must be .*\(got 1\.5\)$/],
     ["1", 42204, /^column name is missing/],
     ["\ud800,a", 40002, /the row at line 2 is not valid UTF-8/],
-  ])("with the row %j: it is rejected, and the others go on", async (row, error, message) => {
-    // In one byte each, so that what is no UTF-8 stays that.
+  ])("with the row %j rejects this row, and creates the others", async (row, error, message) => {
+    // One byte for each character keeps bytes that are not UTF-8.
     const input = Buffer.from(`id,name,tag\n${row}\n2,b\n`, "latin1");
     const bytes = error === 40002 ? input.fill(0xff, 12, 13) : input;
     const { stdout } = await create(bytes, "--csv");
@@ -322,14 +322,14 @@ describe("a table", () => {
 });
 
 describe("--rejects", () => {
-  it("takes what was not created, byte for byte, so that it can be mended and sent again", async () => {
+  it("writes the records that were not created, byte for byte", async () => {
     const path = join(directory, "rejects");
     const broken = ['{"id":"1",  "name":"é\\u00e9"}', "{", '{"id":1,"name":"other"}'];
     await create([a, ...broken, b].join("\r\n"), "--rejects", path);
     expect(await readFile(path, "utf8")).toBe(broken.map((line) => `${line}\r\n`).join(""));
   });
 
-  it("takes a single plant as well", async () => {
+  it("writes a single plant too", async () => {
     const path = join(directory, "rejects");
     expect(await create('{"id":1}', "--rejects", path)).toMatchObject({ exitCode: 3 });
     expect(await readFile(path, "utf8")).toBe('{"id":1}\n');
@@ -361,7 +361,7 @@ describe("--rejects", () => {
     ]);
   });
 
-  it("has records in any layout, which are the same when they are sent again", async () => {
+  it("writes records in any layout, which have the same errors when they are sent again", async () => {
     const path = join(directory, "rejects");
     const records = [
       "  { }",
@@ -396,11 +396,11 @@ describe("--rejects", () => {
     expect(await readFile(path, "utf8")).toBe('{}\n[]\n{"id":4}\n');
   });
 
-  it("goes on in its file with --from-line, and else begins anew", async () => {
-    const path = await writeInput("rejects", "what was there\n");
+  it("extends its file with --from-line, and replaces it otherwise", async () => {
+    const path = await writeInput("rejects", "earlier record\n");
     const input = `${a}\n{}\n[]\n`;
     await create(input, "--rejects", path, "--from-line", "3");
-    expect(await readFile(path, "utf8")).toBe("what was there\n[]\n");
+    expect(await readFile(path, "utf8")).toBe("earlier record\n[]\n");
     await create(input, "--rejects", path);
     expect(await readFile(path, "utf8")).toBe("{}\n[]\n");
   });
@@ -416,13 +416,13 @@ describe("--rejects", () => {
     expect(await readFile(path, "utf8")).toBe("{}\n");
   });
 
-  it("goes on behind a last line that was left without an end", async () => {
-    const path = await writeInput("rejects", "mended by hand");
+  it("ends the last line of its file before it extends it", async () => {
+    const path = await writeInput("rejects", "edited by hand");
     await create(`${a}\n{}\n`, "--rejects", path, "--from-line", "2");
-    expect(await readFile(path, "utf8")).toBe("mended by hand\n{}\n");
+    expect(await readFile(path, "utf8")).toBe("edited by hand\n{}\n");
   });
 
-  it("goes on in its file at the beginning of another input as well, as the end of a run advises", async () => {
+  it("extends its file with --from-line 1 of another input, as the end of a run advises", async () => {
     const rejects = join(directory, "rejects");
     const first = await writeInput("first", "{}\n");
     const stdin = new PassThrough();
@@ -440,7 +440,7 @@ describe("--rejects", () => {
   it.each<[what: string, others: string, exit: number]>([
     ["alone", "", 3],
     ["among others", `\n${a}\n{}`, 8],
-  ])("lacks a record that is too long to be kept, %s, and says so", async (_what, others, exit) => {
+  ])("lacks a record that is too large, %s, and warns", async (_what, others, exit) => {
     const path = join(directory, "rejects");
     const tooLong = Buffer.alloc(64 * 1024 * 1024 + 1, "x");
     const input = Buffer.concat([tooLong, Buffer.from(others)]);
@@ -453,7 +453,7 @@ describe("--rejects", () => {
     expect(await readFile(path, "utf8")).toBe(others === "" ? "" : "{}\n");
   });
 
-  it("is no input", async () => {
+  it("is rejected if it is an input", async () => {
     const path = await writeInput("plants", `${a}\n{}\n`);
     const result = await runCli(["create", path, "--rejects", path], withServer());
     expect(result).toMatchObject({ exitCode: 2, stdout: "" });
@@ -461,7 +461,7 @@ describe("--rejects", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "that is full ends it, and what came of the records before is told",
+    "that is full ends the run after the results of earlier records",
     async () => {
       const { exitCode, stdout, stderr } = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
       expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
@@ -471,7 +471,7 @@ describe("--rejects", () => {
     },
   );
 
-  it("that can't be written ends it before anything is sent", async () => {
+  it("that cannot be written ends the run before anything is sent", async () => {
     const { exitCode, stderr } = await create(`${a}\n${b}\n`, "--rejects", directory);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: .* cannot be written: it is a directory/);
@@ -479,10 +479,10 @@ describe("--rejects", () => {
   });
 });
 
-describe("it ends early", () => {
+describe("a run that ends early", () => {
   const line = (id: number): string => `{"id":${id},"name":"a"}\n`;
 
-  it("with --fail-fast: sends nothing after the rejected record, which the hint names", async () => {
+  it("with --fail-fast sends nothing after the rejected record, which the hint names", async () => {
     const stdin = new PassThrough();
     const args = ["create", "--fail-fast", "--concurrency", "1"];
     const run = startCli(args, withServer({ stdin }));
@@ -498,7 +498,7 @@ describe("it ends early", () => {
     expect(stdin.destroyed).toBe(true);
   });
 
-  it("with --fail-fast and --rejects: resumes after the record, which the file has", async () => {
+  it("with --fail-fast and --rejects resumes after the record, which the file has", async () => {
     const path = join(directory, "rejects");
     const input = `${line(1)}{}\n${line(3)}`;
     const { stderr } = await create(input, "--fail-fast", "--concurrency", "1", "--rejects", path);
@@ -512,14 +512,14 @@ describe("it ends early", () => {
     ["lines", [], `${line(1)}{}`],
     ["a table", ["--csv"], "id,name\n,a"],
   ])(
-    "in %s without a last line break: the last record has its line",
+    "in %s without a last line break names the line of the last record",
     async (_what, args, input) => {
       const { stderr } = await create(input, "--fail-fast", ...args);
       expect(stderr).toContain("resume with --from-line 2, or repeat");
     },
   );
 
-  it("an array that is not valid: exit 2, and the hint says to correct it first", async () => {
+  it("by an invalid array exits with 2 and advises to correct it", async () => {
     const { exitCode, stdout, stderr } = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
     expect(exitCode).toBe(2);
     expect(toLines(stdout)).toMatchObject([{ line: 1 }, { line: 2 }]);
@@ -528,7 +528,7 @@ describe("it ends early", () => {
     );
   });
 
-  it("an array that is cut off: exit 2, and the line of the array", async () => {
+  it("by a truncated array exits with 2 and names the line of the array", async () => {
     const { exitCode, stdout, stderr } = await create(`\n[${a},\n{"id":2,"na`);
     expect(exitCode).toBe(2);
     expect(toLines(stdout)).toMatchObject([{ status: "created" }, { line: 3, status: "rejected" }]);
@@ -537,7 +537,7 @@ describe("it ends early", () => {
     );
   });
 
-  it("an input that breaks after a single record: the record is sent", async () => {
+  it("by an input that fails after a single record sends the record", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
     stdin.write(`${a}\n`);
@@ -548,7 +548,7 @@ describe("it ends early", () => {
     expect(stderr).toContain("the pipe broke; resume with --from-line 2");
   });
 
-  it("a valid record before a malformed one is sent, and so is the one after it", async () => {
+  it("is not one with a malformed record: the records before and after it are sent", async () => {
     const pretty = '{\n  "id": 2,\n  "name": "b"\n}\n';
     const { exitCode, stdout } = await create(`${pretty}{\n  "id": "3\n}\n${a}\n`);
     expect(exitCode).toBe(8);
@@ -559,7 +559,7 @@ describe("it ends early", () => {
     ]);
   });
 
-  it("--from-line skips records before that line", async () => {
+  it("can be resumed with --from-line, which skips records before that line", async () => {
     const { stdout } = await create(`${line(1)}${line(2)}${line(3)}`, "--from-line", "2");
     expect(toLines(stdout)).toMatchObject([
       { record: 1, line: 2 },
@@ -571,29 +571,32 @@ describe("it ends early", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s: what was sent is answered and told, exit %i", async (signal, code) => {
-    const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], withServer({ stdin }));
-    stdin.write(line(1));
-    await run.saw('"line":1');
-    stdin.write(`${line(2)}${line(3)}`);
-    await run.saw('"line":3');
-    run.signal(signal);
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect(exitCode).toBe(code);
-    expect(toLines(stdout)).toHaveLength(3);
-    expect(stderr).toBe(
-      `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`,
-    );
-    expect(stdin.destroyed).toBe(true);
-  });
+  ] as const)(
+    "by %s waits for the plants in flight, prints them, and exits with %i",
+    async (signal, code) => {
+      const stdin = new PassThrough();
+      const run = startCli(["create", "--many"], withServer({ stdin }));
+      stdin.write(line(1));
+      await run.saw('"line":1');
+      stdin.write(`${line(2)}${line(3)}`);
+      await run.saw('"line":3');
+      run.signal(signal);
+      const { exitCode, stdout, stderr } = await run.finished;
+      expect(exitCode).toBe(code);
+      expect(toLines(stdout)).toHaveLength(3);
+      expect(stderr).toBe(
+        `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`,
+      );
+      expect(stdin.destroyed).toBe(true);
+    },
+  );
 
-  describe("and after a record that failed", () => {
-    /** Ends with Ctrl-C once the store, up for all others, was away for the second of three records. */
+  describe("after a failed record", () => {
+    /** Ends a run with Ctrl-C after the store was unavailable for the second of three records only. */
     async function endAfterFailure(...args: readonly string[]) {
       const scripted = await openScriptedServer((response) => {
-        const isAway = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
-        (isAway ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
+        const isUnavailable = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
+        (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
       });
       const stdin = new PassThrough();
       const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
@@ -606,7 +609,7 @@ describe("it ends early", () => {
       return { exitCode, stderr };
     }
 
-    it("resumes with that one, so that nothing is lost", async () => {
+    it("resumes with this record", async () => {
       expect(await endAfterFailure()).toEqual({
         exitCode: 130,
         stderr: expect.stringMatching(
@@ -615,7 +618,7 @@ describe("it ends early", () => {
       });
     });
 
-    it("resumes after all if --rejects has that one, and names the file", async () => {
+    it("resumes after all records if --rejects has this record, and names the file", async () => {
       const path = join(directory, "rejects");
       expect(await endAfterFailure("--rejects", path)).toEqual({
         exitCode: 130,
@@ -627,7 +630,7 @@ describe("it ends early", () => {
     });
   });
 
-  it("on a terminal it says what it still waits for after Ctrl-C", async () => {
+  it("by Ctrl-C on a terminal shows that it waits for plants in flight", async () => {
     const sockets: Socket[] = [];
     const url = await openRawServer((socket) => void sockets.push(socket));
     const options = { stdin: line(1) + line(2), terminals: { stderr: true } };
@@ -640,11 +643,12 @@ describe("it ends early", () => {
     expect((await run.finished).exitCode).toBe(130);
   });
 
-  it("Ctrl-C while the store is away: no record is reported, and the first one is sent again", async () => {
+  it("by Ctrl-C while the store is unavailable reports no record, and resumes with the first one", async () => {
     const { url } = await openScriptedServer(errorResponse(50_301));
     const lines = Array.from({ length: 100 }, (_, id) => line(id)).join("");
     const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const run = startCli(["create", "-"], { stdin: lines, env, terminals: { stderr: true } });
+    const args = ["create", "-", "--retry", "100"];
+    const run = startCli(args, { stdin: lines, env, terminals: { stderr: true } });
     await run.saw("retrying");
     run.signal("SIGINT");
     const { exitCode, stdout, stderr } = await run.finished;
@@ -654,7 +658,7 @@ describe("it ends early", () => {
     );
   });
 
-  it("a refused token: exit 4, and it says where it came from and where to go on", async () => {
+  it("by a rejected token exits with 4, and names the source of the token and the line to resume", async () => {
     const lines = Array.from({ length: 1000 }, (_, id) => line(id));
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "wrong" };
     const result = await runCli(["create", "-"], { env, stdin: lines.join("") });
@@ -664,7 +668,7 @@ describe("it ends early", () => {
     );
   });
 
-  it("a server that stays away: exit 6, and it says where to go on", async () => {
+  it("without a server exits with 6, and names the line to resume", async () => {
     const env = { PLANTSTORE_URL: await findClosedUrl(), PLANTSTORE_TOKEN: "secret" };
     const stdin = `${line(1)}${line(2)}`;
     const result = await runCli(["create", "-", "--retry", "1"], { env, stdin });
@@ -674,7 +678,7 @@ describe("it ends early", () => {
     );
   });
 
-  it("an output that nobody reads any more: quietly, exit 141", async () => {
+  it("by a closed output exits with 141 and no message", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--many"], withServer({ stdin }));
     stdin.write(line(1));
@@ -686,7 +690,7 @@ describe("it ends early", () => {
     expect(stdin.destroyed).toBe(true);
   });
 
-  it("an input that breaks: what was read before is told, exit 2", async () => {
+  it("by an input that fails exits with 2 after the results of earlier records", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--many"], withServer({ stdin }));
     stdin.write(line(1));
@@ -700,21 +704,21 @@ describe("it ends early", () => {
   });
 });
 
-describe("a person at a terminal", () => {
+describe("a terminal", () => {
   const terminals = { stderr: true };
 
-  it("is told while the store is away, and sees no time left once all is read", async () => {
+  it("shows that the store is unavailable, and no remaining time after the whole input is read", async () => {
     const path = await writeInput("plants.json", `${a}\n${b}\n`);
     const { url } = await openScriptedServer(errorResponse(50_301));
     const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const run = startCli(["create", path], { terminals, env });
+    const run = startCli(["create", path, "--retry", "100"], { terminals, env });
     await run.saw(`${url} is unavailable (error 50301), retrying: 0 %, 0 records, 0/s`);
     expect(run.stderr()).not.toContain("left");
     run.signal("SIGINT");
     expect((await run.finished).exitCode).toBe(130);
   });
 
-  it("is shown how far it is, and at the end what became of them", async () => {
+  it("shows the progress, and at the end the summary", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], withServer({ stdin, terminals }));
     stdin.write(`${a}\n${b}\n{}\n`);
@@ -725,22 +729,22 @@ describe("a person at a terminal", () => {
     );
   });
 
-  it("sees the share of the records that have a result", async () => {
-    const waiting: (() => void)[] = [];
+  it("shows the share of the records that have a result", async () => {
+    const pending: (() => void)[] = [];
     const scripted = await openScriptedServer((response) => {
       const reply = (): void => json(200, '{"name":"a"}')(response);
-      if (scripted.requests.at(-1)?.body.includes('"id":2,') === true) waiting.push(reply);
+      if (scripted.requests.at(-1)?.body.includes('"id":2,') === true) pending.push(reply);
       else reply();
     });
     const path = await writeInput("plants.json", `${a}\n${b.replace(',"tag":"pot"', "")}\n`);
     const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
     const run = startCli(["create", path], { terminals, env });
     await run.saw("47 %, 1 records");
-    for (const reply of waiting) reply();
+    for (const reply of pending) reply();
     expect((await run.finished).exitCode).toBe(0);
   });
 
-  it("is shown nothing in CI", async () => {
+  it("shows nothing in CI", async () => {
     const { exitCode, stderr } = await runCli(["create"], {
       stdin: `${a}\n${b}\n`,
       terminals,
@@ -749,21 +753,21 @@ describe("a person at a terminal", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   });
 
-  it("is shown only the summary with --quiet", async () => {
+  it("shows only the summary with --quiet", async () => {
     const options = withServer({ stdin: `${a}\n${b}\n`, terminals });
     const { exitCode, stderr } = await runCli(["create", "--quiet"], options);
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(new RegExp(`${summary(2, 0, 0, 0, 0).source}$`));
   });
 
-  it("is shown only rejected and failed records when stdout is a terminal", async () => {
+  it("shows only rejected and failed records if stdout is a terminal", async () => {
     const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
     const { stdout, stderr } = await runCli(["create"], options);
     expect(toLines(stdout)).toMatchObject([{ record: 2, status: "rejected" }]);
     expect(stderr).toMatch(summary(2, 0, 0, 1, 0));
   });
 
-  it("is shown every record there with --json", async () => {
+  it("shows every record with --json if stdout is a terminal", async () => {
     const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
     const { stdout } = await runCli(["create", "--json"], options);
     expect(toLines(stdout)).toHaveLength(3);
@@ -771,7 +775,7 @@ describe("a person at a terminal", () => {
 });
 
 describe("a first plant", () => {
-  it("is not sent before the second one or the end decides between one and many", async () => {
+  it("is sent only after the second one or the end of the input", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
     stdin.write(`${a}\n`);
@@ -803,12 +807,12 @@ warning: unknown member "tga" in 3 records
     ["i", "a plant has id, name and tag"],
     ["ta", 'did you mean "tag"?'],
     ["ID", 'did you mean "id"?'],
-  ])("%s: %s", async (member, advice) => {
+  ])("called %s have the advice: %s", async (member, advice) => {
     const { stderr } = await create(`{"id":1,"name":"a","${member}":1}`);
     expect(stderr).toBe(`warning: record 1 (line 1): unknown member "${member}": ${advice}\n`);
   });
 
-  it("of a single plant are reported as well", async () => {
+  it("of a single plant are reported too", async () => {
     expect(await create(tga(1))).toEqual({
       exitCode: 0,
       stdout: '{"name":"a"}\n',
@@ -881,7 +885,7 @@ describe("--dry-run", () => {
     expect(stderr).toMatch(/^valid 2, rejected 1, failed 0 in [^\n]*\n$/);
   });
 
-  it("checks a single plant, also of flags", async () => {
+  it("checks a single plant in the input or in flags", async () => {
     expect(await check(a)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
     expect(await check('{"id":1}')).toMatchObject({ exitCode: 3 });
     const flags = await runCli(["create", "--dry-run", "--id", "1", "--name", "a"], nowhere);
@@ -896,13 +900,13 @@ describe("--dry-run", () => {
   });
 });
 
-describe("a table and JSON that are taken for each other", () => {
+describe("an input in another format than the flags", () => {
   it.each([
     ["id,name\n1,a\n", "--csv"],
     ["\uFEFFtag\tname\tid\r\n\ta\t1\r\n", "--tsv"],
     ['"ID"; Name\n1;a\n', '--delimiter ";"'],
     ["id,name", "--csv"],
-  ])("a file that begins with the header %j needs %s", async (text, flag) => {
+  ])("that begins with the header %j needs %s", async (text, flag) => {
     const path = await writeInput("plants", text);
     const { exitCode, stderr } = await runCli(["create", path], withServer());
     expect({ exitCode, stderr }).toEqual({
@@ -911,12 +915,12 @@ describe("a table and JSON that are taken for each other", () => {
     });
   });
 
-  it("a file that ends in .csv may hold JSON", async () => {
+  it("may be JSON in a file that ends in .csv", async () => {
     const path = await writeInput("plants.csv", `${a}\n${b}\n`);
     expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0 });
   });
 
-  it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("%j is no table", async (text) => {
+  it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("is rejected as a table: %j", async (text) => {
     const { exitCode, stderr } = await create(text, "--csv");
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
@@ -925,7 +929,7 @@ describe("a table and JSON that are taken for each other", () => {
   });
 });
 
-describe("what contradicts itself is refused", () => {
+describe("contradicting or invalid options are rejected", () => {
   it.each([
     [["--csv", "--tsv", "-"], /--tsv excludes --csv and --delimiter/],
     [["--delimiter", ";;", "-"], /--delimiter must be one ASCII character/],
