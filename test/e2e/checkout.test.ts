@@ -104,12 +104,12 @@ it("npm start builds the service and starts it with the given options", async ()
     return;
   }
   expect.unreachable();
-}, 120_000);
+}, 300_000);
 
 it("the script prepare prints nothing", async () => {
   const ran = await run(process.execPath, [".build/build.js"], toOptions());
   expect(ran).toEqual({ stdout: "", stderr: "" });
-}, 120_000);
+}, 300_000);
 
 it("npx uses the build without building again", async () => {
   await run("npm", ["run", "build"], toOptions());
@@ -117,14 +117,14 @@ it("npx uses the build without building again", async () => {
   const { stdout } = await run("npx", ["plantstore", "--version"], toOptions());
   expect(stdout).toContain("plantstore 1.0.0");
   expect(await readBuild()).toBe(before);
-}, 120_000);
+}, 300_000);
 
 it("the next build restores a removed file of the build", async () => {
   await run("npm", ["run", "build"], toOptions());
   await rm(join(checkout, "dist/main.js"));
   await run("npm", ["run", "build"], toOptions());
   expect(await readdir(join(checkout, "dist"))).toContain("main.js");
-}, 120_000);
+}, 300_000);
 
 it("a killed build leaves the old one, and the next build completes", async () => {
   await run("npm", ["run", "build"], toOptions());
@@ -141,7 +141,7 @@ it("a killed build leaves the old one, and the next build completes", async () =
   await run("npm", ["run", "build"], toOptions());
   expect(await readBuild()).not.toBe(before);
   expect((await readdir(checkout)).filter((name) => name.startsWith("dist.new"))).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 it("two builds at once both succeed, and leave one complete dist", async () => {
   await appendFile(join(checkout, "src/index.ts"), "\n// Changed for two builds.\n");
@@ -157,4 +157,4 @@ it("two builds at once both succeed, and leave one complete dist", async () => {
     expect.arrayContaining(["main.js", ...files]),
   );
   expect((await readdir(checkout)).filter((name) => name.startsWith("dist."))).toEqual([]);
-}, 120_000);
+}, 300_000);
