@@ -66,7 +66,7 @@ describe("an open transaction", () => {
     await other.query("COMMIT");
     expect(await readIds(reader)).toEqual([1n]);
     await other.end();
-    await runSql(postgres.url, `DROP DATABASE ${database}`);
+    await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
   });
 });
 

@@ -90,10 +90,10 @@ it("may take longer to upgrade than a statement may later, as a large index does
   await runSql(
     url,
     `${version1}
-    CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); END $$;
+    CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$;
     CREATE EVENT TRIGGER wait ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION wait()`,
   );
-  const limits = { ...defaultLimits, statementMs: 300, responseMs: 400, callMs: 500 };
+  const limits = { ...defaultLimits, statementMs: 1000 };
   const engines = await Promise.all([openEngine(url, limits), openEngine(url, limits)]);
   for (const engine of engines) expect(await engine.get(1n)).toMatchObject({ name: "fern" });
 });
