@@ -2,6 +2,7 @@
 import { parseUrl } from "../core/base-url.ts";
 import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
+import { splitCommand } from "./command-words.ts";
 import {
   explainUrl,
   host,
@@ -93,6 +94,15 @@ export const profileName: TextType<string> = {
   parse(value) {
     if (profileRule.test(value)) return value;
     throw invalid(value, "a name of letters, digits and - . _, such as prod");
+  },
+  format: String,
+};
+
+/** The command line of a program that prints a token. */
+export const tokenCommand: TextType<string> = {
+  parse(value) {
+    splitCommand(value);
+    return value;
   },
   format: String,
 };

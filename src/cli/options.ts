@@ -281,7 +281,18 @@ const traceOptions = {
 } as const satisfies Options;
 
 /** Options of `login`. */
-export const loginOptions = { ...requestOptions, ...traceOptions } as const satisfies Options;
+export const loginOptions = {
+  tokenCommand: option(
+    "--token-command <command>",
+    "Program that prints the token; saved instead",
+    {
+      ...sending,
+      type: types.tokenCommand,
+    },
+  ),
+  ...requestOptions,
+  ...traceOptions,
+} as const satisfies Options;
 
 /** The members of a plant. */
 const plantOptions = {
@@ -498,7 +509,11 @@ export const pingOptions = {
 } as const satisfies Options;
 
 /** Options of `status`. */
-export const statusOptions = { ...jsonOption, ...loginOptions } as const satisfies Options;
+export const statusOptions = {
+  ...jsonOption,
+  ...requestOptions,
+  ...traceOptions,
+} as const satisfies Options;
 
 /** Options for the report of `doctor`. */
 export const doctorReportOptions = {

@@ -27,7 +27,7 @@ describe("config list", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     const reports = readLines(stdout);
     const flags = Object.values(settings).map((option) => toLongFlag(option.flags));
-    expect(reports.map(({ flag }) => flag)).toEqual(flags);
+    expect(reports.map(({ flag }) => flag)).toEqual([...flags, "--token-file"]);
     const find = (wanted: string) => reports.find(({ flag }) => flag === wanted);
     expect(find("--port")).toEqual({
       flag: "--port",

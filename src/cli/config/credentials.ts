@@ -1,4 +1,4 @@
-/** Saved tokens: one file for each origin, so that saving one token cannot damage another. */
+/** Saved tokens and token commands: one file for each origin, so that saving one cannot damage another. */
 import { promises, statSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
@@ -13,10 +13,12 @@ import {
   writeConfigFile,
 } from "./config-file.ts";
 
-/** A token, and the only origin (RFC 6454) that it is sent to. */
-interface SavedToken {
+/** A token, or the command that prints it, and the only origin (RFC 6454) that it is for. */
+interface SavedCredential {
   readonly origin: string;
-  readonly token: string;
+  /** Absent if a command prints it. */
+  readonly token?: string;
+  readonly command?: string;
   /** Present for the token of a `memory:` store, which is removed when its server stops. */
   readonly store?: "memory:";
 }
@@ -38,6 +40,12 @@ export function toCredentialFile(configDirectory: string, origin: string): strin
 export function readSavedToken(configDirectory: string, origin: string): string | undefined {
   const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
   return saved?.origin === origin ? saved.token : undefined;
+}
+
+/** Reads the command that is saved for exactly this origin. @throws as {@link readSavedToken} */
+export function readSavedCommand(configDirectory: string, origin: string): string | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  return saved?.origin === origin ? saved.command : undefined;
 }
 
 /**
@@ -68,7 +76,7 @@ export async function saveToken(
   configDirectory: string,
   origin: string,
   token: string,
-  mark: Pick<SavedToken, "store"> = {},
+  mark: Pick<SavedCredential, "store"> = {},
 ): Promise<void> {
   readSavedToken(configDirectory, origin);
   const name = encodeURIComponent(origin);
@@ -77,6 +85,31 @@ export async function saveToken(
     token,
     ...mark,
   });
+}
+
+/**
+ * Finds what is saved for exactly this origin: a command or a token.
+ *
+ * @throws as {@link readSavedToken}
+ */
+export function findCommandOrToken(
+  configDirectory: string,
+  origin: string,
+): { readonly path: string; readonly command: string | undefined } | undefined {
+  const path = toCredentialFile(configDirectory, origin);
+  const saved = readCredentialFile(path);
+  return saved?.origin === origin ? { path, command: saved.command } : undefined;
+}
+
+/** Saves the command that prints the token for an origin. @throws as {@link saveToken} */
+export async function saveCommand(
+  configDirectory: string,
+  origin: string,
+  command: string,
+): Promise<void> {
+  readSavedToken(configDirectory, origin);
+  const folder = toCredentialFolder(configDirectory);
+  await writeConfigFile(folder, encodeURIComponent(origin), "the command", { origin, command });
 }
 
 /**
@@ -96,7 +129,7 @@ export async function removeMemoryToken(
 }
 
 /**
- * Removes the token for an origin, even if its file is broken.
+ * Removes the token or the command for an origin, even if its file is broken.
  *
  * @returns whether the file existed
  * @throws CommandError if it cannot be removed
@@ -134,7 +167,7 @@ export async function findCredentialFile(
   return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
 }
 
-function readCredentialFile(path: string): SavedToken | undefined {
+function readCredentialFile(path: string): SavedCredential | undefined {
   if (isOpenToOthers(readMode(path))) {
     throw new CommandError(
       "usage",
@@ -142,7 +175,7 @@ function readCredentialFile(path: string): SavedToken | undefined {
     );
   }
   const saved = readConfigFile(path);
-  if (saved === undefined || isSavedToken(saved)) return saved;
+  if (saved === undefined || isSavedCredential(saved)) return saved;
   throw broken(path, "saved token");
 }
 
@@ -155,10 +188,12 @@ function readMode(path: string): number {
   }
 }
 
-function isSavedToken(value: unknown): value is SavedToken {
+function isSavedCredential(value: unknown): value is SavedCredential {
   if (typeof value !== "object" || value === null) return false;
-  const { origin, token }: { origin?: unknown; token?: unknown } = value;
-  return typeof origin === "string" && typeof token === "string";
+  const { origin, token, command }: { origin?: unknown; token?: unknown; command?: unknown } =
+    value;
+  const secret = command ?? token;
+  return typeof origin === "string" && typeof secret === "string";
 }
 
 /** The file modes of Windows contain no permissions. */

@@ -1,7 +1,12 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { toTokenPrefix } from "../../auth/token-format.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
+import {
+  listSavedOrigins,
+  readSavedCommand,
+  readSavedToken,
+  toCredentialFile,
+} from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
 import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
@@ -22,7 +27,7 @@ const maxTokenBytes = 64 * 1024;
 
 /**
  * Finds the token for a plant store: from `--token-file`, PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, or the saved token for
- * exactly the origin of `baseUrl`.
+ * exactly the origin of `baseUrl`, or what its saved command prints.
  *
  * @param tokenFile `-` is standard input
  * @throws CommandError without a token, or for one that cannot be read or is malformed
@@ -36,7 +41,7 @@ export async function findToken(
   const found =
     (await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
-    (await readSaved(toEndpoint(baseUrl).origin, io));
+    (await readSaved(toEndpoint(baseUrl).origin, io, signal));
   if (found === undefined) throw await missing(baseUrl, io);
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRefused", `the token from ${found.source} ${problem}`);
@@ -83,8 +88,19 @@ async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundT
   return readFileAsToken(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, signal);
 }
 
-async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
+async function readSaved(
+  origin: string,
+  io: Io,
+  signal: AbortSignal,
+): Promise<FoundToken | undefined> {
   const directory = findConfigDirectory(io);
+  const command = readSavedCommand(directory, origin);
+  if (command !== undefined) {
+    // Loaded only for a command.
+    const { describeCommand, runTokenCommand } = await import("./token-command.ts");
+    const token = await runTokenCommand(command, io, signal);
+    return { token, source: describeCommand(command) };
+  }
   const token = readSavedToken(directory, origin);
   if (token === undefined) return undefined;
   return { token, source: toCredentialFile(directory, origin) };

@@ -19,7 +19,7 @@ async function get(socketPath: string, path: string): Promise<string> {
 it("responds on the socket, and removes it when it closes", async () => {
   const socketPath = join(await createTemporaryDirectory(), "plants.sock");
   const server = await startServer({ socketPath, basePath: "/v1" });
-  expect(server.url).toBe(`unix:${socketPath}`);
+  expect(server.url).toBe(`unix:${socketPath}:/v1`);
   expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
   expect(await get(socketPath, "/openapi.json")).toContain('"http://localhost/v1"');
   await server.close();

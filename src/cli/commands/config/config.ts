@@ -11,6 +11,7 @@ import { type Io, writeText } from "../../io.ts";
 import { jsonOption, storeOption } from "../../options.ts";
 import { readOption, readOptions } from "../../settings.ts";
 import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import { describeTokenSetting } from "./token-setting.ts";
 import { listSettings, type SettingReport, toSettingLines } from "./setting-report.ts";
 
 /**
@@ -22,7 +23,7 @@ import { listSettings, type SettingReport, toSettingLines } from "./setting-repo
 export async function listConfig({ flags, io }: Run): Promise<number> {
   const { json } = readOptions(jsonOption, flags, io);
   const { stdout } = io;
-  const reports = listSettings(flags, io);
+  const reports = [...listSettings(flags, io), describeTokenSetting(io, flags)];
   const profiles = listProfiles(io);
   if (selectStyle({ json }, stdout) === "table") {
     await writeText(stdout, toSettingLines(reports, stdout.columns));

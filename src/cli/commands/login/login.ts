@@ -7,7 +7,7 @@ import type { ErrorBody } from "../../../core/plant.ts";
 import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
-import { readSavedToken, saveToken } from "../../config/credentials.ts";
+import { readSavedToken, saveCommand, saveToken } from "../../config/credentials.ts";
 import { findConfigDirectory, findConfigDirectoryIfAny } from "../../config/directories.ts";
 import {
   describeProfiles,
@@ -90,11 +90,13 @@ async function saveIfAccepted(
   readSavedToken(directory, origin);
   const settings = readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
-  const token = await readToken(baseUrl, { io, terminal }, signal);
+  const { tokenCommand } = options;
+  const token = await readToken(baseUrl, tokenCommand, { io, terminal }, signal);
   const check = await tryToken({ baseUrl, ca, timeoutMs, token, signal, isVerbose }, terminal);
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
-  await saveToken(directory, origin, token);
+  if (tokenCommand === undefined) await saveToken(directory, origin, token);
+  else await saveCommand(directory, origin, tokenCommand);
   const target = { url: baseUrl, ...(cacert !== undefined && { cacert }) };
   const { profiles } = settings;
   const saved =
@@ -107,14 +109,26 @@ async function saveIfAccepted(
 
 async function readToken(
   baseUrl: string,
+  command: string | undefined,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<string> {
+  if (command !== undefined) {
+    const { describeCommand, runTokenCommand } = await import("../../config/token-command.ts");
+    const printed = await runTokenCommand(command, io, signal);
+    assertToken(printed, `the token from ${describeCommand(command)}`);
+    return printed;
+  }
   if (!io.stdin.isTTY) await terminal.note(`reading the token for ${baseUrl} from standard input`);
   const token = io.stdin.isTTY
     ? await askSecret(`Token for ${baseUrl} (it is not shown): `, io, signal)
     : await readInputToken(io, signal);
-  const problem = findTokenProblem(token);
-  if (problem) throw new CommandError("tokenRefused", `the token ${problem}; nothing was saved`);
+  assertToken(token, "the token");
   return token;
+}
+
+/** @throws CommandError */
+function assertToken(token: string, name: string): void {
+  const problem = findTokenProblem(token);
+  if (problem) throw new CommandError("tokenRefused", `${name} ${problem}; nothing was saved`);
 }

@@ -2,7 +2,7 @@
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { removeToken } from "../../config/credentials.ts";
+import { readSavedCommand, removeToken } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import {
   hasProfile,
@@ -29,12 +29,15 @@ export async function logout({ flags, io, terminal }: Run): Promise<number> {
   const directory = findConfigDirectory(io);
   // First, so that unreadable settings do not stop a logout half-way.
   const settings = readSavedSettings(directory);
+  const isCommand = hasCommand(directory, origin);
   const isRemoved = await removeToken(directory, origin);
   const remaining = withoutTarget(settings, profile, origin);
   if (remaining !== settings) await saveSettings(directory, remaining);
   await terminal.note(
     isRemoved
-      ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
+      ? isCommand
+        ? `removed the token command for ${origin} from this machine`
+        : `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
       : `no token was saved for ${origin}`,
   );
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
@@ -56,4 +59,13 @@ function withoutTarget(
   }
   if (!URL.canParse(url) || toEndpoint(url).origin !== origin) return settings;
   return settings.profiles === undefined ? {} : { profiles };
+}
+
+/** A broken file counts as a token. */
+function hasCommand(directory: string, origin: string): boolean {
+  try {
+    return readSavedCommand(directory, origin) !== undefined;
+  } catch {
+    return false;
+  }
 }

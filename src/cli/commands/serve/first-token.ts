@@ -4,6 +4,7 @@ import { digestToken, mintToken } from "../../../auth/token.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import {
   listSavedOrigins,
+  readSavedCommand,
   readSavedToken,
   removeMemoryToken,
   saveToken,
@@ -42,8 +43,11 @@ export async function provideFirstToken(
 ): Promise<FirstToken> {
   await removeMemoryToken(configDirectory, origin);
   const savedHere = readSavedToken(configDirectory, origin);
+  const hasCommand = readSavedCommand(configDirectory, origin) !== undefined;
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
+  // A saved command stays: its program has the token of another store, or gets one of this store.
+  if (hasCommand) return issued.size === 0 ? issueUnsavedToken(store) : { kind: "none" };
   if (issued.size === 0) {
     const token = savedHere ?? mintToken();
     const mark = isMemory ? { store: "memory:" as const } : {};
