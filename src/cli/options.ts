@@ -505,6 +505,7 @@ export const pingOptions = {
     default: 0,
     shownDefault: "one attempt",
   }),
+  json: option("--json", "Print the result as JSON", { type: types.toggle }),
   ...requestOptions,
 } as const satisfies Options;
 

@@ -41,6 +41,26 @@ describe("a single attempt", () => {
     });
   });
 
+  it("prints the result as JSON with --json, with the same exit codes", async () => {
+    await using server = await startServer();
+    const ok = await runCli(["ping", "--json", "--url", server.url]);
+    expect(ok.exitCode).toBe(0);
+    expect(JSON.parse(ok.stdout)).toEqual({ url: server.url, ready: true });
+    const early = await openScriptedServer(starting);
+    const failed = await runCli(["ping", "--json", "--url", early.url]);
+    expect(failed.exitCode).toBe(6);
+    expect(JSON.parse(failed.stdout)).toEqual({
+      url: early.url,
+      ready: false,
+      error: 50301,
+      problem: "error 50301: the server is starting: try again",
+    });
+    const url = await findClosedUrl();
+    const missing = await runCli(["ping", "--json", "--url", url]);
+    expect(missing.exitCode).toBe(6);
+    expect(JSON.parse(missing.stdout)).toMatchObject({ url, ready: false });
+  });
+
   it("exits with 6 if no server listens", async () => {
     const { exitCode, stderr } = await runCli(["ping", "--url", await findClosedUrl()]);
     expect(exitCode).toBe(6);

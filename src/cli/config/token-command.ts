@@ -58,14 +58,14 @@ function readOutput(
   let length = 0;
   let release = (): void => {};
   const ended = new Promise<Uint8Array>((resolve, reject) => {
-    const stop = (error: unknown): void => {
-      reject(error as Error);
+    const stop = (error: Error): void => {
+      reject(error);
       child.kill("SIGKILL");
       // Processes that it started may keep the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const onAbort = (): void => stop(signal.reason);
+    const onAbort = (): void => stop(signal.reason as Error);
     const timer = setTimeout(() => stop(fail(`did not end within ${limitMs / 1000} s`)), limitMs);
     signal.addEventListener("abort", onAbort);
     release = () => {
@@ -84,9 +84,9 @@ function readOutput(
     });
     child.once("error", (error) => reject(fail(describeStart(error), error)));
     child.once("close", (code, signalName) => {
+      const end = signalName ?? `exit code ${code}`;
       if (code === 0) resolve(Buffer.concat(chunks));
-      const end = signalName === null ? `exit code ${code}` : signalName;
-      reject(fail(`failed with ${end}: run it yourself to see the reason`));
+      else reject(fail(`failed with ${end}: run it yourself to see the reason`));
     });
   });
   return ended.finally(release);

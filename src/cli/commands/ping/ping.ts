@@ -1,6 +1,7 @@
 /** `plantstore ping`: checks whether a plant store is ready. */
 import { checkReadiness, type Readiness } from "../../../client/check-readiness.ts";
 import { pause } from "../../../client/pause.ts";
+import { redactTokens } from "../../../core/quote.ts";
 import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
@@ -32,6 +33,7 @@ export async function ping({ flags, io, terminal }: Run): Promise<number> {
       () => waitUntilReady({ ...options, ca }, io, signal),
     ),
   );
+  if (options.json) await terminal.printJson([redactTokens(toReport(url, readiness))]);
   if (readiness.state === "ready") {
     await terminal.note(`${url} is ready`);
     return exitCodes.done.code;
@@ -59,6 +61,17 @@ async function waitUntilReady(
     await pause(Math.min(retryMs, leftMs), [signal]);
     signal.throwIfAborted();
   }
+}
+
+/** The result as a line of JSON. */
+function toReport(url: string, readiness: Readiness): string {
+  const ready = readiness.state === "ready";
+  return JSON.stringify({
+    url,
+    ready,
+    ...(readiness.state === "notReady" && { error: readiness.error.error }),
+    ...(!ready && { problem: toReason(readiness) }),
+  });
 }
 
 function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): string {
