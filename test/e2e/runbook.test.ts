@@ -134,4 +134,4 @@ it("succeed one after the other, and lose no plant", async () => {
     { id: 4, name: "ivy" },
     { id: 5, name: "lily" },
   ]);
-}, 180_000);
+}, 300_000);

@@ -131,6 +131,16 @@ describe("a check", () => {
     await expect(verifySqliteFile(path)).rejects.toEqual(rejection("unusable", "is damaged"));
   });
 
+  it("reports why a file cannot be opened, however early its thread ends", async () => {
+    const newer = await createStore();
+    await change(newer, "INSERT INTO migrations VALUES (1000, 0)");
+    const checks = Array.from({ length: 20 }, () => verifySqliteFile(newer));
+    const rejected = rejection("unusable", "is from a newer plantstore");
+    for (const result of await Promise.allSettled(checks)) {
+      expect(result).toEqual({ status: "rejected", reason: rejected });
+    }
+  });
+
   it("rejects files that are not plant stores, and leaves them as they are", async () => {
     const directory = await createTemporaryDirectory();
     const text = join(directory, "text");

@@ -1,10 +1,11 @@
 /** Restores: a copy of a backup takes the place of a store, which remains under another name. */
-import { constants, copyFileSync, existsSync } from "node:fs";
+import { constants, copyFileSync, existsSync, renameSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
 import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
 import { createOldStore } from "../../helpers/old-store.ts";
 import {
@@ -137,6 +138,16 @@ describe("a restore", () => {
       rejection("unusable", "so damaged that it cannot be replaced: move the file"),
     );
     expect((await readFile(path)).equals(bytes)).toBe(true);
+  });
+
+  it("that replaces a store while a server opens it makes the server fail", async () => {
+    const path = await createStore();
+    const other = await createStore([fern]);
+    // The file is found before this returns, and opened later.
+    const opening = openSqliteEngine(path);
+    renameSync(other, path);
+    await expect(opening).rejects.toEqual(rejection("full", "was removed or replaced"));
+    expect((await readPlants(path)).plants).toEqual([fern]);
   });
 
   it("rejects the store itself as its backup", async () => {
