@@ -39,10 +39,12 @@ export async function listen(
 ): Promise<ListeningAddress> {
   const scheme = isEncrypted ? "https" : "http";
   if (socketFd !== undefined) {
+    // Read first: connections may wait in the socket, and are accepted in the turn in which it listens.
+    const path = await findUnixPath(socketFd);
     await startListening(server, { fd: socketFd });
     const address = server.address();
     if (typeof address !== "object" || address === null) {
-      return { origin: `unix:${await findUnixPath(socketFd)}`, host: undefined };
+      return { origin: `unix:${path}`, host: undefined };
     }
     return { origin: toOrigin(scheme, address.address, address), host: address.address };
   }
