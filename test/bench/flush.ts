@@ -10,7 +10,7 @@ const flushes = 300;
 /** A page of SQLite, which is what a create of one plant adds to the log. */
 const page = Buffer.alloc(4096, 1);
 
-/** Milliseconds from a write of 4 KiB to the end of its fsync, in a file beside those of the stores. */
+/** Measures the milliseconds from a write of 4 KiB to the end of its fsync, in a directory next to those of the stores. */
 export async function measureFlush(): Promise<Spread> {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
   const file = openSync(join(directory, "flushed"), "w");

@@ -8,22 +8,22 @@ import { type IdOrder, toBody } from "./requests.ts";
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
-/** What is sent: as many requests as fit into the time, one after the other on each connection. */
+/** As many requests as fit into the time, one after the other on each connection. */
 export interface Load {
   readonly url: string;
   readonly token: string;
   readonly connections: number;
   readonly seconds: number;
   readonly ids: IdOrder;
-  /** True if the bodies are plants, or lack their last brace. */
+  /** `create` sends plants; `broken` sends plants without their last brace. */
   readonly kind: "create" | "broken";
-  /** How many requests this server has been sent before: the first one has the next number. */
+  /** Number of requests that this server has received before. The first request has the next number. */
   readonly sentBefore: number;
 }
 
-/** What came of it. */
+/** The responses to a load. */
 export interface LoadResult {
-  /** Requests that were sent; those under way at the end have no answer. */
+  /** Requests that were sent. Those in flight at the end have no response. */
   readonly sent: number;
   readonly answered: number;
   /** Answers other than 2xx. */

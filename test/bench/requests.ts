@@ -1,6 +1,6 @@
-/** What the load consists of, so that afterwards the store can be compared with it; wrk.lua writes the same. */
+/** The plants of the load, which checkPlants compares with the store. wrk.lua writes the same plants. */
 
-/** Ids in order fill the last page of an index, random ones touch any of its pages. */
+/** Sequential ids fill the last page of an index; random ids change any of its pages. */
 export type IdOrder = "sequential" | "random";
 
 const multiplier = 0x9e37_79b9_7f4a_7c15n;

@@ -1,4 +1,4 @@
-/** Measures how long a command takes from its start to its end, beside Node alone and a program of ten lines. */
+/** Measures the time of a command from its start to its end, and compares it with Node alone and a program of ten lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
-/** What several rounds of one measurement come to: on a shared machine a single number says little. */
+/** Statistics of several rounds of one measurement: on a shared machine a single number means little. */
 
-/** A median with the smallest and the largest value beside it. */
+/** A median with the smallest and the largest value. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

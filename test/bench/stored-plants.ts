@@ -1,4 +1,4 @@
-/** What a store holds after a run, compared with what it was sent: a run that lost something is no result. */
+/** Compares a store with the requests of a run. A run that lost a plant is not a valid result. */
 import { loadSqlite } from "../../src/store/sqlite/provider.ts";
 import { type IdOrder, tag as sentTag, toId, toName } from "./requests.ts";
 

@@ -6,15 +6,15 @@ import type { Load, LoadGenerator, LoadResult } from "./load.ts";
 import { type Peer, token } from "./peers.ts";
 import { checkPlants } from "./stored-plants.ts";
 
-/** What a trial measures. */
+/** Options of a trial. */
 export interface Trial extends Pick<Load, "connections" | "ids" | "kind" | "seconds"> {
-  /** The token to send; else that of the peer. */
+  /** The token to send. Default: that of the peer. */
   readonly token?: string;
-  /** A store to start with, and how many plants are in it. */
+  /** A store to start with, and its number of plants. */
   readonly template?: { readonly path: string; readonly plants: number };
 }
 
-/** What a trial measured. */
+/** The measurements of a trial. */
 export interface TrialResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
@@ -24,8 +24,8 @@ export interface TrialResult {
 }
 
 /**
- * In its first seconds a server is slower than ever after: its code is not optimised yet, and the log of SQLite, which is
- * written from its beginning again and again, is still becoming longer.
+ * A server is slower in its first seconds: its code is not optimised yet, and the log of SQLite still grows. Later SQLite
+ * writes the log again from its beginning.
  */
 const warmUpSeconds = 4;
 
@@ -66,6 +66,6 @@ function checkAnswers(result: LoadResult, peer: Peer, trial: Trial): void {
   const isToBeRefused = trial.kind === "broken" || trial.token !== undefined;
   const expected = isToBeRefused && peer.name !== "bare" ? answered : 0;
   if (failed > 0 || answered === 0 || refused !== expected) {
-    throw new Error(`${peer.name}: ${JSON.stringify(result)} is no result`);
+    throw new Error(`${peer.name}: ${JSON.stringify(result)} is not a valid result`);
   }
 }

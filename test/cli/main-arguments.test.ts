@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findInexactArgument } from "../../src/cli/run.ts";
 
-/** The bytes of a command line, arguments given in Latin-1: one byte for each character. */
+/** Returns the bytes of a command line. Each character of the arguments is one byte. */
 function commandLine(...args: readonly string[]): () => Uint8Array {
   return () => Buffer.from(args.map((arg) => `${arg}\0`).join(""), "latin1");
 }
@@ -17,22 +17,27 @@ describe("an argument", () => {
       3,
     ],
     [
-      "that is meant to hold U+FFFD is exact",
+      "that contains U+FFFD is exact",
       ["create", "--name", "\uFFFD"],
       commandLine("node", "plantstore", "create", "--name", utf8("\uFFFD")),
     ],
     [
-      "is told from those before it, which are not ours",
+      "is distinguished from the arguments of Node",
       ["\uFFFD"],
       commandLine("n\xFFde", "plantstore", utf8("\uFFFD")),
     ],
-    ["is counted past empty ones", ["", "\uFFFD", ""], commandLine("node", "x", "", "\xFF", ""), 2],
-    ["is taken as it is where the system does not tell", ["\uFFFD"], () => undefined],
+    [
+      "is counted after empty ones",
+      ["", "\uFFFD", ""],
+      commandLine("node", "x", "", "\xFF", ""),
+      2,
+    ],
+    ["is used as it is if the system does not provide its bytes", ["\uFFFD"], () => undefined],
   ])("%s", (_rule, argv, line, place) => {
     expect(findInexactArgument(argv, line)).toBe(place);
   });
 
-  it("without U+FFFD costs no look at the system", () => {
+  it("without U+FFFD is not compared with the system's bytes", () => {
     const read = (): never => expect.unreachable("it was read");
     expect(findInexactArgument(["create", "--name", "fern"], read)).toBeUndefined();
   });

@@ -16,7 +16,7 @@ function listCommands({ commands = [] }: Command): string[][] {
 }
 
 describe("help", () => {
-  it("is what `plantstore` alone prints, on stdout", async () => {
+  it("is printed on stdout by `plantstore` without a command", async () => {
     const { exitCode, stdout, stderr } = await runCli([]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^Usage: plantstore \[options\] \[command\]\n/);
@@ -39,7 +39,7 @@ describe("help", () => {
     [["token", "--help", "issue"], "Usage: plantstore token issue [options]"],
     [["token", "--help"], "Usage: plantstore token [options] [command]"],
     [["create", "--name", "help", "-h"], "Usage: plantstore create [options] [file...]"],
-  ])("%j is on stdout and succeeds", async (argv, firstLine) => {
+  ])("of %j is printed on stdout, and the exit code is 0", async (argv, firstLine) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout.split("\n")[0]).toBe(firstLine);
@@ -59,7 +59,7 @@ describe("help", () => {
       expect(longest, stdout).toBeGreaterThan(60);
     });
 
-    it("says how it is called and what it does, then has examples first and exit codes last", async () => {
+    it("begins with the usage and the purpose, then has examples first and exit codes last", async () => {
       const { stdout } = await runCli([...words, "--help"]);
       const command = ["plantstore", ...words].join(" ");
       const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
@@ -72,28 +72,25 @@ describe("help", () => {
       expect(stdout).toMatch(/\nExit codes:\n {2}0 +Done\n/);
     });
 
-    it.each([80, 40])(
-      "has lines as long as %i columns let them be, and examples as they are typed",
-      async (columns) => {
-        const options = { terminals: allTerminals, columns };
-        const { stdout } = await runCli([...words, "--help"], options);
-        const [, sentences = "", examples = ""] = stdout.split("\n\n");
-        const lines = sentences.split("\n");
-        for (const [index, line] of lines.slice(1).entries()) {
-          const [word = ""] = line.split(" ");
-          expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
-        }
-        if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
-      },
-    );
+    it.each([80, 40])("fills lines of %i columns, and does not wrap examples", async (columns) => {
+      const options = { terminals: allTerminals, columns };
+      const { stdout } = await runCli([...words, "--help"], options);
+      const [, sentences = "", examples = ""] = stdout.split("\n\n");
+      const lines = sentences.split("\n");
+      for (const [index, line] of lines.slice(1).entries()) {
+        const [word = ""] = line.split(" ");
+        expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
+      }
+      if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
+    });
 
-    it("keeps a variable beside its word", async () => {
+    it("keeps a variable on the line of its label", async () => {
       const { stdout } = await runCli([...words, "--help"]);
       expect(stdout).not.toMatch(/env:\n/);
     });
   });
 
-  it("groups the commands by what they need: a server, or a store", async () => {
+  it("groups the commands that need a server and those that need a store", async () => {
     const { stdout } = await runCli(["--help"]);
     const groups = [...stdout.matchAll(/^([A-Z][a-z ]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
       ([, heading, lines = ""]) => [heading, lines.match(/(?<=^ {2})[a-z]+/gm)],
@@ -141,7 +138,7 @@ describe("help", () => {
     expect(headings).toEqual(groups);
   });
 
-  it("has its columns also on a terminal of 40", async () => {
+  it("has its columns on a terminal of 40 columns too", async () => {
     const { stdout } = await runCli(["list", "--help"], { terminals: allTerminals, columns: 40 });
     expect(stdout).toContain("  --after <id>   Only plants with a\n                 larger id\n");
   });
@@ -184,7 +181,7 @@ describe("a topic of the manual", () => {
   it.each(topics)("%s fits a terminal of 40 columns", async (topic) => {
     const { stdout } = await runCli(["help", topic], { terminals: allTerminals, columns: 40 });
     const words = (text: string): string => text.replaceAll(/[\s|]|-{3,}/g, "").toLowerCase();
-    // Tables may become a line per cell, which repeats the headings.
+    // A table may become one line for each cell, which repeats the headings.
     const text = readTopic(topic) ?? "";
     if (!text.includes("\n|")) expect(words(stdout)).toBe(words(text));
     const prose = stdout.replaceAll(/^(?: {4}|#).*\n|```[^]*?```\n/gm, "");
@@ -325,20 +322,20 @@ describe("wrong usage", () => {
     [["create", "--token"]],
     [["serve", "--token", "pst_secret"]],
     [["--token", "pst_secret", "create"]],
-  ])("%j says why there is no --token, and what to use", async (argv) => {
+  ])("%j reports why --token does not exist, and what to use instead", async (argv) => {
     const { exitCode, stderr } = await runCli(argv);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
     expect(stderr).not.toContain("secret");
   });
 
-  it("does not repeat a token that stands in the wrong place", async () => {
+  it("does not repeat a token in the wrong place", async () => {
     const { exitCode, stderr } = await runCli(["create", "--tokn=pst_secret"]);
     expect(exitCode).toBe(2);
     expect(stderr).not.toContain("secret");
   });
 
-  it("shows help on stderr when only the command is missing", async () => {
+  it("shows help on stderr if only the command is missing", async () => {
     const { exitCode, stdout, stderr } = await runCli(["--no-color"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(/^Usage: plantstore/);
@@ -356,12 +353,17 @@ describe("wrong usage", () => {
 describe("colour", () => {
   const wrong = ["create", "--id"];
   it.each([
-    ["a terminal gets it", wrong, { terminals: allTerminals }, true],
-    ["a pipe does not", wrong, {}, false],
-    ["NO_COLOR", wrong, { terminals: allTerminals, env: { NO_COLOR: "1" } }, false],
-    ["--color before the command", ["--color", ...wrong], {}, true],
-    ["--no-color after it", ["create", "--no-color", "--id"], { terminals: allTerminals }, false],
-    ["the last one counts", ["--no-color", "create", "--color", "--id"], {}, true],
+    ["is on for a terminal", wrong, { terminals: allTerminals }, true],
+    ["is off in a pipe", wrong, {}, false],
+    ["is off with NO_COLOR", wrong, { terminals: allTerminals, env: { NO_COLOR: "1" } }, false],
+    ["is on with --color before the command", ["--color", ...wrong], {}, true],
+    [
+      "is off with --no-color after the command",
+      ["create", "--no-color", "--id"],
+      { terminals: allTerminals },
+      false,
+    ],
+    ["follows the last of several flags", ["--no-color", "create", "--color", "--id"], {}, true],
   ])("%s", async (_rule, argv, options, isColored) => {
     const { stderr } = await runCli(argv, options);
     expect(stderr.includes("\u001b[31m")).toBe(isColored);
@@ -369,12 +371,12 @@ describe("colour", () => {
   });
 });
 
-it("what nobody foresaw is called a bug, and shown with its stack", async () => {
+it("an unexpected error is reported as a bug with its stack", async () => {
   const broken = new Proxy<Record<string, string>>(
     {},
     {
       get(_, name) {
-        if (name === "PLANTSTORE_URL") throw new TypeError("nobody foresaw this");
+        if (name === "PLANTSTORE_URL") throw new TypeError("an unexpected error");
       },
     },
   );
@@ -384,5 +386,5 @@ it("what nobody foresaw is called a bug, and shown with its stack", async () => 
   expect(stderr).toMatch(
     /^error: this is a bug in plantstore, please report it with these lines\n/,
   );
-  expect(stderr).toMatch(/^TypeError: nobody foresaw this\n +at /m);
+  expect(stderr).toMatch(/^TypeError: an unexpected error\n +at /m);
 });

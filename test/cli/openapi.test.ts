@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { createOpenApiDocument } from "../../src/core/openapi.ts";
 import { runCli } from "../helpers/run-cli.ts";
 
-/** The document with its integers as they are. */
+/** Creates the document of a server. */
 const toDocument = (url: string) =>
   createOpenApiDocument({ url, maxBodyBytes: 1_048_576, onConflict: "reject" });
 const read = (text: string): unknown => parse(text, { intAsBigInt: true }) as unknown;
@@ -23,11 +23,11 @@ describe("openapi", () => {
       openapi: "3.1.0",
       servers: [{ url: "http://127.0.0.1:7526" }],
     });
-    // YAML has JSON in it.
+    // JSON is a subset of YAML.
     expect(withBigInts(read(stdout))).toEqual(withBigInts(toDocument("http://127.0.0.1:7526")));
   });
 
-  it("prints the same as YAML, every digit and line of it", async () => {
+  it("prints the same document as YAML with every digit", async () => {
     const { exitCode, stdout } = await runCli(["openapi", "--yaml"]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^openapi: 3\.1\.0\n/);
@@ -37,7 +37,7 @@ describe("openapi", () => {
   it.each([
     ["the flag", ["--url", "https://plants.example.org/v1/"], {}],
     ["the environment", [], { PLANTSTORE_URL: "https://plants.example.org/v1" }],
-  ])("takes the URL from %s", async (_from, args, env) => {
+  ])("reads the URL from %s", async (_from, args, env) => {
     const { stdout } = await runCli(["openapi", ...args], { env });
     expect(JSON.parse(stdout)).toMatchObject({
       servers: [{ url: "https://plants.example.org/v1" }],
@@ -49,7 +49,7 @@ describe("openapi", () => {
     expect(second.stdout).toBe(first.stdout);
   });
 
-  it("refuses what is no URL", async () => {
+  it("rejects an invalid URL", async () => {
     const { exitCode, stderr } = await runCli(["openapi", "--url", "nowhere"]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: --url must be a URL/);

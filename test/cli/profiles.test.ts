@@ -39,7 +39,7 @@ const saved = {
 const file = () => join(directory, "settings.json");
 
 describe("a profile", () => {
-  it("is saved by login, beside the default, and selects its server for every command", async () => {
+  it("is saved by login in addition to the default, and selects its server for every command", async () => {
     await using server = await startServer();
     await using other = await startServer({ basePath: "/v1" });
     expect((await login(["--url", server.url])).stderr).toContain("(now the default)");

@@ -42,10 +42,10 @@ describe("--verbose", () => {
     ["status", ["status"], {}],
   ])("of %s never shows the token, even if the server repeats it", async (_what, argv, options) => {
     const message = `no such token: ${env.PLANTSTORE_TOKEN}`;
-    const answer = json(400, JSON.stringify({ error: 40102, message: "unknown" }), {
+    const respond = json(400, JSON.stringify({ error: 40102, message: "unknown" }), {
       echo: message,
     });
-    const { url } = await openScriptedServer(answer);
+    const { url } = await openScriptedServer(respond);
     const { exitCode, stderr } = await runCli([...argv, "--verbose", "--url", url], {
       ...options,
       env,
@@ -174,8 +174,9 @@ describe("the test of a token", () => {
     const options = { env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token } };
     const { exitCode } = await runCli([command], options);
     expect(exitCode).toBe(code);
-    const operations = records.map(({ operation }) => operation);
-    expect(operations).toEqual(command === "status" ? ["probe"] : ["probe", "readiness"]);
+    await expect
+      .poll(() => records.map(({ operation }) => operation))
+      .toEqual(command === "status" ? ["probe"] : ["probe", "readiness"]);
   });
 
   it("by a create of an id that belongs to a different plant is not a probe", async () => {
@@ -189,7 +190,7 @@ describe("the test of a token", () => {
     };
     const init = { method: "POST", headers, body: '{"id":1,"name":"fern"}' };
     await fetch(`${server.url}/plants`, init);
-    expect(records).toMatchObject([{ operation: "create", error: 40900 }]);
+    await expect.poll(() => records).toMatchObject([{ operation: "create", error: 40900 }]);
   });
 
   it("by a create that succeeds is not a probe", async () => {
@@ -205,6 +206,6 @@ describe("the test of a token", () => {
       body: '{"id":1,"name":"fern"}',
     });
     expect(response.status).toBe(200);
-    expect(records.map(({ operation }) => operation)).toEqual(["create"]);
+    await expect.poll(() => records.map(({ operation }) => operation)).toEqual(["create"]);
   });
 });

@@ -65,12 +65,12 @@ describe("a setting", () => {
     expect(resolve).toThrow('--port must be a whole number from 0 to 65535 (got "x")');
   });
 
-  it("that is wrong is named by its variable", () => {
+  it("that is invalid is reported with its variable", () => {
     const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
     expect(resolve).toThrow('PLANTSTORE_PORT must be a whole number from 0 to 65535 (got "x")');
   });
 
-  it("that is an empty flag is not passed over", () => {
+  it("that is an empty flag is rejected", () => {
     expect(() => toServeOptions({ host: "" }, createPlace())).toThrow(
       '--host must be a host name or an IP address, without a port or a zone (got "")',
     );
@@ -279,7 +279,7 @@ describe("--timeout and --retry", () => {
   });
 
   it.each(["0", "0.0001", "-1", "1s", "86401", "Infinity", ""])(
-    "--timeout %j is refused",
+    "--timeout %j is rejected",
     (text) => {
       const resolve = () => readClientOptions({ timeoutMs: text }, createPlace());
       expect(resolve).toThrow(

@@ -1,4 +1,4 @@
-/** `plantstore token`: who owns a store issues, lists and revokes its tokens. */
+/** `plantstore token`: the operator of a store issues, lists, rotates, revokes and prunes its tokens. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ async function readTokens(): Promise<readonly TokenRecord[]> {
 }
 
 describe("token issue", () => {
-  it("prints the token, alone, and stores nothing but its digest", async () => {
+  it("prints only the token, and stores only its digest", async () => {
     const { exitCode, stdout, stderr } = await runToken(["issue", "--name", "ci"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^pst_[0-9A-Za-z]{49}\n$/);
@@ -54,7 +54,7 @@ describe("token issue", () => {
     expect((await readFile(path)).includes(token)).toBe(false);
   });
 
-  it("says on a terminal which one it is, without repeating it", async () => {
+  it("names the token on a terminal without repeating it", async () => {
     const terminals = { stdout: true, stderr: true };
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });
     const prefix = stdout.slice(0, 8);
@@ -66,14 +66,14 @@ describe("token issue", () => {
     ["12h", dayMs / 2],
     ["30d", 30 * dayMs],
     ["3650d", 3650 * dayMs],
-  ])("--expires %s ends it so much later", async (text, lifetimeMs) => {
+  ])("--expires %s sets its lifetime", async (text, lifetimeMs) => {
     await runToken(["issue", "--expires", text]);
     const [token] = await readTokens();
     expect((token?.expiresAtMs ?? 0) - (token?.issuedAtMs ?? 0)).toBe(lifetimeMs);
   });
 
   it.each(["0d", "", "30", "30s", "1.5h", "-1d", "3651d", "1y", "1 d"])(
-    "--expires %j is refused, and no token is made",
+    "--expires %j is rejected, and no token is issued",
     async (text) => {
       const { exitCode, stdout, stderr } = await runToken(["issue", `--expires=${text}`]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -93,7 +93,7 @@ describe("token issue", () => {
     ["\uD800", 'must be a name of 1 to 100 characters (got "\\ud800")'],
     ["pst_4fGh", "must not start with pst_, as tokens do"],
     [mintToken(), "must not start with pst_, as tokens do"],
-  ])("--name %j is refused", async (name, complaint) => {
+  ])("--name %j is rejected", async (name, complaint) => {
     const { exitCode, stderr } = await runToken(["issue", "--name", name]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`--name ${complaint}`);
@@ -147,7 +147,7 @@ describe("token list", () => {
     ]);
   });
 
-  it("gives each value a line of its own on a narrow terminal", async () => {
+  it("prints each value on a separate line on a narrow terminal", async () => {
     await addTokens(...tokens);
     const options = { terminals: { stdout: true }, columns: 40 };
     const { stdout } = await runToken(["list"], options);
@@ -156,7 +156,7 @@ describe("token list", () => {
     );
   });
 
-  it("cuts a long name at the width of the terminal", async () => {
+  it("truncates a long name at the width of the terminal", async () => {
     await addTokens({ name: "n".repeat(100) });
     const options = { terminals: { stdout: true }, columns: 80 };
     const { stdout } = await runToken(["list"], options);
@@ -167,7 +167,7 @@ describe("token list", () => {
   it.each<[where: string, args: readonly string[], options: CliOptions]>([
     ["elsewhere", ["list"], {}],
     ["with --json everywhere", ["list", "--json"], { terminals: { stdout: true } }],
-  ])("is one token as JSON on each line %s", async (_where, args, options) => {
+  ])("prints one token as JSON on each line %s", async (_where, args, options) => {
     await addTokens(...tokens.slice(0, 2), {
       name: "old",
       issuedAtMs: 1.8e12,
@@ -199,7 +199,7 @@ describe("token list", () => {
     ]);
   });
 
-  it("says to a person that there is none", async () => {
+  it("prints a message on a terminal if the store has no tokens", async () => {
     const { stdout, stderr } = await runToken(["list"], {
       terminals: { stdout: true, stderr: true },
     });
@@ -214,7 +214,7 @@ describe("token revoke", () => {
   it.each([
     ["its name", "ci"],
     ["its prefix", "pst_0001"],
-  ])("finds the token by %s, and touches no other", async (_what, wanted) => {
+  ])("finds the token by %s, and changes no other token", async (_what, wanted) => {
     await addTokens({ name: "laptop" }, { name: "ci" }, { name: "ci 2" });
     const { exitCode, stdout, stderr } = await runToken(["revoke", wanted]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
@@ -222,7 +222,7 @@ describe("token revoke", () => {
     expect(await revoked()).toEqual(["ci"]);
   });
 
-  it("finds a token by all of it, which is not repeated", async () => {
+  it("finds a token by its full text, which is not repeated", async () => {
     const token = "a-token-of-my-own-that-leaked";
     await addTokens({ name: "laptop" }, { name: "ci", digest: digestToken(token), prefix: "" });
     const { stderr } = await runToken(["revoke", token]);
@@ -230,7 +230,7 @@ describe("token revoke", () => {
     expect(await revoked()).toEqual(["ci"]);
   });
 
-  it("says so when it was revoked before, and changes nothing", async () => {
+  it("reports a token that was revoked before, and changes nothing", async () => {
     await addTokens({ name: "ci", revokedAtMs: 5 });
     const { exitCode, stderr } = await runToken(["revoke", "ci"]);
     expect({ exitCode, stderr }).toEqual({
@@ -240,12 +240,12 @@ describe("token revoke", () => {
     expect((await readTokens())[0]?.revokedAtMs).toBe(5);
   });
 
-  it("takes of two with one name the one that is not revoked", async () => {
+  it("selects the token that is not revoked if two have the same name", async () => {
     await addTokens({ name: "ci", revokedAtMs: 5 }, { name: "ci" });
     expect((await runToken(["revoke", "ci"])).stderr).toContain("revoked ci (pst_0001)");
   });
 
-  it("refuses to choose between two with one name", async () => {
+  it("rejects a name that two active tokens have", async () => {
     await addTokens({ name: "ci" }, { name: "ci" });
     const { exitCode, stderr } = await runToken(["revoke", "ci"]);
     expect(exitCode).toBe(2);
@@ -255,7 +255,7 @@ describe("token revoke", () => {
     expect(await revoked()).toEqual([]);
   });
 
-  it.each(["nobody", "pst_", ""])("refuses %j, which is none", async (wanted) => {
+  it.each(["unknown", "pst_", ""])("rejects %j, which matches no token", async (wanted) => {
     await addTokens({ name: "" });
     const { exitCode, stderr } = await runToken(["revoke", wanted]);
     expect(exitCode).toBe(2);
@@ -447,7 +447,7 @@ describe("token prune", () => {
 describe.each([["issue"], ["list"], ["revoke", "ci"], ["rotate", "ci"], ["prune"]])(
   "token %s",
   (...args) => {
-    it("makes no store where there is none", async () => {
+    it("creates no store if it is missing", async () => {
       const home = await createTemporaryDirectory();
       const { exitCode, stdout, stderr } = await runCli(["token", ...args], { home });
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -455,7 +455,7 @@ describe.each([["issue"], ["list"], ["revoke", "ci"], ["rotate", "ci"], ["prune"
       expect(await readdir(home)).toEqual([]);
     });
 
-    it("can't reach what memory: holds, and says why", async () => {
+    it("reports that it cannot open a memory: store", async () => {
       const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
       expect(exitCode).toBe(2);
       expect(stderr).toMatch(
@@ -463,7 +463,7 @@ describe.each([["issue"], ["list"], ["revoke", "ci"], ["rotate", "ci"], ["prune"
       );
     });
 
-    it("has a help of its own, which wrong usage names", async () => {
+    it("has its own help, which an error of usage names", async () => {
       const { stdout } = await runCli(["token", args[0], "--help"]);
       expect(stdout).toContain("--store <url>");
       expect(stdout).toContain("Examples:");

@@ -156,7 +156,7 @@ describe("many plants", () => {
     expect((await outcomes.next()).done).toBe(true);
   });
 
-  it("share connections, each of which has several requests in flight", async () => {
+  it("share connections with several requests in flight", async () => {
     const sockets = new Set<Socket>();
     const pending: Arrival[] = [];
     const url = await openManualServer((arrival) => {

@@ -151,7 +151,7 @@ describe("startPlantStore", () => {
       'statusMode must be one of contract, http (got "rest")',
     ],
     [
-      "faults that are no object",
+      "faults that are not an object",
       { faults: "5%" },
       TypeError,
       'faults must be an object (got "5%")',

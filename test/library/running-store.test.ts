@@ -1,4 +1,4 @@
-/** What a test does with a running store: seed it, look into it, empty it, and send it requests without a socket. */
+/** A running store in a test: seeds, reads, reset, and requests without a socket. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

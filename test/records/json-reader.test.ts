@@ -148,7 +148,7 @@ describe("the records of", () => {
       ],
     ],
     [
-      "an array of what is no object",
+      "an array of values that are not objects",
       '[1, "x,]", [2,{}], null ]',
       [
         [1, "1"],
@@ -173,7 +173,7 @@ describe("the records of", () => {
     "an array": (texts) => `[${texts.join(",\n")}]`,
   };
   it.each(Object.entries(layouts))(
-    "%s are those that were written, in whatever pieces",
+    "%s are those that were written, however the input is split",
     (name, layOut) => {
       const indentation = name === "lines" ? fc.constant(0) : fc.integer({ min: 0, max: 4 });
       const texts = fc

@@ -1,6 +1,6 @@
 /**
- * What users would otherwise write: Fastify with a schema, a bearer token and SQLite with the same settings, and for each
- * request a commit of its own. Ids above 2^53 are rounded, as JSON.parse does.
+ * A usual plant store: Fastify with a schema, a bearer token, SQLite with the same settings, and a commit for each request.
+ * JSON.parse rounds ids above 2^53.
  */
 import Fastify from "fastify";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";

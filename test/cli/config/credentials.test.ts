@@ -91,7 +91,7 @@ describe("the origins", () => {
 
 describe("a credential file", () => {
   it.each([0o644, 0o640, 0o604, 0o660])(
-    "of mode %o is refused, with the way to mend it",
+    "with mode %o is rejected with the command that corrects it",
     async (mode) => {
       const directory = await createTemporaryDirectory();
       const text = JSON.stringify({ origin: here, token: "first" });
@@ -101,12 +101,12 @@ describe("a credential file", () => {
   );
 
   it.each([
-    ["is cut off", '{"origin":"http://127.0.0.1:7526","tok'],
+    ["is truncated", '{"origin":"http://127.0.0.1:7526","tok'],
     ["is empty", ""],
-    ["holds no token", '{"origin":"http://127.0.0.1:7526"}'],
-    ["holds a token that is no string", '{"origin":"http://127.0.0.1:7526","token":1}'],
-    ["is no object", "[]"],
-  ])("that %s is named, and neither used nor overwritten", async (_what, text) => {
+    ["contains no token", '{"origin":"http://127.0.0.1:7526"}'],
+    ["contains a token that is not a string", '{"origin":"http://127.0.0.1:7526","token":1}'],
+    ["is not an object", "[]"],
+  ])("that %s is reported, and neither used nor overwritten", async (_what, text) => {
     const directory = await createTemporaryDirectory();
     const file = await writeCredential(directory, text);
     expect(() => readSavedToken(directory, here)).toThrow(`${file} is broken`);
@@ -120,7 +120,7 @@ describe("a credential file", () => {
     expect(readSavedToken(directory, here)).toBeUndefined();
   });
 
-  it("that is a directory is named", async () => {
+  it("that is a directory is reported", async () => {
     const directory = await createTemporaryDirectory();
     const file = toCredentialFile(directory, here);
     await mkdir(file, { recursive: true, mode: 0o700 });
@@ -128,16 +128,16 @@ describe("a credential file", () => {
   });
 });
 
-it("a directory that can't be made is named, with the way around it", async () => {
+it("a directory that cannot be created is reported with advice", async () => {
   const directory = await createTemporaryDirectory();
-  // A link to nowhere stands in the way, of root too.
+  // Even root cannot create a directory at a broken link.
   await symlink(join(directory, "nowhere"), join(directory, "credentials"));
   await expect(saveToken(directory, here, "first")).rejects.toThrow(
     /^the token can't be saved in .*\/credentials \(E[A-Z]+: [^,]+\): .* PLANTSTORE_CONFIG_DIR$/,
   );
 });
 
-it("a directory where nobody may make one is refused as well, and soon", async () => {
+it("a directory in /proc is reported as one that cannot be created", async () => {
   await expect(saveToken("/proc/plantstore", here, "first")).rejects.toThrow(
     /^the token can't be saved in \/proc\/plantstore\/credentials \(E/,
   );
