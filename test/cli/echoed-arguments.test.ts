@@ -1,15 +1,14 @@
-/** A token that somebody puts into the wrong place of a command line is not repeated, whatever a message quotes. */
-import { toLongFlag } from "../../src/cli/options.ts";
+/** No message repeats a token that a user puts in the wrong place of a command line. */
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
+import { toLongFlag } from "../../src/cli/options.ts";
 import type { Command } from "../../src/cli/command.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
-
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
-const nobody = "http://127.0.0.1:9";
+const closedUrl = "http://127.0.0.1:9";
 
 /** Every command, with the words that call it. */
 function listCommands(command: Command, words: readonly string[] = []): [string[], Command][] {
@@ -21,10 +20,10 @@ function listCommands(command: Command, words: readonly string[] = []): [string[
 
 const commands = listCommands(plantstoreCommand).filter(([words]) => words[0] !== "__complete");
 
-/** Options for which a token is no mistake: it would be a host, a part of the URL, or a file that is created. */
+/** Options whose value may look like a token: a host, a part of the URL, or a file that is created. */
 const mayBeAnything = new Set(["--host", "--socket", "--base-path", "--public-url", "--rejects"]);
 
-/** Each command with a token in place of everything that can be typed. */
+/** Each command with a token instead of each of its arguments. */
 const mistakes: readonly (readonly string[])[] = [
   [token],
   [`--${token}`],
@@ -35,7 +34,7 @@ const mistakes: readonly (readonly string[])[] = [
       long: toLongFlag(row.flags),
       hasValue: row.flags.endsWith(">"),
     }));
-    // With as many operands as it takes, and one more.
+    // The number of its operands, and one more.
     const operands = (command.arguments ?? []).map(() => token);
     const values = flags
       .filter(({ hasValue, long }) => hasValue && !mayBeAnything.has(long))
@@ -57,29 +56,29 @@ const mistakes: readonly (readonly string[])[] = [
 
 async function expectSilence(argv: readonly string[], options: CliOptions = {}): Promise<void> {
   const run = startCli(argv, { home: await createTemporaryDirectory(), ...options });
-  // Even a server that starts in spite of it says something, and ends then.
+  // A server that starts prints its URL.
   await run.saw("\n");
   run.signal("SIGTERM");
   const { stdout, stderr } = await run.finished;
-  // More than the prefix, by which an owner knows it.
+  // The prefix may be shown, because it identifies the token.
   expect(stdout + stderr).not.toContain(token.slice(0, 12));
 }
 
 /** The name of a row, the same in every run. */
 const toTitle = (argv: readonly string[]): string => argv.join(" ").replaceAll(token, "TOKEN");
 
-describe("nothing that is said holds a token", () => {
+describe("no output contains a token that is used as", () => {
   it.each(mistakes.map((argv) => [toTitle(argv), argv] as const))("%s", (_, argv) =>
     expectSilence(argv),
   );
 
   const fern = ["create", "--id", "1", "--name", "fern"];
-  const address = `${nobody}/${token}`;
+  const address = `${closedUrl}/${token}`;
   it.each<[what: string, argv: readonly string[], options?: CliOptions]>([
     ["a file", ["create", `${token}.json`]],
     ["one of several files", ["create", token, token]],
     ["a file for rejects", ["create", "--rejects", `/nonexistent/${token}`], { stdin: "[1]" }],
-    ["a URL that nothing answers at", [...fern, "--url", address]],
+    ["a URL without a server", [...fern, "--url", address]],
     ["a URL to log in to", ["login", "--url", address], { stdin: "of-their-own" }],
     ["a URL in a prompt", ["login", "--url", address], { terminals: allTerminals, stdin: "x\n" }],
     ["a URL to log out of", ["logout", "--url", address]],
@@ -88,7 +87,7 @@ describe("nothing that is said holds a token", () => {
     ["a certificate", ["serve", "--store", "memory:", "--tls-cert", token, "--tls-key", token]],
     ["PLANTSTORE_URL", fern, { env: { PLANTSTORE_URL: token } }],
     ["PLANTSTORE_TOKEN_FILE", fern, { env: { PLANTSTORE_TOKEN_FILE: token } }],
-    ["a path in it", fern, { env: { PLANTSTORE_TOKEN_FILE: `./${token}` } }],
+    ["a path in PLANTSTORE_TOKEN_FILE", fern, { env: { PLANTSTORE_TOKEN_FILE: `./${token}` } }],
     ["PLANTSTORE_CONFIG_DIR", ["login"], { env: { PLANTSTORE_CONFIG_DIR: `/dev/null/${token}` } }],
   ])("%s", (_, argv, options = {}) =>
     expectSilence(argv, { env: { PLANTSTORE_TOKEN: "of-their-own" }, ...options }),
@@ -100,9 +99,9 @@ describe("nothing that is said holds a token", () => {
     ["status --json", looks.slice(2)],
     ["doctor", looks],
     ["doctor --json", looks],
-  ])("%s, on stdout either", async (command, flags) => {
+  ])("an argument of %s, on stdout", async (command, flags) => {
     const { stdout } = await runCli([...command.split(" "), ...flags]);
-    expect(stdout).toContain(nobody);
+    expect(stdout).toContain(closedUrl);
     expect(stdout).not.toContain(token.slice(0, 12));
   });
 });
@@ -118,7 +117,7 @@ it.each([
     { PLANTSTORE_TOKEN_FILE: token },
     /PLANTSTORE_TOKEN_FILE must be the file that contains the token; /,
   ],
-])("%j says that the token itself stands where its file belongs", async (argv, env, message) => {
+])("%j reports a token instead of the file that contains it", async (argv, env, message) => {
   const { exitCode, stdout, stderr } = await runCli(argv, { env });
   expect(exitCode).toBe(2);
   expect(stdout + stderr).toMatch(message);

@@ -1,4 +1,4 @@
-/** `plantstore export`: all of a store, exactly, at the pace at which it is taken. */
+/** `plantstore export` prints every plant of a store exactly, and waits for its reader. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ function createPlants(count: number, name = "plant"): readonly NewPlant[] {
   return Array.from({ length: count }, (_, index) => ({ id: BigInt(index), name }));
 }
 
-/** Exports to a stream; says how it ended. */
+/** Exports to a stream. @returns the end of the command */
 async function exportTo(
   stdout: Writable,
   url: string,
@@ -50,7 +50,7 @@ async function exportTo(
     readCommandLine: () => undefined,
     onSignal: () => () => undefined,
   };
-  // As in the world of a process: the write says what is wrong.
+  // As in a process: the write reports the error.
   stdout.on("error", () => undefined);
   const exitCode = await main(["export", "--store", url], io as Io);
   return { exitCode, stderr };
@@ -91,12 +91,12 @@ describe("every plant of a store", () => {
     });
   });
 
-  it.each([0, 1, 2, 100, 101, 1000])("of %i is there once", async (count) => {
+  it.each([0, 1, 2, 100, 101, 1000])("is exported once: %i plants", async (count) => {
     const plants = createPlants(count);
     expect(await exportAll(await createSqliteStore(plants))).toEqual(plants);
   });
 
-  it("is exact, whatever its id and its strings are", async () => {
+  it("is exact, with any id and any strings", async () => {
     await fc.assert(
       fc.asyncProperty(anyPlants, async (plants) => {
         const url = await createSqliteStore(plants);
@@ -107,7 +107,7 @@ describe("every plant of a store", () => {
     );
   });
 
-  it("is the same in an empty store once `create` has read what was exported", async () => {
+  it("is the same in an empty store after `create` has read the export", async () => {
     const nothing = { exitCode: 0, stdout: "", stderr: "" };
     await fc.assert(
       fc.asyncProperty(anyPlants, async (plants) => {
@@ -124,7 +124,7 @@ describe("every plant of a store", () => {
     );
   });
 
-  it("is escaped on a terminal for what that would obey, and the same JSON", async () => {
+  it("has its control characters escaped on a terminal, and is the same JSON", async () => {
     const name = "\u001b[31m \u202e \0 \u{1F331}";
     const url = await createSqliteStore([{ id: 1n, name }]);
     const { stdout } = await runCli(["export", "--store", url], { terminals: allTerminals });
@@ -133,8 +133,8 @@ describe("every plant of a store", () => {
   });
 });
 
-describe("while others write", () => {
-  it("what was acknowledged before is there, by the same process", async () => {
+describe("an export during other writes", () => {
+  it("has every plant that the same process acknowledged before", async () => {
     const plants = createPlants(500);
     const url = await createSqliteStore(plants);
     const store = await openStore(url);
@@ -149,14 +149,14 @@ describe("while others write", () => {
     expect(await created).toBe("created");
   });
 
-  it("what was acknowledged before is there, by another process, and each id once", async () => {
+  it("has every plant that another process acknowledged before, and each id once", async () => {
     const url = await createSqliteStore([]);
     const program = await bundleProgram("create-endlessly");
     const child = start(process.execPath, [program, url.replace("sqlite:", "")]);
     const acknowledged = new Set<bigint>();
     createInterface({ input: child.stdout! }).on("line", (line) => acknowledged.add(BigInt(line)));
     for (const count of [1, 300, 1000]) {
-      while (acknowledged.size < count) await sleep(5);
+      await expect.poll(() => acknowledged.size).toBeGreaterThanOrEqual(count);
       const before = [...acknowledged];
       const ids = (await exportAll(url)).map(({ id }) => id);
       expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
@@ -168,7 +168,7 @@ describe("while others write", () => {
 });
 
 describe("the output", () => {
-  it("is waited for: nothing more is read until what was written is taken", async () => {
+  it("is awaited: the store is not read further until the reader continues", async () => {
     const url = await createSqliteStore(createPlants(2000));
     const held: (() => void)[] = [];
     let text = "";
@@ -179,7 +179,8 @@ describe("the output", () => {
       },
     });
     const exported = exportTo(slow, url);
-    while (held.length === 0) await sleep(5);
+    await expect.poll(() => held.length).toBe(1);
+    // An export that does not wait would write more in this time.
     await sleep(50);
     expect({ writes: held.length, buffered: slow.writableLength }).toEqual({
       writes: 1,
@@ -192,7 +193,7 @@ describe("the output", () => {
     expect(parseLines(text)).toHaveLength(2000);
   });
 
-  it("that nobody reads any more ends it quietly, with 141", async () => {
+  it("that is closed ends it with 141 and no message", async () => {
     const url = await createSqliteStore(createPlants(2000));
     const run = startCli(["export", "--store", url]);
     await run.saw("\n");
@@ -202,7 +203,7 @@ describe("the output", () => {
     expect(stdout.length).toBeLessThan(2000);
   });
 
-  it("that is full is an error", async () => {
+  it("that is full is reported as an error", async () => {
     const url = await createSqliteStore(createPlants(1));
     const full = new Writable({
       write: (_chunk, _encoding, done) =>
@@ -219,19 +220,22 @@ describe("a signal", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s ends it after a whole line, and says so: exit %i", async (signal, code) => {
-    const plants = createPlants(2000);
-    const run = startCli(["export", "--store", await createSqliteStore(plants)]);
-    await run.saw("\n");
-    expect(run.signal(signal)).toBe(true);
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: code,
-      stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
-    });
-    const exported = parseLines(stdout);
-    expect(exported.length).toBeLessThan(2000);
-    expect(exported).toEqual(plants.slice(0, exported.length));
-    expect(run.signal(signal), "nobody listens any more").toBe(false);
-  });
+  ] as const)(
+    "%s ends an export after a whole line with a message, and the exit code is %i",
+    async (signal, code) => {
+      const plants = createPlants(2000);
+      const run = startCli(["export", "--store", await createSqliteStore(plants)]);
+      await run.saw("\n");
+      expect(run.signal(signal)).toBe(true);
+      const { exitCode, stdout, stderr } = await run.finished;
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: code,
+        stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
+      });
+      const exported = parseLines(stdout);
+      expect(exported.length).toBeLessThan(2000);
+      expect(exported).toEqual(plants.slice(0, exported.length));
+      expect(run.signal(signal), "no handler remains").toBe(false);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** `plantstore login`, `logout` and `status` as functions: what they save, and what they say of it. */
+/** `plantstore login`, `logout` and `status`: the files that they save, and their messages. */
 import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
@@ -44,7 +44,7 @@ async function expectNothingSaved(url: string): Promise<void> {
 }
 
 describe("login", () => {
-  it("saves a token that works, and its plant store as the one that is meant from then on", async () => {
+  it("saves an accepted token, and its plant store becomes the default", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { exitCode, stdout, stderr } = await login(server.url, testToken);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
@@ -62,7 +62,7 @@ describe("login", () => {
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
-  it("keeps what it saves from others", async () => {
+  it("saves files that only the user can read", async () => {
     await using server = await startServer();
     await login(server.url, testToken);
     const files = [toCredentialFile(directory, server.url), toSettingsFile(directory)];
@@ -70,7 +70,7 @@ describe("login", () => {
     expect(modes).toEqual([0o600, 0o600]);
   });
 
-  it("saves for several servers; the last one is meant, and --url names another", async () => {
+  it("saves tokens of several servers: the last one is the default, and --url selects another", async () => {
     await using first = await startServer();
     await using second = await startServer();
     await login(first.url, testToken);
@@ -81,7 +81,7 @@ describe("login", () => {
     expect(await second.store.list({ limit: 9 })).toEqual([{ id: 2n, name: "moss" }]);
   });
 
-  it("asks a person at a terminal, and shows nothing of the answer", async () => {
+  it("asks for the token on a terminal, and does not show it", async () => {
     await using server = await startServer();
     const stdin = new PassThrough();
     const terminal = startCli(
@@ -103,7 +103,7 @@ describe("login", () => {
   });
 
   it.each(["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"])(
-    "takes no token from the environment, and says that %s wins over what it saves",
+    "reads no token from the environment, and warns that %s overrides the saved values",
     async (variable) => {
       await using server = await startServer();
       const { exitCode, stderr } = await login(server.url, testToken, {
@@ -115,7 +115,7 @@ describe("login", () => {
     },
   );
 
-  it("warns once when others on the way can read the token", async () => {
+  it("warns once if the token is sent unencrypted", async () => {
     const url = (await openScriptedServer(errorResponse(42201))).url;
     const { stderr } = await login(url.replace("127.0.0.1", "0.0.0.0"), testToken);
     expect(stderr.match(/^warning: sending the token to http:.* unencrypted/gm)).toHaveLength(1);
@@ -125,7 +125,7 @@ describe("login", () => {
     ["", "is empty"],
     ["two words", "contains an invalid character"],
     [mintToken().slice(0, -1), "is incomplete or mistyped"],
-  ])("refuses %j without asking the server", async (token, complaint) => {
+  ])("rejects the token %j without a request", async (token, complaint) => {
     const server = await openScriptedServer(errorResponse(42201));
     const { exitCode, stderr } = await login(server.url, token);
     expect(exitCode).toBe(4);
@@ -143,7 +143,7 @@ describe("login", () => {
     [50700, 6],
     [1, 7],
     [42200, 7],
-  ])("saves nothing when the answer is error %i: exit %i", async (error, exit) => {
+  ])("saves nothing after error %i, and exits with %i", async (error, exit) => {
     const server = await openScriptedServer(errorResponse(error));
     const { exitCode, stderr } = await login(server.url, testToken);
     expect(exitCode).toBe(exit);
@@ -152,53 +152,61 @@ describe("login", () => {
   });
 
   it.each([
-    ["takes what is no plant", json(200, '{"name":"fern"}'), "it accepted a plant without an id"],
-    ["is something else", json(200, "[]"), "holds no Plant"],
+    [
+      "accepts a plant without an id",
+      json(200, '{"name":"fern"}'),
+      "it accepted a plant without an id",
+    ],
+    ["sends other JSON", json(200, "[]"), "holds no Plant"],
     [
       "redirects",
       json(302, "", { location: "https://plants.example/plants" }),
       "it redirects to https://plants.example/plants, and redirects are not followed",
     ],
-  ])("saves nothing when the server %s: exit 7", async (_what, answer, complaint) => {
-    const server = await openScriptedServer(answer);
+  ])("saves nothing if the server %s, and exits with 7", async (_what, respond, reason) => {
+    const server = await openScriptedServer(respond);
     const { exitCode, stderr } = await login(server.url, testToken);
     expect(exitCode).toBe(7);
-    expect(stderr).toContain(complaint);
+    expect(stderr).toContain(reason);
     expect(server.requests).toHaveLength(1);
     await expectNothingSaved(server.url);
   });
 
-  it.each<[string, () => Promise<string>, RegExp]>([
-    ["nothing listens there", findClosedUrl, /^error: cannot connect to/m],
+  it.each<[condition: string, open: () => Promise<string>, message: RegExp, timeout?: string]>([
+    ["no server listens", findClosedUrl, /^error: cannot connect to/m],
     [
       "the connection is lost",
       () => openRawServer((socket) => socket.destroy()),
       /^error: lost the connection .*: try again$/m,
     ],
     [
-      "a proxy answers",
+      "a proxy responds",
       async () => (await openScriptedServer(json(502, ""))).url,
       /^error: .* responded instead of the plant store \(status 502\): try again$/m,
     ],
     [
-      "no answer comes",
+      "no response arrives",
       () => openRawServer(() => {}),
       /^error: no complete response from .*: try again; a higher --timeout waits longer$/m,
+      "0.2",
     ],
-  ])("saves nothing when %s, and says nothing of a plant: exit 6", async (_what, open, message) => {
-    const url = await open();
-    const options = { env: { PLANTSTORE_TIMEOUT: "0.2" } };
-    const { exitCode, stderr } = await login(url, testToken, options);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toContain("plant may");
-    await expectNothingSaved(url);
-  });
+  ])(
+    "saves nothing if %s, mentions no plant, and exits with 6",
+    async (_condition, open, message, timeout = "20") => {
+      const url = await open();
+      const options = { env: { PLANTSTORE_TIMEOUT: timeout } };
+      const { exitCode, stderr } = await login(url, testToken, options);
+      expect(exitCode).toBe(6);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toContain("plant may");
+      await expectNothingSaved(url);
+    },
+  );
 
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("saves nothing when %s stops it while it waits", async (signal, exit) => {
+  ] as const)("saves nothing if %s stops it during the wait for a token", async (signal, exit) => {
     const url = await openRawServer(() => {});
     const stdin = new PassThrough();
     const waiting = startCli(["login", "--url", url], withDirectory({ stdin }));
@@ -210,7 +218,7 @@ describe("login", () => {
     await expectNothingSaved(url);
   });
 
-  it("names what is in the way of saving before it asks for a token", async () => {
+  it("reports a broken credential file before it asks for a token", async () => {
     const url = "http://127.0.0.1:7526";
     const file = toCredentialFile(directory, url);
     await mkdir(dirname(file), { recursive: true });
@@ -224,7 +232,7 @@ describe("login", () => {
     expect(await readFile(file, "utf8")).toBe("{}");
   });
 
-  it("has no --token, and says why", async () => {
+  it("rejects --token with advice", async () => {
     const { exitCode, stderr } = await run(["login", "--token", testToken]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('run "plantstore login", which asks for it');
@@ -233,7 +241,7 @@ describe("login", () => {
 
 describe("saved settings", () => {
   it.each(["", "[]", '{"url":1}', '{"url":"http'])(
-    "that are broken (%j) are named, and neither used nor overwritten",
+    "that are broken (%j) are reported, and neither used nor overwritten",
     async (text) => {
       const file = toSettingsFile(directory);
       await writeFile(file, text);
@@ -245,14 +253,14 @@ describe("saved settings", () => {
     },
   );
 
-  it("that hold no URL of a plant store are named", async () => {
+  it("without a valid URL are reported", async () => {
     await saveSettings(directory, { url: "plants.example" });
     const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`error: the url in ${toSettingsFile(directory)} must be a URL`);
   });
 
-  it("are not needed where there is no home to find them in", async () => {
+  it("are not needed without a home directory", async () => {
     await using server = await startServer();
     const env = { PLANTSTORE_TOKEN: testToken };
     const args = ["create", "--id", "1", "--name", "fern", "--url", server.url];
@@ -261,7 +269,7 @@ describe("saved settings", () => {
 });
 
 describe("logout", () => {
-  it("removes the token for its URL, and no longer means that plant store", async () => {
+  it("removes the token for its URL, and the plant store is no longer the default", async () => {
     await saveToken(directory, "https://plants.example", mintToken());
     await saveToken(directory, "https://other.example", testToken);
     await saveSettings(directory, { url: "https://plants.example/v1" });
@@ -272,14 +280,14 @@ describe("logout", () => {
     expect(readSavedToken(directory, "https://other.example")).toBe(testToken);
   });
 
-  it("of another plant store leaves the one that is meant", async () => {
+  it("of another plant store keeps the default", async () => {
     await saveToken(directory, "https://other.example", testToken);
     await saveSettings(directory, { url: "https://plants.example/v1" });
     await run(["logout", "--url", "https://other.example"]);
     expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
   });
 
-  it("says when there was none, and what is still set", async () => {
+  it("reports that no token was saved, and warns about variables that are still set", async () => {
     const { exitCode, stderr } = await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } });
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
@@ -287,7 +295,7 @@ describe("logout", () => {
     );
   });
 
-  it("removes a file that is open to others or broken, too", async () => {
+  it("also removes a file that is broken or that other users can read", async () => {
     const file = toCredentialFile(directory, "http://127.0.0.1:7526");
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "{");
@@ -296,7 +304,7 @@ describe("logout", () => {
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 
-  it("does nothing at all where the saved settings are broken, and can be repeated once they are not", async () => {
+  it("changes nothing if the saved settings are broken, and works after they are corrected", async () => {
     const url = "https://plants.example";
     await saveToken(directory, url, testToken);
     await writeFile(toSettingsFile(directory), "{");
@@ -310,7 +318,7 @@ describe("logout", () => {
 });
 
 describe("status", () => {
-  it("says which plant store and token are used, where that comes from, and that they work", async () => {
+  it("prints the plant store, the token, their sources, and that the token is accepted", async () => {
     await using server = await startServer();
     await login(server.url, testToken);
     await saveToken(directory, "https://other.example", mintToken());
@@ -346,7 +354,7 @@ describe("status", () => {
     [40102, 4],
     [50301, 6],
     [1, 7],
-  ])("says that error %i is in the way: exit %i", async (error, exit) => {
+  ])("reports error %i, and exits with %i", async (error, exit) => {
     const { url } = await openScriptedServer(errorResponse(error));
     const { exitCode, stdout } = await run(["status"], {
       env: { PLANTSTORE_TOKEN: "of-my-own", PLANTSTORE_URL: url },
@@ -357,14 +365,14 @@ describe("status", () => {
     expect(stdout).toContain(`Works   no: error ${error}: message of ${error}\n`);
   });
 
-  it("says that there is no token: exit 4", async () => {
+  it("reports a missing token, and exits with 4", async () => {
     const { exitCode, stdout } = await run(["status"]);
     expect(exitCode).toBe(4);
     expect(stdout).toContain("URL     http://127.0.0.1:7526 (from the default)\nToken   none\n");
     expect(stdout).toMatch(/^Works {3}no: no token for http:\/\/127\.0\.0\.1:7526: /m);
   });
 
-  it("says that nothing answers: exit 6", async () => {
+  it("reports that no server listens, and exits with 6", async () => {
     const env = { PLANTSTORE_TOKEN: testToken, PLANTSTORE_URL: await findClosedUrl() };
     const { exitCode, stdout } = await run(["status", "--json"], { env });
     expect(exitCode).toBe(6);
@@ -377,33 +385,36 @@ describe("status", () => {
   it.each([
     [0o640, "others of its group"],
     [0o604, "everybody"],
-  ])("says who else can read a file of mode %o, and how to mend it: exit 2", async (mode, who) => {
-    const origin = "http://127.0.0.1:7526";
-    await saveToken(directory, origin, testToken);
-    const file = toCredentialFile(directory, origin);
-    await chmod(file, mode);
-    const { exitCode, stdout } = await run(["status"]);
-    expect(exitCode).toBe(2);
-    expect(stdout).toContain(`Saved   ${file} (${who} can read it)\n`);
-    expect(stdout).toContain(`run "chmod 600 ${file}"`);
-  });
+  ])(
+    "reports other users who can read a file of mode %o, with advice, and exits with 2",
+    async (mode, who) => {
+      const origin = "http://127.0.0.1:7526";
+      await saveToken(directory, origin, testToken);
+      const file = toCredentialFile(directory, origin);
+      await chmod(file, mode);
+      const { exitCode, stdout } = await run(["status"]);
+      expect(exitCode).toBe(2);
+      expect(stdout).toContain(`Saved   ${file} (${who} can read it)\n`);
+      expect(stdout).toContain(`run "chmod 600 ${file}"`);
+    },
+  );
 
-  it("works where there is no home", async () => {
+  it("works without a home directory", async () => {
     await using server = await startServer();
     const env = { PLANTSTORE_TOKEN: testToken };
     const { exitCode } = await runCli(["status", "--url", server.url], { env, home: "" });
     expect(exitCode).toBe(0);
   });
 
-  it("is stopped by SIGTERM: exit 143", async () => {
-    let isAsked = (): void => undefined;
-    const asked = new Promise<void>((resolve) => (isAsked = resolve));
-    const url = await openRawServer(() => isAsked());
+  it("exits with 143 on SIGTERM", async () => {
+    let connect = (): void => undefined;
+    const connected = new Promise<void>((resolve) => (connect = resolve));
+    const url = await openRawServer(() => connect());
     const waiting = startCli(
       ["status", "--url", url],
       withDirectory({ env: { PLANTSTORE_TOKEN: testToken } }),
     );
-    await asked;
+    await connected;
     waiting.signal("SIGTERM");
     expect((await waiting.finished).exitCode).toBe(143);
   });

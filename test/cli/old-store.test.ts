@@ -1,4 +1,4 @@
-/** A store of an older plantstore: who changes it brings it up to date, who only reads it says what does. */
+/** A store of an older plantstore: commands that write upgrade it, and commands that only read name the upgrade. */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { createOldStore } from "../helpers/old-store.ts";
@@ -7,17 +7,20 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const readers = ["list", "get 1", "export", "token list", "doctor"];
 
-it.each(readers)("%s leaves it as it is, and names the command to start", async (command) => {
-  const path = await createOldStore(1);
-  const before = await readFile(path);
-  const argv = [...command.split(" "), "--store", `sqlite:${path}`];
-  const { exitCode, stdout, stderr } = await runCli(argv);
-  expect(exitCode).toBe(2);
-  expect(stdout + stderr).toContain(
-    `the store ${path} is from an older plantstore: start "plantstore serve" on it once to upgrade it\n`,
-  );
-  expect((await readFile(path)).equals(before)).toBe(true);
-});
+it.each(readers)(
+  "%s does not change an old store, and names the command that upgrades it",
+  async (command) => {
+    const path = await createOldStore(1);
+    const before = await readFile(path);
+    const argv = [...command.split(" "), "--store", `sqlite:${path}`];
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect(exitCode).toBe(2);
+    expect(stdout + stderr).toContain(
+      `the store ${path} is from an older plantstore: start "plantstore serve" on it once to upgrade it\n`,
+    );
+    expect((await readFile(path)).equals(before)).toBe(true);
+  },
+);
 
 const writers = [
   { command: "token issue --name ci", tokens: ["active", "expired"] },
@@ -25,7 +28,7 @@ const writers = [
   { command: "serve --port 0", tokens: ["expired"] },
 ];
 
-it.each(writers)("$command brings it up to date: then it can be read", async (row) => {
+it.each(writers)("$command upgrades an old store, which can be read afterwards", async (row) => {
   const store = ["--store", `sqlite:${await createOldStore(1)}`];
   const run = startCli([...row.command.split(" "), ...store], {
     home: await createTemporaryDirectory(),

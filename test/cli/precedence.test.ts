@@ -1,4 +1,4 @@
-/** Where a value comes from when several sources have one: one table of what wins over what. */
+/** The precedence of the sources of a value, as one table. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { readOptions } from "../../src/cli/settings.ts";
 import { findToken } from "../../src/cli/config/token-source.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-/** A world in which sources may be set. */
+/** Sources of values, which a test sets. */
 interface World {
   readonly directory: string;
   readonly flags: { url?: string; timeoutMs?: string; store?: string; tokenFile?: string };
@@ -37,7 +37,7 @@ const toIo = ({ directory, env }: World): Io => {
 
 const configDirectory = (world: World): string => join(world.directory, ".config/plantstore");
 
-/** Each with its sources, the strongest first, and what comes of each. */
+/** Values with their sources, strongest first, and the value of each source. */
 const table: readonly {
   readonly what: string;
   readonly sources: readonly (readonly [source: Source, value: unknown])[];
@@ -60,7 +60,7 @@ const table: readonly {
     find: (world) => readOptions(requestOptions, world.flags, toIo(world)).url,
   },
   {
-    what: "the time that an attempt may take",
+    what: "the timeout of an attempt",
     sources: [
       [byFlag("timeoutMs", "1"), 1000],
       [byVariable("PLANTSTORE_TIMEOUT", "2"), 2000],
@@ -102,7 +102,7 @@ const table: readonly {
         ],
         "of-the-file",
       ],
-      [["what was saved", (world) => saveToken(configDirectory(world), anUrl, "saved")], "saved"],
+      [["the saved token", (world) => saveToken(configDirectory(world), anUrl, "saved")], "saved"],
     ],
     find: async (world) => {
       const { signal } = new AbortController();
