@@ -5,10 +5,10 @@
  *     npm run build && npx tsx test/crash-rounds.ts --rounds 50 --engine postgres
  *
  * In a round, clients create plants at one or two servers until the servers are killed with SIGKILL. Two servers get
- * different plants for the same ids. Every fifth round also simulates a power failure, if this machine can mount disks:
- * after a restart, the clients repeat every create without a response, the server is killed, and only what was flushed to
- * the disk counts. On PostgreSQL, every fifth round kills the database too, and the clients repeat every create without a
- * response after each round.
+ * different plants for the same ids. Every fifth round also simulates a power failure, if this machine can mount disks.
+ * For that, the clients repeat every create without a response after a restart, and the server is killed. Only data that
+ * was flushed to the disk counts. On PostgreSQL, every fifth round kills the database too, and the clients repeat every
+ * create without a response after each round.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-/** What esbuild tells of its output (https://esbuild.github.io/api/#metafile), as far as it is read here. */
+/** The parts of esbuild's metafile that the tests read (https://esbuild.github.io/api/#metafile). */
 interface Metafile {
   readonly outputs: Readonly<Record<string, Output>>;
 }
@@ -32,7 +32,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const metafile = await readFile(join(root, "dist/metafile-esm.json"), "utf8");
 const { outputs } = JSON.parse(metafile) as Metafile;
 
-/** The files in dist that Node reads before the first line of a source runs. */
+/** Returns the files in dist that Node reads before the first line of a source runs. */
 function loadedWith(source: string): readonly Output[] {
   const entry = Object.values(outputs).find(({ entryPoint }) => entryPoint === source);
   if (entry === undefined) throw new Error(`dist has no file for ${source}`);
@@ -46,7 +46,7 @@ function loadedWith(source: string): readonly Output[] {
   return [...loaded];
 }
 
-/** The packages of which the files hold something. */
+/** Returns the packages that the files contain code of. */
 function packagesIn(files: readonly Output[]): Set<string> {
   const sources = files.flatMap(({ inputs }) => Object.keys(inputs));
   const matches = sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source));
@@ -78,29 +78,29 @@ describe("loads only the packages it needs", () => {
     },
   );
 
-  it("the public API: nothing of the command line", () => {
+  it("src/index.ts: no code of the command line", () => {
     const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));
     expect(sources.filter((source) => source.startsWith("src/cli/"))).toEqual([]);
   });
 });
 
-describe("nothing has to be installed beside it", () => {
-  it("imports are Node's modules, files of its own and the optional SQLite", () => {
+describe("the built package", () => {
+  it("imports only Node's modules, its own files and the optional packages", () => {
     const imports = Object.values(outputs).flatMap((output) => output.imports);
     const external = imports.filter((each) => each.external).map(({ path }) => path);
     const packages = external.filter((path) => !path.startsWith("node:") && !isBuiltin(path));
-    // pg takes the native driver only from those who ask for it.
+    // pg loads its native driver only on request.
     expect(new Set(packages)).toEqual(new Set(["@photostructure/sqlite", "pg-native"]));
   });
 
-  it("types import only Node's modules", async () => {
+  it("has types that import only Node's modules", async () => {
     const types = await readFile(join(root, "dist/index.d.ts"), "utf8");
     const imports = types.matchAll(/\b(?:from|import\()\s*["']([^"']+)["']/g);
     const paths = Array.from(imports, ([, path = ""]) => path);
     expect(paths.filter((path) => !isBuiltin(path))).toEqual([]);
   });
 
-  it("every file can be loaded alone in an empty directory", async () => {
+  it("has files that Node can load in an empty directory", async () => {
     const directory = await createTemporaryDirectory();
     for (const name of ["bin", "dist", "package.json"]) {
       await cp(join(root, name), join(directory, name), { recursive: true });

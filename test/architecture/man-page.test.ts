@@ -45,7 +45,7 @@ it("npm links the page of the command and of every topic of the manual", async (
   expect(manifest.man).toEqual(["dist/plantstore.1", ...pages]);
 });
 
-it("is the page of the declared commands", () => {
+it("the manual page is generated from the declared commands", () => {
   expect(written).toBe(toManPage(plantstoreCommand, listTopics()));
 });
 
@@ -53,7 +53,7 @@ describe.each(commands)("$name", ({ name, command }) => {
   const [, part = ""] = text.split(`\n.SS ${name} `);
   const [section = ""] = part.split(/\n\.S[SH] /);
 
-  it("has a part of its own, with each of its options and arguments", () => {
+  it("has a section with each of its options and arguments", () => {
     const { arguments: args = [], options = {} } = command;
     const terms = [...section.matchAll(/^\.TP\n\.B (.*)$/gm)].map(([, term]) => term);
     expect(terms).toEqual([
@@ -68,12 +68,12 @@ describe.each(commands)("$name", ({ name, command }) => {
   });
 });
 
-it("has examples that a terminal of 80 columns does not break", () => {
+it("has examples that fit on a terminal of 80 columns", () => {
   const examples = [...text.matchAll(/^\.nf\n([^]*?)^\.fi$/gm)].flatMap(([, lines = ""]) =>
     lines.trimEnd().split("\n"),
   );
   expect(examples.length).toBeGreaterThan(commands.length);
-  // They stand 11 columns to the right.
+  // They are indented by 11 columns.
   expect(examples.filter((line) => line.length > 80 - 11)).toEqual([]);
 });
 
@@ -82,7 +82,7 @@ it.each(Object.values(settings))("names $env among the environment", ({ env }) =
   expect(environment).toContain(`\n.B ${env}\n`);
 });
 
-it("names every kind of store where it explains PLANTSTORE_STORE", () => {
+it("names every type of store in the description of PLANTSTORE_STORE", () => {
   expect(text).toContain(
     "\n.B PLANTSTORE_STORE\nStore of plants: sqlite:PATH, postgres:// or memory: (--store)\n",
   );

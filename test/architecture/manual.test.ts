@@ -1,4 +1,4 @@
-/** The manual has the tables of the code, and names and links only what exists. */
+/** The manual contains the tables of the code, and names and links only existing files, headings and variables. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-/** The rows of the table below a heading, cell by cell, without the code marks. */
+/** Reads the cells of the table below a heading, without code marks. */
 function readTable(path: string, heading: string): string[][] {
   const [, section = ""] = read(path).split(`\n## ${heading}\n`);
   const [table = ""] = /(?:^\|.*\n)+/m.exec(section) ?? [];
@@ -40,7 +40,7 @@ function readTable(path: string, heading: string): string[][] {
     );
 }
 
-/** The rows that document options with an environment variable. */
+/** Returns the rows that document options with an environment variable. */
 function toRows(options: Options): unknown[][] {
   return Object.values(options)
     .filter(({ env }) => env !== undefined)
@@ -86,7 +86,7 @@ it.each([...documents, ".containerfile"])("%s names only variables that exist", 
   expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor of a heading on GitHub. */
 function toAnchor(heading: string): string {
   return heading
     .toLowerCase()

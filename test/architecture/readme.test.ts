@@ -1,4 +1,4 @@
-/** The README begins with what a newcomer types. */
+/** The README begins with the first commands of a new user. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-it("begins with the two commands", () => {
+it("the README begins with the commands that start and test the server", () => {
   const commands = [...readme.matchAll(/```sh\n([^`]+)\n```/g)].map(([, command]) => command);
   expect(commands.slice(0, 2)).toEqual(["npm ci && npm start", "npm ci && npm test"]);
 });

@@ -1,5 +1,5 @@
-/** Who is let in, and how soon a change holds. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Which tokens are accepted, and how soon a change applies. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import * as tokenModule from "../../src/auth/token.ts";
@@ -12,14 +12,14 @@ function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
 }
 
-/** An authenticator over tokens that a test may change, at the time 1000. */
+/** Creates an authenticator with tokens that a test may change, at the time 1000. */
 function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
   const noted: unknown[] = [];
   const authenticator = createAuthenticator({
     listTokens: async () => {
       reads++;
-      await sleep(1);
+      await nextTurn();
       return [...issued];
     },
     async noteTokenUses(digests, day) {
@@ -31,7 +31,7 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
   return { authenticator, noted, reads: () => reads };
 }
 
-/** Stops the clock that the age of what was read is told by; returns what moves it, by milliseconds. */
+/** Stops the clock that measures the age of the tokens that were read. Returns a function that moves it. */
 function stopClock(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => {
@@ -42,8 +42,8 @@ function stopClock(): (ms: number) => void {
 
 describe("a token", () => {
   it.each<[rule: string, record: Partial<TokenRecord>, kind: string | undefined]>([
-    ["that was issued is let in", {}, undefined],
-    ["that expires later is let in", { expiresAtMs: 1001 }, undefined],
+    ["that was issued is accepted", {}, undefined],
+    ["that expires later is accepted", { expiresAtMs: 1001 }, undefined],
     ["that expires now has expired", { expiresAtMs: 1000 }, "expiredToken"],
     ["that was revoked is unknown", { revokedAtMs: 999 }, "unknownToken"],
     [
@@ -53,24 +53,24 @@ describe("a token", () => {
     ],
   ])("%s", async (_rule, record, kind) => {
     const { authenticator } = createTested([toRecord("a", record)]);
-    const refusal = await authenticator.check("a");
-    expect(refusal).toEqual(kind === undefined ? undefined : expect.objectContaining({ kind }));
+    const error = await authenticator.check("a");
+    expect(error).toEqual(kind === undefined ? undefined : expect.objectContaining({ kind }));
   });
 
-  it("that is no stored one is unknown, and the refusal does not repeat it", async () => {
+  it("that is not stored is unknown, and the error does not contain it", async () => {
     const { authenticator } = createTested([toRecord("a")]);
-    const refusal = await authenticator.check("hunter2");
-    expect(refusal).toMatchObject({ kind: "unknownToken" });
-    expect(JSON.stringify(refusal)).not.toContain("hunter2");
+    const error = await authenticator.check("hunter2");
+    expect(error).toMatchObject({ kind: "unknownToken" });
+    expect(JSON.stringify(error)).not.toContain("hunter2");
   });
 
-  it("of the server's own is let in without a look at the stored ones", async () => {
+  it("of the server itself is accepted without a read of the stored tokens", async () => {
     const { authenticator, reads } = createTested([], "own");
     await authenticator.check("own");
     expect(reads()).toBe(0);
   });
 
-  it("is looked at only through its digest: nothing else of a record decides, in whatever time", async () => {
+  it("is compared only by its digest, so that the time of a comparison reveals nothing", async () => {
     const read = new Set<string>();
     const record = new Proxy(toRecord("a"), {
       get: (target, name) => {
@@ -85,21 +85,18 @@ describe("a token", () => {
     expect(read).toEqual(new Set(["digest", "revokedAtMs", "expiresAtMs", "lastUsedDay"]));
   });
 
-  it.each(["stored", "own"])(
-    "%s is found by its digest alone: a text with the same one would be let in",
-    async (kind) => {
-      digestToken.mockReturnValue("the one digest");
-      onTestFinished(() => {
-        digestToken.mockRestore();
-      });
-      const tested = kind === "own" ? createTested([], "a") : createTested([toRecord("a")]);
-      await expect(tested.authenticator.check("anything else")).resolves.toBeUndefined();
-    },
-  );
+  it.each(["stored", "own"])("%s is found by its digest alone", async (kind) => {
+    digestToken.mockReturnValue("the one digest");
+    onTestFinished(() => {
+      digestToken.mockRestore();
+    });
+    const tested = kind === "own" ? createTested([], "a") : createTested([toRecord("a")]);
+    await expect(tested.authenticator.check("anything else")).resolves.toBeUndefined();
+  });
 });
 
 describe("the use of a token", () => {
-  it("is noted with its day once, however often it is used", async () => {
+  it("is recorded once with its day, although it is used again", async () => {
     const { authenticator, noted } = createTested([toRecord("a"), toRecord("b")]);
     for (const token of ["a", "b", "a"]) await authenticator.check(token);
     await authenticator.flushUses();
@@ -108,14 +105,14 @@ describe("the use of a token", () => {
     expect(noted).toEqual([[digestToken("a"), digestToken("b"), 0]]);
   });
 
-  it("is noted by itself a little later", async () => {
+  it("is recorded later without a flush", async () => {
     const { authenticator, noted } = createTested([toRecord("a")]);
     await authenticator.check("a");
     expect(noted).toEqual([]);
     await expect.poll(() => noted).toEqual([[digestToken("a"), 0]]);
   });
 
-  it("is not noted when it is known to the store already", async () => {
+  it("is not recorded again if the store has it", async () => {
     const { authenticator, noted } = createTested([toRecord("a", { lastUsedDay: 0 })]);
     await authenticator.check("a");
     await authenticator.flushUses();
@@ -125,7 +122,7 @@ describe("the use of a token", () => {
   it.each<[what: string, record: Partial<TokenRecord>]>([
     ["that was revoked", { revokedAtMs: 1 }],
     ["that has expired", { expiresAtMs: 1 }],
-  ])("%s is none", async (_what, record) => {
+  ])("%s is not recorded", async (_what, record) => {
     const { authenticator, noted } = createTested([toRecord("a", record)]);
     for (const token of ["a", "unknown"]) await authenticator.check(token);
     await authenticator.flushUses();
@@ -133,17 +130,18 @@ describe("the use of a token", () => {
   });
 });
 
-it("a token is known soon after it was issued, also to a server that has just read the others", async () => {
+it("accepts a token soon after it was issued, although the tokens were just read", async () => {
   const tokens = [toRecord("a")];
   const { authenticator } = createTested(tokens);
   await authenticator.check("a");
   tokens.push(toRecord("b"));
-  // Its first look may have been at what was read before.
+  // The first check may use tokens that were read before.
   const check = () => authenticator.check("b");
   await expect.poll(check, { interval: 10 }).toBeUndefined();
 });
 
-it("a flood of unknown tokens at the same time costs one read, and is not remembered", async () => {
+it("reads the tokens once for many unknown tokens at the same time, and does not store those", async () => {
+  stopClock();
   const { authenticator, reads, noted } = createTested([]);
   const flood = Array.from({ length: 1000 }, (_, index) => authenticator.check(`${index}`));
   const kinds = (await Promise.all(flood)).map((error) => error?.kind);
@@ -152,7 +150,7 @@ it("a flood of unknown tokens at the same time costs one read, and is not rememb
   expect({ reads: reads(), noted }).toEqual({ reads: 1, noted: [] });
 });
 
-it("a flood of unknown tokens leaves a store that reads slowly time for others", async () => {
+it("limits the reads of a slow store for many unknown tokens", async () => {
   const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
@@ -173,7 +171,7 @@ it("a flood of unknown tokens leaves a store that reads slowly time for others",
   expect(reads).toBe(2);
 });
 
-it("while tokens are young enough, a request waits for no read of them", async () => {
+it("uses tokens that were read recently without waiting for a read", async () => {
   const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
@@ -192,7 +190,7 @@ it("while tokens are young enough, a request waits for no read of them", async (
   expect(reads).toBe(2);
 });
 
-it("the stored tokens are read once for many requests at the same time", async () => {
+it("reads the tokens once for many requests at the same time", async () => {
   stopClock();
   const { authenticator, reads } = createTested([toRecord("a")]);
   await Promise.all(Array.from({ length: 100 }, () => authenticator.check("a")));
@@ -200,8 +198,8 @@ it("the stored tokens are read once for many requests at the same time", async (
   expect(reads()).toBe(1);
 });
 
-describe("a change holds within a second", () => {
-  it("where the tokens were read before it", async () => {
+describe("a change of a token applies within a second", () => {
+  it("if the tokens were read before it", async () => {
     const advance = stopClock();
     const tokens = [toRecord("a")];
     const { authenticator } = createTested(tokens);
@@ -212,7 +210,7 @@ describe("a change holds within a second", () => {
     await expect(authenticator.check("a")).resolves.toMatchObject({ kind: "unknownToken" });
   });
 
-  it("where they are being read since before it", async () => {
+  it("if a read of the tokens started before it", async () => {
     const advance = stopClock();
     const tokens = [toRecord("a")];
     const ends: (() => void)[] = [];
@@ -230,14 +228,14 @@ describe("a change holds within a second", () => {
     ends[0]?.();
     await expect(early).resolves.toBeUndefined();
     await expect.poll(() => ends.length).toBe(2);
-    // However long it takes, they wait for no third one.
+    // Although it takes long, they wait for no third read.
     advance(1000);
     ends[1]?.();
     expect((await late).map((error) => error?.kind)).toEqual(["unknownToken", undefined]);
   });
 });
 
-it("while the tokens can't be read nobody is let in, and afterwards they are again", async () => {
+it("accepts no token while the tokens cannot be read, and accepts tokens afterwards", async () => {
   let isBroken = true;
   const authenticator = createAuthenticator({
     listTokens: async () => {

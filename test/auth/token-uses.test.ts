@@ -1,10 +1,10 @@
-/** Which uses of tokens are noted, and when. */
+/** Which uses of tokens are recorded, and when. */
 import { expect, it } from "vitest";
 import { createTokenUses, toDay } from "../../src/auth/token-uses.ts";
 
 const dayMs = 86_400_000;
 
-/** A collection at a time that a test sets, and what came to the store. */
+/** Creates a collection with a clock that a test sets, and the list of its calls of the store. */
 function createTested(note: () => Promise<void> = async () => {}) {
   const noted: [digests: readonly string[], day: number][] = [];
   const clock = { ms: 0 };
@@ -24,11 +24,11 @@ it.each([
   [dayMs, 1],
   [Date.UTC(2026, 10, 21, 23, 59, 59), Date.UTC(2026, 10, 21) / dayMs],
   [-1, -1],
-])("the time %i is on the day %i", (timeMs, day) => {
+])("converts the time %i to the day %i", (timeMs, day) => {
   expect(toDay(timeMs)).toBe(day);
 });
 
-it("a token is noted once a day, whatever the store was read to say", async () => {
+it("records a token once a day, although the store has an earlier day", async () => {
   const { uses, noted, clock } = createTested();
   uses.add("a", undefined);
   await uses.flush();
@@ -48,7 +48,7 @@ it("a token is noted once a day, whatever the store was read to say", async () =
   ]);
 });
 
-it("what was used before midnight is noted for that day", async () => {
+it("records a use before midnight for that day", async () => {
   const { uses, noted, clock } = createTested();
   uses.add("a", undefined);
   clock.ms = dayMs;
@@ -60,7 +60,7 @@ it("what was used before midnight is noted for that day", async () => {
   ]);
 });
 
-it("what could not be noted hurts nobody, and is noted at the next use", async () => {
+it("ignores a failure of the store, and records the token at its next use", async () => {
   let isBroken = true;
   const { uses, noted } = createTested(async () => {
     if (isBroken) throw new Error("disk full");

@@ -12,7 +12,7 @@ describe("a minted token", () => {
     expect(new Set(Array.from({ length: 1000 }, mintToken)).size).toBe(1000);
   });
 
-  it("uses every digit of its alphabet at every place of its secret but the first", () => {
+  it("uses every digit of its alphabet at every position of its secret but the first", () => {
     const seen = Array.from({ length: 43 }, () => new Set<string>());
     for (let count = 0; count < 4000; count++) {
       const token = mintToken();
@@ -28,7 +28,7 @@ describe("a minted token", () => {
     expect(tokens.filter(isMistypedToken)).toEqual([]);
   });
 
-  it("fails it once any one character is changed, lost or added", () => {
+  it("fails its checksum if any one character is changed, removed or added", () => {
     const token = mintToken();
     const mistyped = Array.from(token.slice(4), (character, index) => {
       const at = 4 + index;
@@ -43,7 +43,7 @@ describe("a minted token", () => {
   });
 });
 
-it("a token of the owner's own choice has no checksum to fail", () => {
+it("a token that the operator chose has no checksum", () => {
   expect(isMistypedToken("my-own-token")).toBe(false);
 });
 
@@ -58,6 +58,6 @@ it("a prefix shows four characters of the secret", () => {
   expect(toTokenPrefix(token)).toBe(token.slice(0, 8));
 });
 
-it("a token of the owner's own choice has no prefix, which could be all of it", () => {
+it("a token that the operator chose has no prefix, which could be the whole token", () => {
   expect(toTokenPrefix("hunter2")).toBe("");
 });

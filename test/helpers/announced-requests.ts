@@ -1,8 +1,8 @@
-/** How many requests node:http has announced, and so made all its objects for. */
+/** Counts the requests that node:http has parsed and created objects for. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { onTestFinished } from "vitest";
 
-/** Counts them from now on, until the test ends. */
+/** Starts to count until the test ends. Returns a function that returns the count. */
 export function countAnnouncedRequests(): () => number {
   let count = 0;
   const onRequest = (): void => void count++;

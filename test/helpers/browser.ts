@@ -1,4 +1,4 @@
-/** The Chromium that is installed on this machine, driven without a window. */
+/** The Chromium that is installed on this machine, without a window. */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -10,7 +10,7 @@ const places = [
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
-/** The path of a Chromium: CHROME_PATH, or where it usually is. undefined: there is none. */
+/** Returns the path of a Chromium: CHROME_PATH, or a usual path. Undefined if none is installed. */
 export function findBrowser(): string | undefined {
   const named = process.env["CHROME_PATH"];
   if (named) return named;
@@ -19,10 +19,10 @@ export function findBrowser(): string | undefined {
   return [...found, ...places].find(isExecutable);
 }
 
-/** Starts it; whoever asked closes it. */
+/** Starts the browser. The caller closes it. */
 export function openBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error("there is no Chromium");
+  if (executablePath === undefined) throw new Error("no Chromium is installed");
   // Chromium has no sandbox for root, which containers often are.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   return chromium.launch({ executablePath, args });

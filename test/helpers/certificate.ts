@@ -1,4 +1,4 @@
-/** A self-signed certificate for a test: Node makes keys, but no certificates (RFC 5280 section 4.1, in DER). */
+/** Self-signed certificates for tests: Node creates keys, but no certificates (RFC 5280 section 4.1, in DER). */
 import { generateKeyPairSync, sign } from "node:crypto";
 
 /** A certificate and its key, both PEM. */
@@ -12,7 +12,7 @@ const ecdsaWithSha256 = encode(sequence, encode(0x06, Buffer.from("2a8648ce3d040
 const commonNameId = encode(0x06, Buffer.from("550403", "hex"));
 const subjectAltNameId = encode(0x06, Buffer.from("551d11", "hex"));
 
-/** A certificate for one host name, valid in this century's first half. */
+/** Creates a certificate for one host name, valid until 2049. */
 export function createCertificate(hostName: string): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = encode(
@@ -42,7 +42,7 @@ export function createCertificate(hostName: string): Certificate {
   };
 }
 
-/** A DER value: its tag, its length and what is in it. */
+/** Encodes a DER value: its tag, its length and its parts. */
 function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

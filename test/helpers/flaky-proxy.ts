@@ -1,28 +1,28 @@
-/** A network that fails: it stands before a server and drops, delays and cuts off what passes, at random. */
+/** A proxy that drops, delays and truncates data at random, like a bad network. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { createRandom } from "./random.ts";
 
-/** How often what passes meets each fate: 0 … 1. */
+/** Probability of each fault for a piece of data: 0 … 1. */
 export interface Fates {
-  /** The connection ends instead. */
+  /** The connection ends before the data. */
   readonly drop: number;
   /** Only the first half arrives, and the connection ends. */
   readonly cut: number;
-  /** It arrives some milliseconds later. */
+  /** The data arrives some milliseconds later. */
   readonly delay: number;
 }
 
-/** The proxy, until the test has ended. */
+/** A proxy that runs until the test ends. */
 export interface FlakyProxy {
   readonly url: string;
-  /** Connections that it has ended. */
+  /** Number of connections that it has ended. */
   broken(): number;
 }
 
-/** Opens one before a port of 127.0.0.1. The same seed gives the same dice. */
+/** Opens a proxy to a port of 127.0.0.1. The same seed gives the same random numbers. */
 export async function openFlakyProxy(
   targetPort: number,
   fates: Fates,
@@ -52,7 +52,7 @@ export async function openFlakyProxy(
     const target = connect(targetPort, "127.0.0.1");
     for (const socket of [client, target]) {
       sockets.add(socket);
-      socket.on("error", () => {}); // The other side is told by the end of its own.
+      socket.on("error", () => {}); // The loop over the socket ends the other side.
       socket.on("close", () => sockets.delete(socket));
     }
     for (const [from, to] of [

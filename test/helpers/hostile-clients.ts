@@ -1,18 +1,18 @@
-/** Clients that no server wishes for. Each behaviour is one of them; a crowd is many, until it is told to stop. */
+/** Hostile clients. A behaviour is what one client does; a crowd is many clients with the same behaviour. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What a client does on its connection once that is open; a timer it returns ends with the crowd. */
+/** Uses an open connection. May return a timer, which is cleared with the crowd. */
 export type Behaviour = (socket: Socket) => NodeJS.Timeout | undefined;
 
-/** Clients that are there to annoy. */
+/** Many hostile clients. */
 export interface Crowd {
-  /** Ends them all. */
+  /** Closes all connections. */
   disperse(): void;
 }
 
-/** Lets so many clients behave like this; resolves once each has been taken or refused. */
+/** Opens many clients with one behaviour. Resolves once each connection is accepted or rejected. */
 export async function openCrowd(port: number, count: number, behave: Behaviour): Promise<Crowd> {
   const sockets: Socket[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -38,7 +38,7 @@ export async function openCrowd(port: number, count: number, behave: Behaviour):
 const megabyte = 1024 * 1024;
 const bomb = gzipSync(Buffer.alloc(megabyte));
 
-/** The behaviours, by what they do. */
+/** Returns the behaviours by their descriptions. */
 export function createBehaviours(token: string): Readonly<Record<string, Behaviour>> {
   const line = "POST /plants HTTP/1.1\r\nHost: a\r\n";
   const head = `${line}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;

@@ -1,4 +1,4 @@
-/** What the interface description says of an answer, by a validator that knows nothing of plantstore (ajv, JSON Schema 2020-12). */
+/** Validates responses against the interface description, with an independent validator (ajv, JSON Schema 2020-12). */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
 
@@ -52,7 +52,7 @@ export interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The part of an answer that is described. */
+/** The parts of a response that the document describes. */
 export interface DescribedAnswer {
   readonly status: number;
   /** By lower-case name. */
@@ -60,7 +60,7 @@ export interface DescribedAnswer {
   readonly body: string;
 }
 
-/** The description of a server, as a client gets it. */
+/** Returns the description of a server, as a client receives it. */
 export function readDescription(
   server: Partial<Parameters<typeof createOpenApiDocument>[0]> = {},
 ): Description {
@@ -69,7 +69,7 @@ export function readDescription(
   return JSON.parse(toOpenApiJson(createOpenApiDocument(described))) as Description;
 }
 
-/** A validator with the document's components, by which its references are found. */
+/** Compiles a validator for a schema that may refer to the document's components. */
 export function compileSchema(description: Description, schema: Schema): ValidateFunction {
   const ajv = new Ajv2020({ allErrors: true });
   const isWithin = (bits: number) => (value: number) =>
@@ -80,7 +80,7 @@ export function compileSchema(description: Description, schema: Schema): Validat
   return ajv.compile({ ...schema, components: description.components });
 }
 
-/** A function that throws when an answer to `POST /plants` is none of those that the document describes. */
+/** Returns a function that throws if the document does not describe a response to `POST /plants`. */
 export function createAnswerCheck(description: Description): (answer: DescribedAnswer) => void {
   const responses = new Map(
     Object.entries(description.paths["/plants"].post.responses).map(([status, response]) => {

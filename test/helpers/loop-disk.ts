@@ -1,4 +1,4 @@
-/** A disk that can lose its power: an ext4 file system in a file, of which only flushed data survives. */
+/** A disk that can lose its power: an ext4 file system in a file. Only flushed data survives. */
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

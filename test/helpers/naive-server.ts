@@ -1,4 +1,4 @@
-/** Another implementation of the contract, as many would write it: node:http, JSON.parse and a map. */
+/** A simple implementation of the contract, without plantstore: node:http, JSON.parse and a map. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** A plant server on a free port with a memory store, as a test wants it. */
+/** A plant server for tests, on a free port and with a memory store. */
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { mintToken } from "../../src/auth/token.ts";
 import type { PlantStore } from "../../src/core/store.ts";
@@ -23,10 +23,10 @@ declare module "vitest" {
 
 const testCertificate = createCertificate("localhost");
 
-/** The token that the server takes. */
+/** The token that the server accepts. */
 export const testToken = mintToken();
 
-/** What a test has of its server. */
+/** A server for a test. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;
@@ -36,7 +36,7 @@ export interface TestServer {
   readonly server: PlantServer;
   /** The memory store; the server's own unless the options name another. */
   readonly store: PlantStore;
-  /** What the server reported as its own trouble. */
+  /** Errors that the server reported. */
   readonly errors: unknown[];
   /** The same as {@link TestServer.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

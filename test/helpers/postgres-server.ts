@@ -13,8 +13,9 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
+import { randomInt } from "node:crypto";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -138,7 +139,7 @@ export interface Owner {
   readonly gid?: number;
 }
 
-/** Returns the user `nobody` for root, as whom PostgreSQL does not run. */
+/** Returns the user `nobody` for root, because PostgreSQL does not run as root. */
 export async function findOwner(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all([run("id", ["-u", "nobody"]), run("id", ["-g", "nobody"])]);
@@ -206,7 +207,7 @@ async function initialise(binaries: string, data: string, owner: Owner): Promise
   );
 }
 
-/** Starts a process until it accepts connections: processes that survive a killed server for a moment prevent a start. */
+/** Starts a server, and waits until it accepts connections. Processes that survive a killed server delay the start. */
 async function launch(
   binaries: string,
   flags: readonly string[],
@@ -220,7 +221,7 @@ async function launch(
     });
     const log = await waitUntilReady(postgres);
     if (log === undefined) return postgres;
-    if (attempt === 20) throw new Error(`postgres ended: ${log}`);
+    if (attempt === 100) throw new Error(`postgres ended: ${log}`);
     await sleep(250);
   }
 }
@@ -245,10 +246,15 @@ async function end(postgres: ChildProcess | undefined, signal: NodeJS.Signals): 
   await ended;
 }
 
+/** Returns a port that no other process gets by chance: below the ports of outgoing connections and of `listen(0)`. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => void server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
 }

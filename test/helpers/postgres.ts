@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
+import type { Limits } from "../../src/store/postgres/settings.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import type { OnEnd } from "./temporary-directory.ts";
 
@@ -40,6 +41,16 @@ export function useOwnPostgres(): PostgresServer {
   };
 }
 
+/** Time limits of an engine that must not fail on a busy machine. */
+export const generousLimits: Limits = {
+  connectMs: 20_000,
+  statementMs: 20_000,
+  responseMs: 21_000,
+  idleInTransactionMs: 25_000,
+  callMs: 25_000,
+  shortCallMs: 20_000,
+};
+
 /** Creates an empty schema, which is dropped after the test, and returns its URL as a store. */
 export async function createStoreUrl(
   serverUrl: string,
@@ -51,7 +62,7 @@ export async function createStoreUrl(
   return withOption(serverUrl, `search_path=${schema}`);
 }
 
-/** Returns a URL with another setting of its sessions. */
+/** Returns a URL that also sets a setting of its sessions. */
 export function withOption(url: string, setting: string): string {
   const changed = new URL(url);
   const options = changed.searchParams.get("options") ?? "";

@@ -1,4 +1,4 @@
-/** A real terminal for the built command: a pseudo-terminal that `script` of util-linux makes. */
+/** Runs the built command on a pseudo-terminal, with `script` of util-linux. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -9,19 +9,19 @@ const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url)
 
 /** A session on a terminal. */
 export interface TerminalSession {
-  /** What the terminal has shown so far. */
+  /** Returns the output of the terminal so far. */
   screen(): string;
-  /** Resolves once it shows this; rejects when the session ends without. */
+  /** Resolves once the output contains a text; rejects when the session ends without it. */
   saw(text: string): Promise<void>;
   /** Presses keys. */
   type(text: string): void;
-  /** Resolves with all that it has shown, once the session has ended. */
+  /** Resolves with the whole output when the session ends. */
   readonly finished: Promise<string>;
 }
 
 /**
- * Runs a shell's commands on a terminal; `$PLANTSTORE` in them is the built command. What is left of them when the test
- * has ended is killed. Without `script`, which every Debian has, it fails and says so.
+ * Runs shell commands on a terminal; `$PLANTSTORE` in them is the built command. Processes that still run when the test
+ * ends are killed. Rejects with advice if `script` is not installed.
  */
 export function startSession(
   commands: string,
@@ -29,7 +29,7 @@ export function startSession(
   env: Readonly<Record<string, string>> = {},
 ): TerminalSession {
   checkArguments([commands]);
-  // Without it `script` turns the echo off by itself, because its own input is none of a terminal.
+  // By default, `script` turns the echo off, because its own input is not a terminal.
   const script = spawn(
     "script",
     ["--quiet", "--echo", "always", "--command", commands, "/dev/null"],
@@ -65,7 +65,7 @@ export function startSession(
     checkOutput({ argv: [], env, stdout: screen, stderr: "" });
     return screen;
   });
-  // A test that waits for something else first is told then.
+  // A test that waits for something else first handles the rejection later.
   finished.catch(() => undefined);
 
   return {

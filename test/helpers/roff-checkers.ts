@@ -1,13 +1,13 @@
-/** The programs of this machine that find mistakes in a manual page. */
+/** Programs on this machine that check manual pages. */
 import { spawnSync } from "node:child_process";
 
-/** Each with the arguments that make it print what is wrong, and nothing else; the file comes after them. */
+/** Programs, and the arguments before the file with which they print only warnings. */
 const known = [
   ["groff", ["-man", "-ww", "-z", "-Tutf8"]],
   ["mandoc", ["-T", "lint", "-W", "warning,stop"]],
 ] as const;
 
-/** Those that are installed. */
+/** Returns the installed programs. */
 export function findRoffCheckers(): readonly (typeof known)[number][] {
   return known.filter(([name, args]) => {
     const { error } = spawnSync(name, [...args, "/dev/null"], { stdio: "ignore" });

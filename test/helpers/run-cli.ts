@@ -1,4 +1,4 @@
-/** The command as a function: main() with a world of its own, made of real streams. */
+/** Runs the command as a function: main() with separate streams and a separate environment. */
 import { type Direction, clearLine, cursorTo, moveCursor } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io.ts";
@@ -12,18 +12,18 @@ export interface Terminals {
   readonly stderr?: boolean;
 }
 
-/** All three, as for a person at a screen. */
+/** All three streams are terminals. */
 export const allTerminals: Terminals = { stdin: true, stdout: true, stderr: true };
 
-/** The world of a run. */
+/** Options of a run. */
 export interface CliOptions {
-  /** What comes in; at once closed when absent. A stream is taken as it is, and need not end. */
+  /** Contents of stdin. Default: empty. A stream need not end. */
   readonly stdin?: string | Uint8Array | Readable;
   readonly terminals?: Terminals;
   readonly env?: Readonly<Record<string, string>>;
   /** The home directory; by default one that does not exist. */
   readonly home?: string;
-  /** What the system says of the command line; by default nothing. */
+  /** Command line that the system reports. Default: none. */
   readonly commandLine?: Uint8Array;
   /** The version of Bun, for a run under Bun. */
   readonly bunVersion?: string;
@@ -33,32 +33,32 @@ export interface CliOptions {
   readonly columns?: number;
 }
 
-/** What a run left behind. */
+/** Result of a run. */
 export interface CliResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A run under way. */
+/** A run in progress. */
 export interface CliRun {
   readonly finished: Promise<CliResult>;
-  /** What has been written so far. */
+  /** Returns the output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves once stderr or stdout holds the text; rejects when the run ends without it. */
   saw(text: string): Promise<void>;
-  /** Delivers a signal; says whether somebody was listening. */
+  /** Delivers a signal. Returns whether the command handles it. */
   signal(name: StopSignal): boolean;
   /** Delivers a SIGHUP. */
   hangUp(): void;
   /** Reports the end of the parent process. Returns whether the command watches it. */
   endParent(): boolean;
-  /** Delivers what nobody caught. */
+  /** Delivers an uncaught error. */
   throwUncaught(error: unknown): void;
-  /** Closes stdout as a reader does that has seen enough. */
+  /** Closes stdout like a reader that stops early. */
   closeStdout(): void;
-  /** The same of stderr. */
+  /** Closes stderr in the same way. */
   closeStderr(): void;
 }
 
@@ -163,7 +163,7 @@ function createOutput(isTTY: boolean, columns: number): CollectedOutput {
   const terminal = {
     isTTY,
     columns,
-    // What a spinner calls on a terminal.
+    // For the spinner.
     cursorTo: (x: number) => cursorTo(stream, x),
     moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
     clearLine: (direction: Direction) => clearLine(stream, direction),

@@ -1,4 +1,4 @@
-/** The watch over tokens sees those that are where they should not be. */
+/** The checks of every test find leaked tokens. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,33 +12,36 @@ const nothing = { argv: ["create"], stdout: "", stderr: "" };
 describe("a token on an output", () => {
   it.each([
     ["of create", { ...nothing, stdout: `{"name":"${token}"}` }],
-    ["as a message", { ...nothing, stderr: `error: ${token} was refused` }],
+    ["as a message", { ...nothing, stderr: `error: ${token} was rejected` }],
     ["of serve, in a log", { ...nothing, argv: ["serve"], stderr: `issued ${token}` }],
     ["twice", { ...nothing, argv: ["token", "issue"], stdout: `${token}\n${token}\n` }],
-    ["on the wrong one", { ...nothing, argv: ["token", "issue"], stderr: `${token}\n` }],
+    ["on the wrong stream", { ...nothing, argv: ["token", "issue"], stderr: `${token}\n` }],
     [
-      "of one's own",
+      "that the test chose",
       { ...nothing, env: { PLANTSTORE_TOKEN: "my-own-token" }, stderr: "my-own-token" },
     ],
-  ])("%s is seen", (_what, run) => {
+  ])("is found: %s", (_what, run) => {
     expect(() => checkOutput(run)).toThrow("a token is on std");
   });
 
   it.each([
     ["none", { ...nothing, stdout: '{"name":"pst_4fGh"}' }],
-    ["what was issued", { ...nothing, argv: ["token", "issue"], stdout: `${token}\n` }],
-    ["the first one", { ...nothing, argv: ["serve"], stderr: `a\n         ${token}\nb` }],
-  ])("is right: %s", (_what, run) => {
+    ["an issued token", { ...nothing, argv: ["token", "issue"], stdout: `${token}\n` }],
+    [
+      "the first token of a server",
+      { ...nothing, argv: ["serve"], stderr: `a\n         ${token}\nb` },
+    ],
+  ])("is allowed: %s", (_what, run) => {
     expect(() => checkOutput(run)).not.toThrow();
   });
 });
 
-it("a token in the arguments is seen", () => {
+it("a token in the arguments is found", () => {
   expect(() => checkArguments(["create", `--token=${token}`])).toThrow("a token is in argv");
   expect(() => checkArguments(["create", "--name", "fern"])).not.toThrow();
 });
 
-it("a token in a file is seen, wherever it lies, except where it is kept", async () => {
+it("a token in a file is found at any position, except in a file for tokens", async () => {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   await writeFile(join(directory, "token"), token);

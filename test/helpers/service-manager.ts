@@ -6,14 +6,14 @@ import { expect, onTestFinished } from "vitest";
 const script = fileURLToPath(new URL("programs/service-manager.pl", import.meta.url));
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
-/** Checks whether this machine can run the service manager, which is a Perl program: Node can open no socket for others. */
+/** Checks whether Perl can run the service manager: Node cannot open a socket for another process. */
 export function hasServiceManager(): boolean {
   return spawnSync("perl", ["-MSocket", "-MPOSIX", "-e", "1"]).status === 0;
 }
 
 /** A service manager that runs. */
 export interface ServiceManager {
-  /** Resolves with the URLs that the service has printed, once there are so many. */
+  /** Resolves with the URLs that the service printed, once it has printed `count`. */
   urls(count: number): Promise<readonly string[]>;
   /** Sends a signal to the service that runs now. */
   signal(name: NodeJS.Signals): void;

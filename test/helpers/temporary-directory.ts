@@ -1,4 +1,4 @@
-/** A directory for one test. */
+/** Directories for tests. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { checkFiles } from "./secrecy.ts";
 /** Registers work for the end of a test or of a suite. */
 export type OnEnd = (work: () => Promise<void>) => void;
 
-/** Creates an empty directory; at the end, by default of the test, it is searched for tokens and removed. */
+/** Creates an empty directory. At the end, by default of the test, it is searched for tokens and removed. */
 export async function createTemporaryDirectory(onEnd: OnEnd = onTestFinished): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "plantstore-test-"));
   onEnd(async () => {

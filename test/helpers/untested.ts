@@ -1,4 +1,4 @@
-/** Reports at the end of a run what it left out, and what this machine could not test. */
+/** Reports at the end of a run which tests it omitted, and which tests this machine cannot run. */
 import type { TestProject } from "vitest/node";
 import { findBrowser } from "./browser.ts";
 import { hasCurl } from "./curl.ts";

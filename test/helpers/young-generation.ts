@@ -1,7 +1,7 @@
-/** Node as a test of memory has it. */
+/** Memory settings of Node for tests that measure memory. */
 
 /**
- * The environment for a process whose memory is measured: later versions of V8 let the young generation grow to three
- * times that of Node 20 before they collect it, whatever the program holds. This is what Node 20 takes.
+ * Environment of a process whose memory is measured. Later versions of V8 let the young generation grow to three times that of
+ * Node 20 before they collect it; this is the size in Node 20.
  */
 export const withYoungGenerationOfNode20 = { NODE_OPTIONS: "--max-semi-space-size=16" };

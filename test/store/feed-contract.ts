@@ -121,7 +121,7 @@ export function describeFeedContract(
       ]);
     });
 
-    it("gives a cursor to one entry only, although the last plant is replaced or deleted", async () => {
+    it("never uses a cursor for a second entry, although the last plant is replaced or deleted", async () => {
       const { store, reader } = await open();
       const cursors: (string | undefined)[] = [];
       const readLast = async () => cursors.push((await readAll(reader)).at(-1)?.cursor);
@@ -137,7 +137,7 @@ export function describeFeedContract(
       expect(toContent(await readAll(reader, cursors[2]))).toEqual([plantOf(1n)]);
     });
 
-    it("brings a copy to the state of the store, wherever it pauses", async () => {
+    it("brings a copy to the state of the store, although reading pauses at any entry", async () => {
       const id = fc.bigInt({ min: 1n, max: 4n });
       const name = fc.constantFrom("fern", "moss");
       const change = fc.oneof(

@@ -1,4 +1,4 @@
-/** How creates come together in commits; the engine is real, only its pace and its failures are staged. */
+/** How creates are batched into commits, on a real engine whose pace and failures are controlled. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type PlantStore, type StoreEngine, StoreError } from "../../src/core/store.ts";
@@ -7,7 +7,7 @@ import { createMemoryEngine } from "../../src/store/memory/engine.ts";
 
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 0 };
 
-/** A memory engine that writes down its commits, by the ids in them, before `beforeCommit` may hold or fail them. */
+/** Creates a memory engine that records the ids of each commit and then calls `beforeCommit`, which may delay or fail it. */
 function createStagedEngine(beforeCommit: () => Promise<void> | void = () => undefined) {
   const engine = createMemoryEngine();
   const commits: bigint[][] = [];
@@ -22,7 +22,7 @@ function createStagedEngine(beforeCommit: () => Promise<void> | void = () => und
   return { staged, commits };
 }
 
-/** A gate that is shut until it is opened. */
+/** Creates a gate that is shut until it is opened. */
 function createGate() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -32,7 +32,7 @@ function createGate() {
 const create = (store: PlantStore, id: bigint) => store.create({ id, name: "fern" }, "reject");
 
 describe("a group commit", () => {
-  it("commits a lone create at the end of the turn, without waiting for another", async () => {
+  it("commits a single create at the end of the turn, without waiting for another", async () => {
     const { staged, commits } = createStagedEngine();
     const store = createGroupCommit(staged);
     const created = create(store, 1n);
@@ -84,7 +84,7 @@ describe("a group commit", () => {
     expect(commits).toEqual([[1n], [2n, 3n, 4n]]);
   });
 
-  it("begins with 32 creates before the turn has ended, for which the others do not wait", async () => {
+  it("begins with 32 creates before the turn ends", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
@@ -95,7 +95,7 @@ describe("a group commit", () => {
     expect(commits.map((commit) => commit.length)).toEqual([32, 8]);
   });
 
-  it("begins the next one before anybody hears of the last", async () => {
+  it("begins the next commit before it reports the results of the last one", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
@@ -123,8 +123,8 @@ describe("a group commit", () => {
 
   it.each<[what: string, lengths: number[], commits: number[]]>([
     ["together have 4194304 characters", [2 ** 21, 2 ** 21, 1], [1, 2, 1]],
-    ["have more alone", [2 ** 23, 2 ** 23], [1, 1, 1]],
-  ])("takes no more creates when those in it %s", async (_, lengths, expected) => {
+    ["each have more", [2 ** 23, 2 ** 23], [1, 1, 1]],
+  ])("takes no more creates once its creates %s", async (_, lengths, expected) => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
@@ -141,7 +141,7 @@ describe("a group commit", () => {
     expect(commits.map((commit) => commit.length)).toEqual(expected);
   });
 
-  describe("on an engine that takes two commits", () => {
+  describe("on an engine that accepts two commits at a time", () => {
     function createGatedStore() {
       const gates: ReturnType<typeof createGate>[] = [];
       const { staged, commits } = createStagedEngine(() => {
@@ -155,7 +155,7 @@ describe("a group commit", () => {
       return { store, gates, createMany, sizes: () => commits.map(({ length }) => length) };
     }
 
-    it("hands over the second one once it has 32 creates, and no third", async () => {
+    it("begins the second once it has 32 creates, and no third", async () => {
       const { gates, createMany, sizes } = createGatedStore();
       const all = createMany(0, 63);
       expect(sizes()).toEqual([32]);
@@ -166,7 +166,7 @@ describe("a group commit", () => {
       all.push(...createMany(64, 40));
       for (let turn = 0; turn < 3; turn++) await endOfTurn();
       expect(sizes()).toEqual([32, 32]);
-      // The third has 32 already: it takes the place of the first.
+      // The third has 32 already, and begins after the first.
       gates[0]?.open();
       await all[0];
       expect(sizes()).toEqual([32, 32, 40]);
@@ -174,7 +174,7 @@ describe("a group commit", () => {
       expect(new Set(await Promise.all(all))).toEqual(new Set(["created"]));
     });
 
-    it("waits with fewer until both are done", async () => {
+    it("begins one with fewer creates only after both have ended", async () => {
       const { gates, createMany, sizes } = createGatedStore();
       const all = createMany(0, 96 - 1);
       gates[0]?.open();
@@ -201,7 +201,7 @@ describe("a group commit", () => {
     });
   });
 
-  it("fills the commit that waits before it begins another", async () => {
+  it("fills the queued commit before it queues another", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);
@@ -214,7 +214,7 @@ describe("a group commit", () => {
     expect(commits.map((commit) => commit.length)).toEqual([32, 2]);
   });
 
-  it("gives each create its own result", async () => {
+  it("returns its own result for each create", async () => {
     const store = createGroupCommit(createStagedEngine().staged);
     const results = await Promise.all([create(store, 1n), create(store, 1n), create(store, 2n)]);
     expect(results).toEqual(["created", "unchanged", "created"]);
@@ -234,7 +234,7 @@ describe("a group commit", () => {
   });
 });
 
-it("that a commit takes long holds up nobody who asks who may write, and whether anybody can", async () => {
+it("checks the store and lists tokens while a commit takes long", async () => {
   const gate = createGate();
   const engine = createMemoryEngine();
   const store = createGroupCommit({
@@ -257,7 +257,7 @@ describe("a read", () => {
     ["list", (store) => store.list({ limit: 1 })],
   ];
 
-  /** An engine whose reads wait at a gate. */
+  /** Creates an engine whose reads wait at a gate. */
   function createSlowReads() {
     const gate = createGate();
     const engine = createMemoryEngine();
@@ -276,7 +276,7 @@ describe("a read", () => {
     expect([await read(store)].flat()).toEqual([{ id: 1n, name: "fern" }]);
   });
 
-  it.each(reads)("%s holds up no creates after it", async (_, read) => {
+  it.each(reads)("%s delays no creates after it", async (_, read) => {
     const { staged, gate } = createSlowReads();
     const store = createGroupCommit(staged);
     const result = read(store);
@@ -285,7 +285,7 @@ describe("a read", () => {
     await expect(result).resolves.toBeDefined();
   });
 
-  it.each(reads)("%s is waited for when the store is closed", async (name, read) => {
+  it.each(reads)("%s delays the close of the store until it ends", async (name, read) => {
     const { staged, gate } = createSlowReads();
     const log: string[] = [];
     const store = createGroupCommit({
@@ -302,7 +302,7 @@ describe("a read", () => {
     expect(log).toEqual([name, "close"]);
   });
 
-  it("that fails keeps the store from nothing", async () => {
+  it("that fails affects no other call", async () => {
     const engine = createMemoryEngine();
     const failing = { ...engine, get: () => Promise.reject(new StoreError("failed", "broken")) };
     const store = createGroupCommit(failing);
@@ -332,7 +332,7 @@ describe("a commit that fails", () => {
     expect(await store.get(2n)).toBeUndefined();
   });
 
-  it("does not keep the store from being read or closed", async () => {
+  it("does not prevent reads or the close of the store", async () => {
     const { staged } = createStagedEngine(() => {
       throw new StoreError("failed", "broken");
     });
@@ -345,14 +345,14 @@ describe("a commit that fails", () => {
     await expect(closed).resolves.toBeUndefined();
   });
 
-  it("is one that leaves a create without a result", async () => {
+  it("is also one without a result for a create", async () => {
     const store = createGroupCommit({ ...createMemoryEngine(), commit: async () => [] });
     await expect(create(store, 1n)).rejects.toMatchObject({ reason: "failed" });
   });
 });
 
-describe("closing", () => {
-  it("commits what was accepted, then closes the engine, once", async () => {
+describe("the close of a store", () => {
+  it("commits the accepted creates, then closes the engine once", async () => {
     const log: string[] = [];
     const { staged } = createStagedEngine(() => void log.push("commit"));
     const store = createGroupCommit({ ...staged, close: async () => void log.push("close") });
@@ -363,7 +363,7 @@ describe("closing", () => {
     expect(log).toEqual(["commit", "close"]);
   });
 
-  it("refuses what comes after it, even while it is still at work", async () => {
+  it("rejects later creates, even while it waits for a commit", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
     const store = createGroupCommit(staged);

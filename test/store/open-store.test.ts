@@ -1,4 +1,4 @@
-/** A store by its URL. */
+/** Opens stores by their URLs. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 const fern = { id: 1n, name: "fern" };
 
 describe("openStore", () => {
-  it("memory: gives a new store each time", async () => {
+  it("opens a new store each time for memory:", async () => {
     const first = await openStore("memory:");
     await first.create(fern, "reject");
     const second = await openStore("memory:");
@@ -17,7 +17,7 @@ describe("openStore", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it("sqlite:PATH gives the same store again", async () => {
+  it("opens the same store again for sqlite:PATH", async () => {
     const url = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
     const first = await openStore(url);
     await first.create(fern, "reject");
@@ -27,7 +27,7 @@ describe("openStore", () => {
     await second.close();
   });
 
-  it("that must exist is refused where there is none, and nothing is made", async () => {
+  it("rejects a missing store that must exist, and creates no file", async () => {
     const directory = await createTemporaryDirectory();
     const url = `sqlite:${join(directory, "plants.db")}`;
     await expect(openStore(url, { mustExist: true })).rejects.toMatchObject({
@@ -39,13 +39,13 @@ describe("openStore", () => {
     await (await openStore(url, { mustExist: true })).close();
   });
 
-  it("memory: never exists before", async () => {
+  it("rejects memory: as a store that must exist", async () => {
     await expect(openStore("memory:", { mustExist: true })).rejects.toThrow(
       "exists only inside its server process and cannot be changed from another one",
     );
   });
 
-  it("anything else is refused", async () => {
+  it("rejects an unknown type", async () => {
     await expect(openStore("mysql:")).rejects.toMatchObject({ reason: "unusable" });
   });
 });

@@ -1,9 +1,9 @@
-/** How many plants are in memory at a time. */
+/** The number of plants in memory at a time. */
 import { describe, expect, it } from "vitest";
 import { readPlantPages } from "../../src/store/plant-pages.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
-/** The number of plants on each page. */
+/** Reads the number of plants on each page. */
 async function readPageSizes(names: readonly string[], limit = Infinity): Promise<number[]> {
   const store = await openStore("memory:");
   for (const [index, name] of names.entries()) {
@@ -33,7 +33,7 @@ describe("a page", () => {
     expect(await readPageSizes(names)).toEqual([1, 2, 4, 8, 16, 32, 64, 100, 1, 1]);
   });
 
-  it("holds no more than what is wanted, and is never empty", async () => {
+  it("contains no more plants than the limit, and is never empty", async () => {
     expect(await readPageSizes(Array<string>(20).fill(small), 10)).toEqual([1, 2, 4, 3]);
     expect(await readPageSizes(Array<string>(3).fill(small))).toEqual([1, 2]);
     expect(await readPageSizes([])).toEqual([]);

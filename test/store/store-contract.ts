@@ -1,4 +1,4 @@
-/** What every engine has to do, as tests that run on each of them. */
+/** The contract of storage engines, as tests that run on every engine. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
@@ -55,14 +55,14 @@ const notableStrings = [
   ["a megabyte", "🌱".repeat(2 ** 18)],
 ] as const;
 
-/** Any string that JSON can carry: unpaired surrogates are refused before they come to a store. */
+/** Any string of a valid plant: the parser rejects unpaired surrogates. */
 const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
   { id: fc.bigInt({ min: int64Min, max: int64Max }), name: anyString, tag: anyString },
   { requiredKeys: ["id", "name"], noNullPrototype: true },
 );
 
-/** Runs the contract on an engine. Every call of `openEngine` gives an empty one. */
+/** Runs the contract on an engine. Every call of `openEngine` returns an empty engine. */
 export function describeStoreContract(
   engineName: string,
   openEngine: (onEnd?: OnEnd) => Promise<StoreEngine>,
@@ -87,7 +87,7 @@ export function describeStoreContract(
     return () => store;
   }
 
-  describe(`the ${engineName} engine keeps plants exactly`, () => {
+  describe(`the ${engineName} engine stores plants exactly`, () => {
     const getStore = shareStore();
 
     it.each(notableIds)("id %s", async (id) => {
@@ -97,7 +97,7 @@ export function describeStoreContract(
       expect(await store.get(id)).toStrictEqual({ id, name: "fern" });
     });
 
-    it("ids next to each other, above 2^53 too, are different plants", async () => {
+    it("as different plants if their ids are adjacent, also above 2^53", async () => {
       const store = await openStore();
       for (const id of notableIds) await store.create({ id, name: `plant ${id}` }, "reject");
       for (const id of notableIds) expect((await store.get(id))?.name).toBe(`plant ${id}`);
@@ -113,7 +113,7 @@ export function describeStoreContract(
       expect(await store.create(plant, "reject")).toBe("unchanged");
     });
 
-    it("any plant comes back as it was, and is the same plant when it is sent again", async () => {
+    it("for any plant, which is unchanged when it is sent again", async () => {
       const store = await openStore();
       await fc.assert(
         fc.asyncProperty(anyPlant, async (plant) => {
@@ -124,14 +124,14 @@ export function describeStoreContract(
       );
     });
 
-    it("an id that was never stored has no plant", async () => {
+    it("and returns no plant for an unknown id", async () => {
       const store = await openStore();
       await store.create({ id: 1n, name: "fern" }, "reject");
       expect(await store.get(2n)).toBeUndefined();
     });
   });
 
-  describe(`the ${engineName} engine and the same id again`, () => {
+  describe(`the ${engineName} engine compares a create with the stored plant:`, () => {
     const fern = { id: 1n, name: "fern" };
     const rules: [string, NewPlant, NewPlant, "unchanged" | "different"][] = [
       ["the same name, no tag", fern, fern, "unchanged"],
@@ -180,7 +180,7 @@ export function describeStoreContract(
       expect(await store.get(first.id)).toEqual(second);
     });
 
-    it("replace stores a plant that was not there", async () => {
+    it("replace creates a plant with a new id", async () => {
       const store = await openStore();
       expect(await store.create(fern, "replace")).toBe("created");
     });
@@ -200,13 +200,13 @@ export function describeStoreContract(
       return { names, results, stored };
     }
 
-    it("the same plant: all succeed, and one of them stored it", async () => {
+    it("all succeed with the same plant, and one of them creates it", async () => {
       const { results } = await createAll(() => "fern", "reject");
       expect(results.filter((result) => result === "created")).toHaveLength(1);
       expect(results.filter((result) => result === "unchanged")).toHaveLength(count - 1);
     });
 
-    it("different plants: exactly one succeeds, and that one is stored", async () => {
+    it("exactly one of different plants succeeds, and is stored", async () => {
       const { names, results, stored } = await createAll((index) => `plant ${index}`, "reject");
       expect(results.filter((result) => result === "created")).toHaveLength(1);
       expect(results.filter((result) => result === "conflict")).toHaveLength(count - 1);
@@ -214,7 +214,7 @@ export function describeStoreContract(
       expect(stored).toStrictEqual({ id: 7n, name, tag: name });
     });
 
-    it("different plants that replace each other: all succeed, and one is there whole", async () => {
+    it("all replace each other successfully, and one plant is stored completely", async () => {
       const { names, results, stored } = await createAll((index) => `plant ${index}`, "replace");
       expect(results.filter((result) => result === "created")).toHaveLength(1);
       expect(results.filter((result) => result === "replaced")).toHaveLength(count - 1);
@@ -223,8 +223,8 @@ export function describeStoreContract(
     });
   });
 
-  describe(`the ${engineName} engine commits many creates at once`, () => {
-    it("in their order, each seeing what those before it did", async () => {
+  describe(`the ${engineName} engine commits many creates`, () => {
+    it("in their order, so that each sees the effects of earlier creates", async () => {
       const engine = await openEngine();
       onTestFinished(() => engine.close());
       const steps: [string, ConflictPolicy][] = [
@@ -249,7 +249,7 @@ export function describeStoreContract(
       expect(await engine.get(1n)).toStrictEqual({ id: 1n, name: "moss" });
     });
 
-    it("more than fit into one commit", async () => {
+    it("in several commits if they do not fit into one", async () => {
       const store = await openStore();
       const ids = Array.from({ length: 2500 }, (_, index) => BigInt(index));
       const results = await Promise.all(
@@ -272,12 +272,12 @@ export function describeStoreContract(
     it.each<[string, PlantQuery, bigint[]]>([
       ["all, in the order of their ids", { limit: 9 }, [int64Min, -1n, 2n, 10n, int64Max]],
       ["the first ones", { limit: 2 }, [int64Min, -1n]],
-      ["those after an id that is there", { limit: 2, afterId: -1n }, [2n, 10n]],
-      ["those after an id that is not there", { limit: 9, afterId: 3n }, [10n, int64Max]],
+      ["the plants after a stored id", { limit: 2, afterId: -1n }, [2n, 10n]],
+      ["the plants after an unknown id", { limit: 9, afterId: 3n }, [10n, int64Max]],
       ["none after the largest id", { limit: 9, afterId: int64Max }, []],
-      ["those with a tag", { limit: 9, tag: "bed" }, [-1n, 2n]],
-      ["those with an empty tag", { limit: 9, tag: "" }, [int64Min]],
-      ["none for a tag that nothing has", { limit: 9, tag: "be" }, []],
+      ["the plants with a tag", { limit: 9, tag: "bed" }, [-1n, 2n]],
+      ["the plants with an empty tag", { limit: 9, tag: "" }, [int64Min]],
+      ["none for an unknown tag", { limit: 9, tag: "be" }, []],
       ["the next one with a tag", { limit: 1, tag: "bed", afterId: -1n }, [2n]],
     ])("%s", async (_, query, ids) => {
       const store = await openStore();
@@ -292,8 +292,8 @@ export function describeStoreContract(
     });
   });
 
-  describe(`the ${engineName} engine is asked whether it can be written`, () => {
-    it("and says so, as often as it is asked, without a trace in what it keeps", async () => {
+  describe(`the ${engineName} engine checks whether it is writable`, () => {
+    it("any number of times, without changing the store", async () => {
       const store = await openStore();
       await store.checkWritable();
       await store.checkWritable();
@@ -302,8 +302,8 @@ export function describeStoreContract(
     });
   });
 
-  describe(`the ${engineName} engine keeps tokens`, () => {
-    it("with all they have", async () => {
+  describe(`the ${engineName} engine stores tokens`, () => {
+    it("with all their properties", async () => {
       const store = await openStore();
       const full = {
         ...token,
@@ -316,20 +316,20 @@ export function describeStoreContract(
       expect(await store.listTokens()).toEqual([full]);
     });
 
-    it("without an expiry or a revocation when they have none", async () => {
+    it("without an expiry or a revocation if they have none", async () => {
       const store = await openStore();
       await store.addToken(token);
       expect(await store.listTokens()).toEqual([token]);
     });
 
-    it("as they were first when the same digest comes again", async () => {
+    it("once for each digest, as they were added first", async () => {
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, name: "impostor", expiresAtMs: 1 });
       expect(await store.listTokens()).toEqual([token]);
     });
 
-    it("revoked from then on, and since the first time", async () => {
+    it("with the time of their first revocation", async () => {
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
@@ -339,7 +339,7 @@ export function describeStoreContract(
       expect(tokens.map(({ revokedAtMs }) => revokedAtMs)).toEqual([5, undefined]);
     });
 
-    it("with the earliest expiry that was set, which never lengthens a life", async () => {
+    it("with the earliest expiry that was set", async () => {
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
@@ -350,7 +350,7 @@ export function describeStoreContract(
       expect(tokens.map(({ expiresAtMs }) => expiresAtMs)).toEqual([20, undefined]);
     });
 
-    it("except removed ones, which can be added again", async () => {
+    it("until they are removed, and can be added again", async () => {
       const store = await openStore();
       for (const name of ["a", "b\0", "c"]) await store.addToken({ ...token, digest: name });
       await store.removeTokens(["a", "b\0", "unknown"]);
@@ -362,7 +362,7 @@ export function describeStoreContract(
       expect(later.map(({ name }) => name)).toContain("again");
     });
 
-    it("with the latest day on which each was used", async () => {
+    it("with the latest day of their use", async () => {
       const store = await openStore();
       for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
       await store.noteTokenUses(["a", "b"], 20_000);
@@ -372,7 +372,7 @@ export function describeStoreContract(
       expect(tokens.map(({ lastUsedDay }) => lastUsedDay)).toEqual([20_001, 20_000, undefined]);
     });
 
-    it("and passes over changes of those that are not there", async () => {
+    it("and ignores changes of unknown tokens", async () => {
       const store = await openStore();
       await store.revokeToken(digest, 5);
       await store.expireToken(digest, 5);
@@ -381,7 +381,7 @@ export function describeStoreContract(
       expect(await store.listTokens()).toEqual([]);
     });
 
-    it("listed the oldest first, and of the same age as they were added", async () => {
+    it("and lists the oldest first, and tokens of the same age in the order of their addition", async () => {
       const store = await openStore();
       const ages = [3, 1, 2, 1];
       for (const [index, issuedAtMs] of ages.entries()) {
@@ -391,14 +391,14 @@ export function describeStoreContract(
       expect(tokens.map((listed) => listed.digest)).toEqual(["8", "6", "7", "9"]);
     });
 
-    it("and has none at first", async () => {
+    it("and lists none at first", async () => {
       const store = await openStore();
       expect(await store.listTokens()).toEqual([]);
     });
   });
 
-  describe(`the ${engineName} engine is closed`, () => {
-    it("only after everything that was accepted is done", async () => {
+  describe(`the ${engineName} engine closes`, () => {
+    it("after all accepted calls have ended", async () => {
       const store = await openStore();
       const created = store.create({ id: 1n, name: "fern" }, "reject");
       const read = store.get(1n);
@@ -407,7 +407,7 @@ export function describeStoreContract(
       expect(await read).toStrictEqual({ id: 1n, name: "fern" });
     });
 
-    it("once, however often it is asked to", async () => {
+    it("once, although it is called several times", async () => {
       const store = await openStore();
       await Promise.all([store.close(), store.close()]);
       await expect(store.close()).resolves.toBeUndefined();
@@ -428,7 +428,7 @@ export function describeStoreContract(
       ["expireToken", (store) => store.expireToken(digest, 1)],
       ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
-    ])("and then refuses %s", async (_, call) => {
+    ])("and then rejects %s", async (_, call) => {
       const store = await openStore();
       await store.close();
       await expect(call(store)).rejects.toMatchObject({ name: "StoreError", reason: "closed" });

@@ -1,4 +1,4 @@
-/** What a store URL may be. */
+/** Store URLs. */
 import { describe, expect, it } from "vitest";
 import { describeStoreUrl, parseStoreUrl } from "../../src/store/store-url.ts";
 
@@ -18,7 +18,7 @@ describe("parseStoreUrl", () => {
     ],
     ["postgresql://host/plants", { engine: "postgres", url: "postgresql://host/plants" }],
     ["sqlite:./:memory:", { engine: "sqlite", path: "./:memory:" }],
-  ])("%s names an engine, and its path as it stands", (url, location) => {
+  ])("parses %s, with an unchanged path", (url, location) => {
     expect(parseStoreUrl(url)).toEqual(location);
   });
 
@@ -34,7 +34,7 @@ describe("parseStoreUrl", () => {
     ["plants.db", /^unknown store type "plants.db": use sqlite:PATH/],
     ["SQLITE:plants.db", /^unknown store type "SQLITE:": use sqlite:PATH/],
     ["mysql://user:secret@host/db", /^unknown store type "mysql:": use sqlite:PATH/],
-  ])("%s is refused with what would be right", (url, message) => {
+  ])("rejects %s with advice", (url, message) => {
     expect(() => parseStoreUrl(url)).toThrow(
       expect.objectContaining({
         name: "StoreError",
@@ -49,6 +49,6 @@ it.each([
   ["memory:", "memory:"],
   ["sqlite:plants.db", "sqlite:plants.db"],
   ["postgres://user:secret@host/plants?sslmode=disable", "postgres://host:5432/plants"],
-])("%s is called %s in messages", (url, name) => {
+])("%s appears in messages as %s", (url, name) => {
   expect(describeStoreUrl(url)).toBe(name);
 });

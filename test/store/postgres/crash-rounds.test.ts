@@ -5,7 +5,7 @@ import { runPostgresCrashRounds } from "../../crash-rounds.ts";
 // One of them kills PostgreSQL too.
 const rounds = 5;
 
-it(`killed servers keep everything that they acknowledged, ${rounds} times`, async () => {
+it(`keeps every acknowledged plant when servers are killed, ${rounds} times`, async () => {
   const { faults, acknowledged } = await runPostgresCrashRounds(rounds, () => undefined);
   expect(faults).toEqual([]);
   expect(acknowledged).toBeGreaterThan(rounds);

@@ -5,13 +5,19 @@ import { int64Max } from "../../../src/core/int64.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createMemoryEngine } from "../../../src/store/memory/engine.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import {
+  createStoreUrl,
+  generousLimits,
+  runSql,
+  usePostgres,
+  withOption,
+} from "../../helpers/postgres.ts";
 import { describeStoreContract } from "../store-contract.ts";
 
 const postgres = usePostgres();
 
 async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url);
+  const engine = await openPostgresEngine(url, { limits: generousLimits });
   onTestFinished(() => engine.close());
   return engine;
 }
@@ -33,7 +39,7 @@ describe("a batch of the postgres engine", () => {
     onConflict: fc.constantFrom("reject", "replace"),
   });
 
-  it("has the results of its creates one after the other", async () => {
+  it("has the same results as creates one after the other", async () => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openEngine(url);
     await fc.assert(
@@ -93,7 +99,7 @@ describe("a postgres store, read with SQL", () => {
   });
 });
 
-describe("the postgres engine on a database that can't store", () => {
+describe("the postgres engine on a database that cannot store", () => {
   const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
 
   it("reports a read-only database, and still reads", async () => {

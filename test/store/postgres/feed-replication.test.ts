@@ -1,4 +1,4 @@
-/** With synchronous replication, the feed returns only what a failover keeps, and goes on after it. */
+/** With synchronous replication, the feed returns only plants that a failover keeps, and continues after it. */
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
@@ -68,12 +68,12 @@ it("returns a plant that exists only on the primary once the standby confirms it
       `${url}&application_name=writer`,
       "INSERT INTO plants VALUES (2, 'fern')",
     );
-    // Cancelled, the commit is visible without its confirmation.
+    // A cancelled commit is visible without its confirmation.
     await waitForSyncWait("writer", true);
     await creating;
     entries = readFeed(reader).finally(() => (isReturned = true));
     await waitForSyncWait("follower");
-    // Cancelled, the reader waits again.
+    // A cancelled reader waits again.
     await waitForSyncWait("follower", true);
     await waitForSyncWait("follower");
     expect(isReturned).toBe(false);
@@ -109,7 +109,7 @@ it("is the same on a standby, which accepts cursors that it has not replayed", a
   expect((await readFeed(replica, first[0]?.cursor)).map(({ id }) => id)).toEqual([2n]);
 });
 
-it("goes on with the same cursors after a failover", async () => {
+it("continues with the same cursors after a failover", async () => {
   // The primary is lost, and the schema with it.
   const url = await createStoreUrl(primary.url, () => undefined);
   const engine = await openEngine(url);

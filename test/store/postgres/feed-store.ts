@@ -5,11 +5,11 @@ import type { NewPlant } from "../../../src/core/plant.ts";
 import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
-import { createStoreUrl } from "../../helpers/postgres.ts";
+import { createStoreUrl, generousLimits } from "../../helpers/postgres.ts";
 
 /** Opens an engine for one test. */
 export async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url);
+  const engine = await openPostgresEngine(url, { limits: generousLimits });
   onTestFinished(() => engine.close());
   return engine;
 }
@@ -62,7 +62,7 @@ export async function readPages(
   }
 }
 
-/** Reads a feed once everything that was committed is in it: PostgreSQL's own transactions may delay it for a moment. */
+/** Reads a feed once it contains every commit: PostgreSQL's own transactions may delay commits for a moment. */
 export interface SettledFeed {
   readonly settle: () => Promise<void>;
   readonly readAll: typeof readPages;

@@ -39,7 +39,7 @@ describeFeedContract(
 );
 
 describe("the feed of a postgres store", () => {
-  it("contains plants in the order of their commits, whichever server made them", async () => {
+  it("contains the plants of several servers in the order of their commits", async () => {
     const { url, engine, reader } = await openStore(postgres.url);
     const engines = [engine, await openEngine(url)];
     const ids = [5n, -3n, 4n, -(2n ** 63n), 2n ** 63n - 1n, 0n];

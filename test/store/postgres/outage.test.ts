@@ -6,23 +6,23 @@ import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/settings.ts";
-import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 
 const postgres = useOwnPostgres();
-/** About a tenth of the default limits. */
+/** Shorter than the default limits. */
 const shortLimits: Limits = {
-  connectMs: 500,
-  statementMs: 300,
-  responseMs: 400,
-  idleInTransactionMs: 500,
-  callMs: 1000,
-  shortCallMs: 300,
+  connectMs: 2000,
+  statementMs: 1500,
+  responseMs: 2000,
+  idleInTransactionMs: 2500,
+  callMs: 4000,
+  shortCallMs: 1500,
 };
 const fern = { id: 1n, name: "fern" };
 const moss = { id: 1n, name: "moss" };
 
-async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
+async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
@@ -106,11 +106,12 @@ describe("a connection that is lost during a commit", () => {
     expect(await engine.get(1n)).toEqual(moss);
   });
 
-  it("because a response never arrives is replaced", async () => {
+  it("because a response never arrives does not change the result", async () => {
     const url = await createStoreUrl(postgres.url);
     const { decide } = meet("INSERT INTO plants (", "freeze");
     const proxy = await openLossyProxy(url, decide);
-    const engine = await openEngine(proxy.url, shortLimits);
+    const limits = { ...generousLimits, responseMs: shortLimits.responseMs };
+    const engine = await openEngine(proxy.url, limits);
     expect(await engine.commit(toRequests([fern]))).toEqual(["created"]);
     expect(proxy.losses).toBe(1);
   });
@@ -120,6 +121,7 @@ describe("a connection that is lost during a commit", () => {
     const engine = await openEngine(url);
     const stop = new AbortController();
     let terminated = 0;
+    let committed = 0;
     const terminating = (async () => {
       while (!stop.signal.aborted) {
         const backends = await runSql(
@@ -127,10 +129,14 @@ describe("a connection that is lost during a commit", () => {
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
         );
         terminated += backends.length;
-        await sleep(5);
+        // Terminates a commit at most once, so that each of them ends.
+        const before = committed;
+        const isNext = () => committed > before || stop.signal.aborted;
+        await vi.waitUntil(isNext, { timeout: 30_000, interval: 1 });
       }
     })();
-    for (let start = 0; start < 1000; start += 10) {
+    for (; committed < 1000 || terminated < 10; committed += 10) {
+      const start = committed;
       const plants = Array.from({ length: 10 }, (_, index) => {
         return { id: BigInt(start + index), name: `plant ${start + index}` };
       });
@@ -140,9 +146,9 @@ describe("a connection that is lost during a commit", () => {
     stop.abort();
     await terminating;
     expect(terminated).toBeGreaterThan(0);
-    const stored = await engine.list({ limit: 2000 });
+    const stored = await engine.list({ limit: committed + 1 });
     expect(stored).toEqual(
-      Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` })),
+      Array.from({ length: committed }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` })),
     );
   });
 
@@ -158,10 +164,10 @@ describe("a connection that is lost during a commit", () => {
   });
 });
 
-describe("a PostgreSQL that is killed under load", () => {
+describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
   it("has every acknowledged plant after it restarts, and the engine continues", async () => {
     const url = await createStoreUrl(postgres.url);
-    const store = createGroupCommit(await openPostgresEngine(url));
+    const store = createGroupCommit(await openPostgresEngine(url, { limits: generousLimits }));
     const acknowledged: NewPlant[] = [];
     const stop = new AbortController();
     let nextId = 0n;
@@ -175,7 +181,7 @@ describe("a PostgreSQL that is killed under load", () => {
     });
     for (let round = 0; round < 4; round++) {
       const before = acknowledged.length;
-      await vi.waitUntil(() => acknowledged.length > before, { timeout: 10_000 });
+      await vi.waitUntil(() => acknowledged.length > before, { timeout: 30_000 });
       await sleep(300 * Math.random());
       await postgres.kill();
       await postgres.start();
@@ -203,7 +209,8 @@ describe("a PostgreSQL that is killed under load", () => {
         await engine.commit(toRequests(ids.map((id) => ({ id, name: "fern", tag }))));
       }
     })();
-    await sleep(300);
+    await expect.poll(() => commits).toBeGreaterThan(3);
+    await sleep(100 * Math.random());
     await postgres.kill();
     await postgres.start();
     const torn = await runSql(url, "SELECT tag FROM plants GROUP BY tag HAVING count(*) <> 200");
@@ -215,28 +222,32 @@ describe("a PostgreSQL that is killed under load", () => {
     ]);
   });
 
-  it("lets calls fail in bounded time, and work after it restarts", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url, shortLimits);
-    await engine.commit(toRequests([fern]));
-    await postgres.kill();
-    try {
-      // Its processes survive it for a moment, and still respond.
-      await vi.waitFor(() =>
-        expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" }),
-      );
-      const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
-      await Promise.all([
-        expect(engine.commit(toRequests([moss]))).rejects.toEqual(failure),
-        expect(engine.get(1n)).rejects.toEqual(failure),
-        expect(engine.listTokens()).rejects.toEqual(failure),
-      ]);
-    } finally {
-      await postgres.start();
-    }
-    await expect(engine.checkWritable()).resolves.toBeUndefined();
-    expect(await engine.commit(toRequests([moss]))).toEqual(["conflict"]);
-  });
+  it(
+    "fails calls within their limits, and accepts calls after it restarts",
+    { timeout: 90_000 },
+    async () => {
+      const url = await createStoreUrl(postgres.url);
+      await (await openEngine(url)).commit(toRequests([fern]));
+      const engine = await openEngine(url, shortLimits);
+      await postgres.kill();
+      const check = () => engine.checkWritable().catch((error: unknown) => error);
+      try {
+        // Its processes survive it for a moment, and still respond.
+        await expect.poll(check).toMatchObject({ reason: "busy" });
+        const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
+        await Promise.all([
+          expect(engine.commit(toRequests([moss]))).rejects.toEqual(failure),
+          expect(engine.get(1n)).rejects.toEqual(failure),
+          expect(engine.listTokens()).rejects.toEqual(failure),
+        ]);
+      } finally {
+        await postgres.start();
+      }
+      await expect.poll(check).toBeUndefined();
+      const commit = () => engine.commit(toRequests([moss])).catch((error: unknown) => error);
+      await expect.poll(commit).toEqual(["conflict"]);
+    },
+  );
 });
 
 describe("an engine", () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
 
 const primary = useOwnPostgres();
@@ -24,13 +24,13 @@ const pine: CreateRequest = { plant: { id: 2n, name: "pine" }, onConflict: "reje
 /** Shorter than the time for which a client waits. */
 const clientLimitMs = 9000;
 
-/** A fraction of the default limits. */
+/** Shorter than the default limits. */
 const shortLimits: Limits = {
   ...defaultLimits,
-  statementMs: 300,
-  responseMs: 500,
-  callMs: 1500,
-  shortCallMs: 500,
+  statementMs: 1500,
+  responseMs: 2000,
+  callMs: 4000,
+  shortCallMs: 1500,
 };
 
 async function openEngine(url: string, limits = shortLimits): Promise<StoreEngine> {
@@ -73,8 +73,8 @@ async function isStored(url: string, id: number): Promise<boolean> {
   return (await runSql(url, "SELECT 1 FROM plants WHERE id = $1", [id])).length > 0;
 }
 
-describe("an engine whose standby is away", () => {
-  it("rejects a create as busy within the time of a client, and checkWritable within 2 s", async () => {
+describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
+  it("rejects creates and checkWritable as busy before clients time out", async () => {
     const url = await createStoreUrl(primary.url);
     const engine = await openEngine(url, defaultLimits);
     await stopStandby();
@@ -102,7 +102,7 @@ describe("an engine whose standby is away", () => {
         await cancelWaits();
         return isStored(url, 1);
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
     await expect(engine.commit([moss])).rejects.toMatchObject({ reason: "busy" });
@@ -116,10 +116,16 @@ describe("an engine whose standby is away", () => {
     const cancelling = (async () => {
       while (!stop.signal.aborted) await cancelWaits();
     })();
-    await expect(engine.commit([pine])).rejects.toMatchObject({
-      reason: "busy",
-      message: expect.stringContaining("standby") as string,
-    });
+    const outcomes: unknown[] = [];
+    // A call whose time is over during an attempt reports that instead.
+    await expect
+      .poll(async () => {
+        const outcome = await engine.commit([pine]).catch((error: unknown) => error);
+        outcomes.push(outcome);
+        return String(outcome);
+      })
+      .toContain("standby");
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: "busy" });
     stop.abort();
     await cancelling;
     expect(await isStored(url, 2)).toBe(true);
@@ -137,7 +143,7 @@ describe("an engine whose standby is away", () => {
         );
         expect(rows).toEqual([]);
       },
-      { timeout: 15_000, interval: 500 },
+      { timeout: 30_000, interval: 500 },
     );
   });
 
@@ -151,11 +157,11 @@ describe("an engine whose standby is away", () => {
       await waitUntilReplicated();
     }
     await vi.waitFor(() => expect(engine.checkWritable()).resolves.toBeUndefined(), {
-      timeout: 10_000,
+      timeout: 30_000,
     });
     await vi.waitFor(
       async () => expect((await engine.commit([fern]))[0]).toMatch(/^(?:created|unchanged)$/),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
   });
 });
@@ -164,12 +170,12 @@ describe("an engine that is given several hosts", () => {
   it("uses the primary among them", async () => {
     const url = new URL(await createStoreUrl(primary.url));
     const hosts = `${new URL(standby.url).host},${url.host}`;
-    const engine = await openEngine(url.href.replace(url.host, hosts));
+    const engine = await openEngine(url.href.replace(url.host, hosts), generousLimits);
     expect(await engine.commit([fern])).toEqual(["created"]);
   });
 });
 
-it("an ordinary user may create plants with synchronous replication", async () => {
+it("lets an ordinary user create plants with synchronous replication", async () => {
   const url = await createStoreUrl(primary.url);
   await runSql(
     url,
@@ -181,6 +187,7 @@ it("an ordinary user may create plants with synchronous replication", async () =
   );
   const engine = await openEngine(
     Object.assign(new URL(url), { username: "gardener", password: "secret" }).href,
+    generousLimits,
   );
   expect(await engine.commit([fern])).toEqual(["created"]);
   expect(await engine.commit([fern])).toEqual(["unchanged"]);

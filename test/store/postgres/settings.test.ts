@@ -1,6 +1,6 @@
-/** Each transaction brings its own settings, so that neither a pooler nor a changed configuration weakens a commit. */
+/** Each transaction sets its own settings, so that neither a pooler nor a changed configuration weakens a commit. */
 import { randomBytes } from "node:crypto";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
@@ -25,7 +25,9 @@ async function configure(name: string, value: string): Promise<void> {
 async function setAndReload(name: string, value: string): Promise<void> {
   await runSql(postgres.url, `ALTER SYSTEM SET ${name} = '${value}'`);
   await runSql(postgres.url, "SELECT pg_reload_conf()");
-  await vi.waitUntil(async () => (await runSql(postgres.url, `SHOW ${name}`))[0]?.[name] === value);
+  await expect
+    .poll(async () => (await runSql(postgres.url, `SHOW ${name}`))[0]?.[name])
+    .toBe(value);
 }
 
 /** Makes the tag of each new plant the settings of its transaction. */
@@ -74,7 +76,7 @@ describe("the settings of a commit", () => {
 describe.runIf(findPgBouncer() !== undefined)(
   "an engine behind PgBouncer in transaction mode",
   () => {
-    it("commits with its own settings, whatever other clients of the pooler set", async () => {
+    it("commits with its own settings although other clients of the pooler change them", async () => {
       const database = `test_${randomBytes(4).toString("hex")}`;
       await runSql(postgres.url, `CREATE DATABASE ${database}`);
       onTestFinished(async () => {

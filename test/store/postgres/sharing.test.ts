@@ -3,19 +3,28 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
-import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import { defaultLimits } from "../../../src/store/postgres/settings.ts";
+import {
+  createStoreUrl,
+  generousLimits,
+  runSql,
+  usePostgres,
+  withOption,
+} from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();
 const serverCount = 4;
 
 async function openEngines(url: string, count: number): Promise<StoreEngine[]> {
-  const engines = await Promise.all(Array.from({ length: count }, () => openPostgresEngine(url)));
+  const limits = generousLimits;
+  const engines = await Promise.all(
+    Array.from({ length: count }, () => openPostgresEngine(url, { limits })),
+  );
   for (const engine of engines) onTestFinished(() => engine.close());
   return engines;
 }
 
-async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
+async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
@@ -39,7 +48,7 @@ async function waitUntilBlocked(): Promise<void> {
       );
       return blocked.length > 0;
     },
-    { timeout: 10_000 },
+    { timeout: 20_000 },
   );
 }
 
@@ -71,7 +80,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
   (isolation) => {
     const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
 
-    /** Lets every server create all ids, in its own order and in several batches. */
+    /** Makes every server create all ids, in its own order and in several batches. */
     async function collide(
       onConflict: ConflictPolicy,
       toName: (server: number) => string,

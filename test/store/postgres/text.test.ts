@@ -1,9 +1,9 @@
-/** PostgreSQL's text holds every string, and ordinary ones as they are. */
+/** Every string is stored as text of PostgreSQL, and ordinary ones are unchanged. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromSqlText, toSqlText } from "../../../src/store/postgres/text.ts";
 
-/** Mostly of the characters that are changed, and of those that they are changed to. */
+/** Strings with many of the characters that are escaped, and of their escapes. */
 const anyString = fc.string({
   unit: fc.oneof(fc.constantFrom("\0", "␛", "␀", "a"), fc.string({ unit: "binary", maxLength: 1 })),
 });
@@ -16,14 +16,14 @@ describe("a string as text of PostgreSQL", () => {
     ["NUL", "fern\0pot", "fern␛␀pot"],
     ["the symbol for NUL", "fern␀pot", "fern␀pot"],
     ["the symbol for escape", "fern␛pot", "fern␛␛pot"],
-    ["what NUL becomes", "␛␀", "␛␛␀"],
+    ["the escape of NUL", "␛␀", "␛␛␀"],
     ["several of them", "\0\0␛\0", "␛␀␛␀␛␛␛␀"],
   ])("%s", (_, text, stored) => {
     expect(toSqlText(text)).toBe(stored);
     expect(fromSqlText(stored)).toBe(text);
   });
 
-  it("has no NUL, and comes back as it was", () => {
+  it("has no NUL, and is read as it was", () => {
     fc.assert(
       fc.property(anyString, (text) => {
         expect(toSqlText(text)).not.toContain("\0");
@@ -32,7 +32,7 @@ describe("a string as text of PostgreSQL", () => {
     );
   });
 
-  it("keeps an escape symbol that others wrote without a meaning", () => {
+  it("keeps an escape symbol that other programs wrote", () => {
     expect(fromSqlText("fern␛pot␛")).toBe("fern␛pot␛");
   });
 });

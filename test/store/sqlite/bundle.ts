@@ -6,10 +6,10 @@ import { build } from "tsup";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Inside of the package, where what is bundled finds the packages that it imports. */
+/** Inside the package, where bundled files find the packages that they import. */
 const cacheDirectory = join(root, "node_modules/.cache");
 
-/** The script of the SQLite engine's threads, which has to lie beside whatever starts them. */
+/** The script of the SQLite engine's threads, which must be in the directory of the file that starts them. */
 export const sqliteWorker = { "sqlite-worker": "src/store/sqlite/worker.ts" };
 
 /** A directory with files of JavaScript. */
@@ -22,7 +22,7 @@ export interface Bundle {
  * Bundles sources into a new directory.
  *
  * @param entry the files' names without `.js`, and the sources' paths below the package's root
- * @param parent where the directory is made
+ * @param parent parent of the new directory
  */
 export async function bundle(
   entry: Readonly<Record<string, string>>,

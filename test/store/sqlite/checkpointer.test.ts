@@ -1,10 +1,10 @@
-/** When checkpoints are made, and when commits have to wait for one. */
+/** When checkpoints are made, and when commits wait for one. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { CreateRequest } from "../../../src/core/store.ts";
 import { createCheckpointer } from "../../../src/store/sqlite/checkpointer.ts";
 
-/** Creates that write so many pages: each writes the one that its id is in. */
+/** Returns creates that write a number of pages: each writes the page of its id. */
 function toRequests(pages: number, name = "fern"): CreateRequest[] {
   return Array.from({ length: pages }, (_, id) => ({
     plant: { id: BigInt(id), name },
@@ -12,7 +12,7 @@ function toRequests(pages: number, name = "fern"): CreateRequest[] {
   }));
 }
 
-/** A connection that writes down what it is asked for; its log has the lengths given, one after the other. */
+/** Creates a connection that records its calls. Its log has the given lengths, one after the other. */
 function createStagedConnection(logPages: number[], canRestart = true) {
   const log: string[] = [];
   return {
@@ -41,7 +41,7 @@ describe("a checkpoint", () => {
     expect(connection.log).toEqual(log);
   });
 
-  it("takes all commits together, and counts from the beginning after it", async () => {
+  it("counts the pages of all commits since the last one", async () => {
     const connection = createStagedConnection([1, 1]);
     const checkpointer = createCheckpointer(connection);
     for (let commit = 1; commit < 6; commit++) {
@@ -64,7 +64,7 @@ describe("a checkpoint", () => {
     expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
   });
 
-  it("that fails is made up for by the next one", async () => {
+  it("is made again after one that failed", async () => {
     const connection = createStagedConnection([]);
     const checkpointer = createCheckpointer(connection);
     checkpointer.noteCommit(toRequests(1000));
@@ -74,14 +74,14 @@ describe("a checkpoint", () => {
   });
 });
 
-describe("commits wait until the log can be begun anew", () => {
+describe("commits wait until the log can start again", () => {
   it.each<[when: string, canRestart: boolean, logPages: number[], restarts: number]>([
     ["not while it is short", true, [8000, 15_999], 0],
     ["when it has grown to 16000 pages", true, [16_000], 1],
-    ["each time, where that was done", true, [16_000, 16_000, 16_000], 3],
-    ["once, where somebody reads for long", false, [16_000, 17_000, 31_999], 1],
-    ["again when it is twice as long then", false, [16_000, 32_000, 63_999, 64_000], 3],
-    ["again at 16000 pages once it was short", false, [16_000, 10, 16_000], 2],
+    ["each time, if the log could start again", true, [16_000, 16_000, 16_000], 3],
+    ["once, while a read takes long", false, [16_000, 17_000, 31_999], 1],
+    ["again when it is twice as long", false, [16_000, 32_000, 63_999, 64_000], 3],
+    ["again at 16000 pages after it was short", false, [16_000, 10, 16_000], 2],
   ])("%s", async (_, canRestart, logPages, restarts) => {
     const connection = createStagedConnection([...logPages], canRestart);
     const checkpointer = createCheckpointer(connection);

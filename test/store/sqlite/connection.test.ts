@@ -100,7 +100,7 @@ describe("a database without room", () => {
     expect(connection.get(2n)).toBeUndefined();
   });
 
-  it("stores what fits, and everything once there is room", async () => {
+  it("stores a plant that fits, and every plant once there is room", async () => {
     const { connection, database } = await openSmall();
     expect(toError(() => commit(connection, [1n, large]))).toMatchObject({ reason: "full" });
     expect(commit(connection, [2n, "fern"])).toEqual(["created"]);

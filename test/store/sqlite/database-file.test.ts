@@ -1,4 +1,4 @@
-/** Which files become a store, which are refused, and that a refused one stays as it was. */
+/** Which files become a store, and which are rejected without a change. */
 import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,7 +10,7 @@ import { bundleProgram, run } from "./programs.ts";
 
 const { DatabaseSync } = await loadSqlite();
 
-/** What is in a directory, by name. */
+/** Reads the contents of a directory, by name. */
 async function readAll(directory: string): Promise<Map<string, Buffer | "directory">> {
   const entries = await readdir(directory, { withFileTypes: true });
   const contents = entries.map(async (entry): Promise<[string, Buffer | "directory"]> => {
@@ -20,7 +20,7 @@ async function readAll(directory: string): Promise<Map<string, Buffer | "directo
   return new Map(await Promise.all(contents));
 }
 
-/** The permission bits. */
+/** Reads the permission bits of a file. */
 async function readMode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
@@ -35,7 +35,7 @@ async function openAndClose(path: string): Promise<void> {
   await (await openSqliteEngine(path)).close();
 }
 
-/** The files of a database as they are in the middle of `use`, as after a crash. */
+/** Writes the files of a database as they are in the middle of `use`, as after a crash. */
 async function writeInterrupted(path: string, use: (database: SqliteDatabase) => void) {
   const original = join(await createTemporaryDirectory(), "other.db");
   const database = new DatabaseSync(original);
@@ -48,7 +48,7 @@ async function writeInterrupted(path: string, use: (database: SqliteDatabase) =>
 }
 
 describe("a path without a file", () => {
-  it("becomes a store that only its owner can read, its log and its directories too", async () => {
+  it("becomes a store that only its owner can read, like its log and its directories", async () => {
     const directory = await createTemporaryDirectory();
     const path = join(directory, "a", "b", "plants.db");
     const engine = await openSqliteEngine(path);
@@ -59,7 +59,7 @@ describe("a path without a file", () => {
   });
 
   it.each([":memory:", "file:plants.db?mode=memory", "a%20b?c#d.db", "mönstera 🌱.db", "'.db"])(
-    "%s is the name of the file, whatever SQLite could read into it",
+    "names the file exactly, without a special meaning for SQLite: %s",
     async (name) => {
       const directory = await createTemporaryDirectory();
       await openAndClose(relative(process.cwd(), join(directory, name)));
@@ -69,7 +69,7 @@ describe("a path without a file", () => {
     },
   );
 
-  it("may be a link that leads to it", async () => {
+  it("may be a link to it", async () => {
     const directory = await createTemporaryDirectory();
     await symlink(join(directory, "target.db"), join(directory, "link.db"));
     await openAndClose(join(directory, "link.db"));
@@ -153,15 +153,15 @@ describe("a file with a second hard link", () => {
   });
 });
 
-describe("a file that was recognised", () => {
-  it("is not opened again but by SQLite, whose locks the closing of it would drop", async () => {
+describe("a file that was recognized", () => {
+  it("is opened again only by SQLite, because closing it would drop SQLite's locks", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     prepareDatabaseFile(path, false);
-    await writeFile(path, "not a database any more");
+    await writeFile(path, "no longer a database");
     expect(() => prepareDatabaseFile(path, false)).not.toThrow();
   });
 
-  it("says nothing for another one that takes its place", async () => {
+  it("is checked again after it was replaced", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     prepareDatabaseFile(path, false);
     await writeFile(`${path}.new`, "not a database");
@@ -170,7 +170,7 @@ describe("a file that was recognised", () => {
   });
 });
 
-describe("a refused file is left as it was, with nothing beside it", () => {
+describe("rejects a file without changing it or creating others:", () => {
   const notDatabase = /^the store \/\S* is not a SQLite database: choose another path/;
   const foreign = /^the store \/\S* is the SQLite database of another program: choose another path/;
 
@@ -226,7 +226,7 @@ describe("a refused file is left as it was, with nothing beside it", () => {
   });
 });
 
-describe("a store that this plantstore cannot use is left as it was, with nothing beside it", () => {
+describe("rejects a store without changing it or creating files", () => {
   it.each<[string, string, (path: string) => Promise<void> | void]>([
     [
       "because it is from a newer version",
@@ -242,7 +242,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
   ])("%s", async (_, problem, spoil) => {
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
-    // In processes of their own: the package closes a connection for good only when its process ends.
+    // In other processes: the optional SQLite package closes a connection only when its process ends.
     const program = await bundleProgram("create-one");
     await run(process.execPath, [program, path, "1"]);
     await spoil(path);
@@ -255,7 +255,7 @@ describe("a store that this plantstore cannot use is left as it was, with nothin
   });
 });
 
-describe("a path where no file can be", () => {
+describe("a path where no file can be created", () => {
   const isDirectory = /^the store \/\S* is a directory or a device: name a file$/;
   const belowFile = /^the store \/\S* is below something that is not a directory: choose another/;
   const notOpened = /^the store \/.* cannot be opened: choose another path/;
@@ -266,9 +266,9 @@ describe("a path where no file can be", () => {
     ["a name right below a file", belowFile, "file/plants.db"],
     ["a name further below a file", belowFile, "file/a/b/plants.db"],
     ["a name that is too long", notOpened, "x".repeat(300)],
-    ["a directory where nobody may make one", notOpened, "/proc/plantstore/plants.db"],
+    ["a directory that cannot be created", notOpened, "/proc/plantstore/plants.db"],
     ["a name with a NUL", notOpened, "a\0b"],
-  ])("%s is refused in one line", async (_, message, name) => {
+  ])("is rejected with one line: %s", async (_, message, name) => {
     const directory = await createTemporaryDirectory();
     await mkdir(join(directory, "directory"));
     await writeFile(join(directory, "file"), "");

@@ -1,4 +1,4 @@
-/** The connection of an engine: durable or refused, and with a recorded schema. */
+/** The connection of an engine: durable or rejected, and with a recorded schema. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -16,7 +16,7 @@ async function openNew(sqlite = provider): Promise<SqliteDatabase> {
   return database;
 }
 
-/** SQLite that takes another setting than the one that was asked for, as it does where it cannot have that. */
+/** Returns a SQLite that replaces a setting with another one, as it does where the first is not available. */
 function createDeafProvider(asked: string, taken: string): typeof provider {
   return {
     DatabaseSync: class extends provider.DatabaseSync {
@@ -31,18 +31,18 @@ describe("the connection", () => {
   it.each<[string, string | number, string]>([
     ["journal_mode", "wal", "commits go through a write-ahead log"],
     ["synchronous", 2, "FULL: every commit is flushed"],
-    ["fullfsync", 1, "the disk's own cache is flushed where a flush leaves it out"],
-    ["checkpoint_fullfsync", 1, "and so in checkpoints"],
-    ["trusted_schema", 0, "a schema that was tampered with runs nothing"],
+    ["fullfsync", 1, "a flush includes the disk's own cache on every platform"],
+    ["checkpoint_fullfsync", 1, "checkpoints flush the disk's own cache too"],
+    ["trusted_schema", 0, "a manipulated schema runs no code"],
     ["cell_size_check", 1, "damage is found early"],
     ["application_id", 0x504c4e54, "the file is marked as a plant store"],
-    ["encoding", "UTF-8", "text is kept in the bytes that came in"],
+    ["encoding", "UTF-8", "text is stored as the bytes that were received"],
   ])("%s is %s: %s", async (name, value) => {
     const database = await openNew();
     expect(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})).toEqual([value]);
   });
 
-  it("waits for another one that holds the lock for the write-ahead log", async () => {
+  it("waits for another connection that locks the file during the change to a write-ahead log", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const withoutLog = createDeafProvider("journal_mode = WAL", "journal_mode = DELETE");
     expect(() => openDatabase(withoutLog, path)).toThrow("journal_mode delete");
@@ -50,7 +50,7 @@ describe("the connection", () => {
     onTestFinished(() => other.close());
     other.exec("BEGIN IMMEDIATE");
 
-    // On its own thread, because it blocks the thread.
+    // In a thread, because waiting blocks it.
     let isOpen = false;
     const opening = openSqliteEngine(path).finally(() => (isOpen = true));
     // Longer than SQLite itself waits.
@@ -65,7 +65,7 @@ describe("the connection", () => {
   it.each([
     ["journal_mode = WAL", "journal_mode = DELETE", "(journal_mode delete, synchronous 2)"],
     ["synchronous = FULL", "synchronous = NORMAL", "(journal_mode wal, synchronous 1)"],
-  ])("is refused when %s turns out to be %s", async (asked, taken, detail) => {
+  ])("is rejected when %s has no effect and %s is in use", async (asked, taken, detail) => {
     await expect(openNew(createDeafProvider(asked, taken))).rejects.toMatchObject({
       name: "StoreError",
       reason: "unusable",
@@ -105,7 +105,7 @@ describe("the schema", () => {
     expect(tables).not.toContainEqual({ name: expect.any(String), strict: 0 });
   });
 
-  it("keeps a record of its migrations, each with its time", async () => {
+  it("records its migrations, each with its time", async () => {
     const database = await openNew();
     const rows = database.prepare("SELECT version, applied_at FROM migrations").all();
     expect(rows).toEqual([
@@ -129,7 +129,7 @@ describe("the schema", () => {
     ]);
   });
 
-  it("is made whole or not at all", async () => {
+  it("is created completely or not at all", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const failing = createFailingProvider(/INSERT INTO migrations/);
     expect(() => openDatabase(failing, path)).toThrow("staged");
@@ -139,7 +139,7 @@ describe("the schema", () => {
   });
 });
 
-/** SQLite that fails at some statement. */
+/** Returns a SQLite that fails at some statements. */
 function createFailingProvider(failing: RegExp): typeof provider {
   return {
     DatabaseSync: class extends provider.DatabaseSync {

@@ -1,4 +1,4 @@
-/** A disk that is full fails what does not fit and nothing else, and all is well again when there is room. */
+/** A full disk rejects only the creates that do not fit, and the store works again when there is room. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ async function works(name: string, ...args: string[]): Promise<boolean> {
 }
 
 /** A process on a full disk. */
-interface Crowded {
+interface FullProcess {
   readonly child: ReturnType<typeof start>;
   makeRoom(): Promise<unknown>;
 }
 
-/** A disk of 4 MB in memory. */
-async function startOnDisk(program: string): Promise<Crowded> {
+/** Starts a process on a disk of 4 MB in memory. */
+async function startOnDisk(program: string): Promise<FullProcess> {
   const disk = await createTemporaryDirectory();
   await command("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
   onTestFinished(async () => void (await command("umount", ["--lazy", disk])));
@@ -34,8 +34,8 @@ async function startOnDisk(program: string): Promise<Crowded> {
   return { child, makeRoom: () => command("mount", ["-o", "remount,size=64m", disk]) };
 }
 
-/** Files of 1 MB at most. */
-async function startWithLimit(program: string): Promise<Crowded> {
+/** Starts a process whose files may have at most 1 MB. */
+async function startWithLimit(program: string): Promise<FullProcess> {
   const path = join(await createTemporaryDirectory(), "plants.db");
   const limited = 'ulimit -S -f 2048 && exec "$@"';
   const child = start("sh", ["-c", limited, "sh", process.execPath, program, path]);
@@ -45,15 +45,15 @@ async function startWithLimit(program: string): Promise<Crowded> {
   };
 }
 
-const kinds: [name: string, begin: (program: string) => Promise<Crowded>][] = [];
+const kinds: [name: string, begin: (program: string) => Promise<FullProcess>][] = [];
 if (await works("prlimit", "--version")) kinds.push(["a limit on files", startWithLimit]);
 if (await works("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")) {
   kinds.push(["a full disk", startOnDisk]);
 }
 
-describe("without room", () => {
+describe("a store without room", () => {
   it.each(kinds)(
-    "under %s, exactly what was rejected is not there, and all of it fits later",
+    "lacks exactly the rejected plants because of %s, and stores them once there is room",
     async (_, begin) => {
       const { child, makeRoom } = await begin(await bundleProgram("create-until-full"));
       const closed = once(child, "close");
@@ -67,7 +67,7 @@ describe("without room", () => {
     },
   );
 
-  it("what is smaller than that which failed still fits", async () => {
+  it("stores a small plant after it rejected a large one", async () => {
     const program = await bundleProgram("create-large-and-small");
     const path = join(await createTemporaryDirectory(), "plants.db");
     const limited = 'ulimit -f 2048 && exec "$@"';

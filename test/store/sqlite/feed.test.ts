@@ -1,4 +1,4 @@
-/** The feed of a SQLite store, also of one that earlier versions and other programs write to. */
+/** The feed of a SQLite store, also while earlier versions and other programs write to it. */
 import { copyFile, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -54,7 +54,7 @@ describe("the feed of an upgraded store", () => {
     return { path, ...(await open(path)) };
   }
 
-  it("begins with the plants from before, in the order of their ids", async () => {
+  it("begins with the plants from before the upgrade, in the order of their ids", async () => {
     const feed = await createUpgraded();
     await feed.store.create({ id: 2n, name: "moss" }, "reject");
     const { texts } = await readFeed(feed);
@@ -68,7 +68,7 @@ describe("the feed of an upgraded store", () => {
     ]);
   });
 
-  it("moves plants from before to the end when they are replaced or deleted", async () => {
+  it("moves plants from before the upgrade to the end when they are replaced or deleted", async () => {
     const feed = await createUpgraded();
     const [first] = await feed.reader.readFeed({ limit: 1 });
     await feed.store.create({ id: -3n, name: "moss" }, "replace");
@@ -84,7 +84,7 @@ describe("the feed of an upgraded store", () => {
     ]);
   });
 
-  it("continues after the last plant from before", async () => {
+  it("continues after the last plant from before the upgrade", async () => {
     const feed = await createUpgraded();
     const { last } = await readFeed(feed);
     expect(await feed.reader.readFeed({ after: last, limit: 9 })).toEqual([]);
@@ -92,7 +92,7 @@ describe("the feed of an upgraded store", () => {
     expect((await readFeed(feed, last)).texts).toEqual(["2 moss"]);
   });
 
-  it("has what servers of the earlier version store meanwhile", async () => {
+  it("has the changes of servers of the earlier version that are still running", async () => {
     const feed = await createUpgraded();
     const old = openRaw(feed.path);
     const { last } = await readFeed(feed);
@@ -191,7 +191,7 @@ describe("the feed of a SQLite store", () => {
   });
 });
 
-it("a deleted plant is neither in the files of the store nor in its log", async () => {
+it("leaves no trace of a deleted plant in the files of the store", async () => {
   const path = await createPath();
   const { store, reader } = await open(path);
   const name = "a name that is personal";

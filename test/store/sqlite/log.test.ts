@@ -1,4 +1,4 @@
-/** The write-ahead log does not grow with what is written, whoever reads meanwhile. */
+/** The write-ahead log has a limited size, although other processes read. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 const { DatabaseSync } = await loadSqlite();
 const mebibyte = 2 ** 20;
 
-/** Reads of which each begins before the one before it ends, until the function that it returns is called. */
+/** Starts reads that overlap without a gap. Returns a function that ends them. */
 function readWithoutGap(path: string): () => Promise<void> {
   const readers = [new DatabaseSync(path), new DatabaseSync(path)] as const;
   let isOver = false;
@@ -23,7 +23,7 @@ function readWithoutGap(path: string): () => Promise<void> {
     let [current, next] = readers;
     beginRead(current);
     while (!isOver) {
-      await sleep(20);
+      await sleep(5);
       beginRead(next);
       current.exec("COMMIT");
       [current, next] = [next, current];
@@ -38,7 +38,7 @@ function readWithoutGap(path: string): () => Promise<void> {
   };
 }
 
-it("stays below 100 MiB while 300 MiB are written and somebody reads all the time", async () => {
+it("stays below 100 MiB while 300 MiB are written and another process reads without a gap", async () => {
   const path = join(await createTemporaryDirectory(), "plants.db");
   const engine = await openSqliteEngine(path);
   onTestFinished(() => engine.close());
@@ -47,7 +47,7 @@ it("stays below 100 MiB while 300 MiB are written and somebody reads all the tim
   let written = 0;
   let longest = 0;
   for (let version = 0; written < 300 * mebibyte; version++) {
-    // The same twenty plants, each of a quarter of a mebibyte, of which every page is another one than before.
+    // The same twenty plants of a quarter of a mebibyte. Each version changes every page.
     const requests = Array.from({ length: 20 }, (_, id): CreateRequest => {
       const name = `${version % 10}`.repeat(mebibyte / 4);
       return { plant: { id: BigInt(id), name }, onConflict: "replace" };

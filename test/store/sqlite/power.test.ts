@@ -38,7 +38,7 @@ describe.runIf(await canMountDisks())(
     it.each([
       ["unchanged", "plant 2"],
       ["conflict", "plant 2 of another client"],
-    ])("the plant survives a power failure once a create has got %s", async (result, name) => {
+    ])("the plant survives a power failure once a create returned %s", async (result, name) => {
       const { disk, path } = await leaveUnflushed();
       const engine = await openSqliteEngine(path);
       onTestFinished(() => engine.close());
@@ -47,7 +47,7 @@ describe.runIf(await canMountDisks())(
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
     });
 
-    it("the plant survives a power failure once the feed had it", async () => {
+    it("the plant survives a power failure once the feed returned it", async () => {
       const { disk, path } = await leaveUnflushed();
       const reader = await openSqliteReader(path);
       onTestFinished(() => reader.close());

@@ -1,4 +1,4 @@
-/** What only shows with processes of their own: crashes, writers of one file, limits, the garbage collector. */
+/** Tests that need several processes: crashes, writers of one file, limits and the garbage collector. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,12 +24,12 @@ async function open(path: string): Promise<StoreEngine> {
 describe("a process that is killed while it writes", () => {
   const rounds = 20;
 
-  /** Runs the program until it is killed at a random moment, and gives the ids that it acknowledged. */
+  /** Runs the program, kills it at a random moment, and returns the ids that it acknowledged. */
   async function createUntilKilled(program: string, path: string, firstId: bigint) {
     const child = start(process.execPath, [program, path, `${firstId}`]);
     const exited = once(child, "exit");
     const acknowledged: bigint[] = [];
-    // What comes through the pipe after the kill was acknowledged as well.
+    // Lines that arrive after the kill were acknowledged before it.
     for await (const line of createInterface({ input: child.stdout! })) {
       if (acknowledged.push(BigInt(line)) > 1) continue;
       void sleep(Math.random() * 100).then(() => child.kill("SIGKILL"));
@@ -38,12 +38,12 @@ describe("a process that is killed while it writes", () => {
     return acknowledged;
   }
 
-  /** What the program created with an id. */
+  /** Returns the plant that the program created with an id. */
   function toPlant(id: bigint): NewPlant {
     return { id, name: `plant ${id}`, tag: "x".repeat(Number(id % 2000n)) };
   }
 
-  it(`has everything that it acknowledged and nothing in part, ${rounds} times`, async () => {
+  it(`has stored every acknowledged plant, and no plant in part, ${rounds} times`, async () => {
     const path = await createPath();
     const program = await bundleProgram("create-endlessly");
     const acknowledged: bigint[] = [];
@@ -70,7 +70,7 @@ describe("a process that is killed while it writes", () => {
 });
 
 describe("processes that start at the same time on a new file", () => {
-  it("all come up, and none loses a plant", async () => {
+  it("all start, and lose no plant", async () => {
     const path = await createPath();
     const program = await bundleProgram("create-one");
     const ids = Array.from({ length: 8 }, (_, index) => `${index}`);
@@ -109,7 +109,7 @@ describe("two processes that create the same ids on one file", () => {
       expect(tag).toBe(name);
       return names[both.indexOf("created")];
     });
-    // Both were at it at the same time.
+    // The two meet after every hundred, so that each is the first to create some ids.
     expect(new Set(creators)).toEqual(new Set(names));
   });
 });
@@ -118,13 +118,13 @@ describe("the garbage collector", () => {
   // These programs load SQLite on their main thread.
   const flags = ["--expose-gc", "--disable-warning=ExperimentalWarning"];
 
-  it("does not take the database from under the statements", async () => {
+  it("does not collect a database whose statements are in use", async () => {
     const program = await bundleProgram("collect-garbage");
     const outcome = await run(process.execPath, [...flags, program, await createPath()]);
     expect(outcome).toEqual({ exitCode: 0, stdout: "created\n", stderr: "" });
   });
 
-  it("takes every plant that was answered, however many waited", async () => {
+  it("collects the plants of all creates that have ended", async () => {
     const program = await bundleProgram("forget-plants");
     const outcome = await run(process.execPath, [...flags, program, await createPath()]);
     expect(outcome).toEqual({ exitCode: 0, stdout: "2\n0\n", stderr: "" });

@@ -1,4 +1,4 @@
-/** Runs the programs next to this file as processes of their own: bundled, because Node 20 reads no TypeScript. */
+/** Runs programs in other processes: bundled, because Node 20 does not run TypeScript. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { bundle, sqliteWorker } from "./bundle.ts";
 
-/** What a program left behind. */
+/** Result of a program. */
 export interface Outcome {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -25,7 +25,7 @@ export async function bundleProgram(name: string, directory?: string): Promise<s
   return join(bundled.directory, "program.js");
 }
 
-/** Starts a command with nothing of this process's environment; it does not outlive the test. */
+/** Starts a command with an empty environment. It is killed when the test ends. */
 export function start(command: string, args: readonly string[]): ChildProcess {
   const child = spawn(command, args, { env: {}, stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -1,4 +1,4 @@
-/** Where SQLite comes from. */
+/** Which SQLite is loaded. */
 import { isBuiltin } from "node:module";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -6,8 +6,8 @@ import { bundleProgram, run } from "./programs.ts";
 
 describe("loading SQLite", () => {
   it.each([
-    ["Node's own, where it has one", []],
-    ["the package, where Node has none", ["no-builtin"]],
+    ["Node's own SQLite if it has one", []],
+    ["the optional package otherwise", ["no-builtin"]],
   ])("loads %s", async (_, args) => {
     const program = await bundleProgram("load-sqlite");
     const { stdout } = await run(process.execPath, [program, ...args]);
@@ -15,7 +15,7 @@ describe("loading SQLite", () => {
   });
 
   // Newer versions of Node always have one.
-  it.runIf(!isBuiltin("node:sqlite"))("names the remedy when neither is there", async () => {
+  it.runIf(!isBuiltin("node:sqlite"))("fails with advice when neither exists", async () => {
     const program = await bundleProgram("load-sqlite", await createTemporaryDirectory());
     const { stdout } = await run(process.execPath, [program, "no-builtin"]);
     expect(stdout).toMatch(

@@ -1,4 +1,4 @@
-/** Reading a file that is a store already: what is read, what is refused, and that it stays as it was. */
+/** A reader of an existing store: reads the acknowledged plants, and changes nothing. */
 import { execFile } from "node:child_process";
 import { copyFile, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ const { DatabaseSync } = await loadSqlite();
 const canMount = await canMountDisks();
 const firstPlant = { id: 1n, name: "plant 1" };
 
-/** A file with one plant that no process has open, and nothing beside it. */
+/** Creates a file with one plant, and no other files next to it. No process has it open. */
 async function createClosedFile(name = "plants.db"): Promise<string> {
   const path = join(await createTemporaryDirectory(), name);
   const program = await bundleProgram("create-one");
@@ -24,7 +24,7 @@ async function createClosedFile(name = "plants.db"): Promise<string> {
   return path;
 }
 
-/** What makes SQLite unable to open a file, whoever asks: a link that leads nowhere. */
+/** Creates a broken link, so that no user can open a file at this path. */
 function block(path: string): Promise<void> {
   return symlink(join(dirname(path), "no", "such", "directory"), path);
 }
@@ -36,7 +36,7 @@ function change(path: string, sql: string): void {
 }
 
 describe("a reader", () => {
-  it("sees what was acknowledged before each of its calls", async () => {
+  it("sees the plants that were acknowledged before each of its calls", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const store = await openStore(`sqlite:${path}`);
     onTestFinished(() => store.close());
@@ -48,7 +48,7 @@ describe("a reader", () => {
     expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
   });
 
-  it("reads what is in the log of a crashed process", async () => {
+  it("reads the plants in the log of a crashed process", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const store = await openStore(`sqlite:${path}`);
     onTestFinished(() => store.close());
@@ -62,9 +62,9 @@ describe("a reader", () => {
   });
 });
 
-describe("where no log can be opened, as on a read-only disk,", () => {
+describe("a reader that cannot open a log, as on a read-only disk,", () => {
   it.each(["plants.db", "a%20b?c#d.db", "mönstera 🌱.db"])(
-    "the file alone is read: %s",
+    "reads the file alone: %s",
     async (name) => {
       const path = await createClosedFile(name);
       await block(`${path}-wal`);
@@ -74,7 +74,7 @@ describe("where no log can be opened, as on a read-only disk,", () => {
     },
   );
 
-  it("the plants in the log of a crashed process are read too", async () => {
+  it("reads the plants in the log of a crashed process", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const store = await openStore(`sqlite:${path}`);
     onTestFinished(() => store.close());
@@ -88,36 +88,33 @@ describe("where no log can be opened, as on a read-only disk,", () => {
     expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
   });
 
-  it.runIf(canMount)(
-    "a store with a log on a read-only disk is rejected, so that no plant is left out",
-    async () => {
-      const disk = await openLoopDisk();
-      onTestFinished(() => disk.close());
-      const path = join(await createTemporaryDirectory(), "plants.db");
-      const store = await openStore(`sqlite:${path}`);
-      onTestFinished(() => store.close());
-      await store.create(firstPlant, "reject");
-      const copy = join(disk.directory, "copy.db");
-      for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
-      await promisify(execFile)("mount", ["-o", "remount,ro", disk.directory]);
-      await expect(openSqliteReader(copy)).rejects.toMatchObject({
-        name: "StoreError",
-        reason: "unusable",
-        message: expect.stringContaining(`the store ${copy} cannot be opened: `),
-      });
-    },
-  );
+  it.runIf(canMount)("rejects a store with a log, so that it omits no plant", async () => {
+    const disk = await openLoopDisk();
+    onTestFinished(() => disk.close());
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create(firstPlant, "reject");
+    const copy = join(disk.directory, "copy.db");
+    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+    await promisify(execFile)("mount", ["-o", "remount,ro", disk.directory]);
+    await expect(openSqliteReader(copy)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringContaining(`the store ${copy} cannot be opened: `),
+    });
+  });
 });
 
-describe("a store of another version is refused, and not changed", () => {
+describe("rejects a store of another version, and does not change it:", () => {
   it.each([
     [
-      "a newer one",
+      "a newer version",
       "INSERT INTO migrations VALUES (1000, 0)",
       "is from a newer plantstore (its schema has version 1000, this plantstore has 3): install that version",
     ],
     [
-      "an older one",
+      "an older version",
       "DELETE FROM migrations",
       'is from an older plantstore: start "plantstore serve" on it once to upgrade it',
     ],

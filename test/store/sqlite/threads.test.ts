@@ -1,4 +1,4 @@
-/** The threads of the engine: what a thread's death costs, and that the two do not wait for each other. */
+/** The threads of the engine: the effects of a crash, and that the two threads do not wait for each other. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -34,7 +34,7 @@ const died = {
 };
 
 describe("a thread that ends in the middle of a commit", () => {
-  it("fails that commit, of which nothing is there, and the next one works", async () => {
+  it("fails that commit, which stores nothing, and the next one works", async () => {
     const { engine } = await open();
     await expect(engine.commit(toRequests("fern", "exit", "moss"))).rejects.toMatchObject(died);
     expect(await engine.commit(toRequests("rose"))).toEqual(["created"]);
@@ -48,7 +48,7 @@ describe("a thread that ends in the middle of a commit", () => {
       engine.checkWritable(),
       engine.listTokens(),
     ];
-    // Only now, because a call after the death starts another thread and succeeds.
+    // Only now, because a call after the crash starts another thread and succeeds.
     await writeFile(`${path}.release`, "");
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes).toEqual(
@@ -57,10 +57,10 @@ describe("a thread that ends in the middle of a commit", () => {
     await expect(engine.checkWritable()).resolves.toBeUndefined();
   });
 
-  it("costs a store the commits that the thread had, and the next one works", async () => {
+  it("fails the commits that the thread received, and the next one works", async () => {
     const { engine } = await open();
     const store = createGroupCommit(engine);
-    // Two batches of 32: a third could be sent before or after the death is noticed.
+    // Two batches of 32: a third could be sent before or after the crash is noticed.
     const names = Array.from({ length: 64 }, (_, index) => (index === 50 ? "exit" : "fern"));
     const creates = names.map((name, id) => store.create({ id: BigInt(id), name }, "reject"));
     const outcomes = await Promise.allSettled(creates);
@@ -72,7 +72,7 @@ describe("a thread that ends in the middle of a commit", () => {
 });
 
 describe("a thread that fails after a commit", () => {
-  it("before it could say so: the error names the cause, and a replay finds the plant", async () => {
+  it("and before its reply fails the commit, and a retry finds the plant", async () => {
     const { engine } = await open();
     const requests = toRequests("throw after the commit");
     await expect(engine.commit(requests)).rejects.toMatchObject({
@@ -82,15 +82,15 @@ describe("a thread that fails after a commit", () => {
     expect(await engine.get(0n)).toEqual(requests[0]?.plant);
   });
 
-  it("after it has said so: costs nothing", async () => {
+  it("and after its reply does not affect the commit", async () => {
     const { engine } = await open();
     expect(await engine.commit(toRequests("throw after the reply"))).toEqual(["created"]);
     await expect(engine.close()).resolves.toBeUndefined();
   });
 });
 
-describe("a thread that can't come up again", () => {
-  it("is an error with its cause, and comes up when that is gone", async () => {
+describe("a thread that cannot start again", () => {
+  it("fails commits with the cause, and starts once the cause is gone", async () => {
     const { path, engine } = await open();
     await engine.commit(toRequests("fern"));
     await expect(engine.commit(toRequests("exit"))).rejects.toMatchObject(died);
@@ -115,7 +115,7 @@ describe("a read", () => {
     expect(await list).toEqual([]);
   });
 
-  it("that ends its thread fails alone", async () => {
+  it("that ends its thread fails no commit", async () => {
     const { engine } = await open();
     const read = engine.list({ limit: 1, tag: "exit" });
     const committed = engine.commit(toRequests("fern"));

@@ -1,6 +1,6 @@
 /**
- * Uses a store while the garbage collector takes everything it can and other databases take the memory. Needs
- * --expose-gc. Argument: the file.
+ * Uses a store while the garbage collector runs and other databases reuse the memory. Needs --expose-gc.
+ * Argument: the file.
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { openStore } from "../../../../src/store/open-store.ts";

@@ -1,7 +1,7 @@
 /**
- * Creates the ids 1 … 2000 together with another such program, which does so from the other end of each hundred: a third
- * as plants that the other one creates as well, a third as plants that differ from the other's, a third as plants that
- * replace the other's. Says what became of each on a line. Arguments: the file, "up" or "down", what the other one does.
+ * Creates the ids 1 … 2000 together with a second process, which starts at the other end of each hundred. A third are the
+ * same plants in both, a third are different plants, and a third replace the other's. Prints each result on a line.
+ * Arguments: the file, "up" or "down", and the other direction for the second process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConflictPolicy, CreateResult } from "../../../../src/core/store.ts";
@@ -10,7 +10,7 @@ import { openStore } from "../../../../src/store/open-store.ts";
 const [, , path, own = "", other = ""] = process.argv;
 const store = await openStore(`sqlite:${path}`);
 
-/** Resolves when the other one has come as far. */
+/** Resolves when the other process has reached the same hundred. */
 async function meet(hundred: number): Promise<void> {
   const toMark = (name: string): bigint => -BigInt(2 * hundred + (name === "up" ? 1 : 2));
   await store.create({ id: toMark(own), name: own }, "reject");

@@ -1,6 +1,6 @@
 /**
- * Creates plants until it is killed, and replaces plant 0 over and over; prints the id of each on a line once it is
- * acknowledged, and plant 0 is there before the first line. Arguments: the file, the first id.
+ * Creates plants until it is killed, and replaces plant 0 after each. Prints the id of each acknowledged plant on a line.
+ * Creates plant 0 before the first line. Arguments: the file, the first id.
  */
 import { writeSync } from "node:fs";
 import { openStore } from "../../../../src/store/open-store.ts";

@@ -1,4 +1,4 @@
-/** Creates a plant of 4 MB and then small ones; says what became of each. Argument: the file. */
+/** Creates small plants and one of 4 MB. Prints each result. Argument: the file. */
 import { StoreError } from "../../../../src/core/store.ts";
 import { openStore } from "../../../../src/store/open-store.ts";
 

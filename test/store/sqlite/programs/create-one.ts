@@ -1,4 +1,4 @@
-/** Creates one plant and says what became of it, or of the store. Arguments: the file, the id. */
+/** Creates one plant, and prints the result or the error of the store. Arguments: the file, the id. */
 import { openStore } from "../../../../src/store/open-store.ts";
 
 const [, , path, id = ""] = process.argv;

@@ -1,6 +1,6 @@
 /**
- * Writes a plant as a server does that is killed between the write of a commit and its flush: the commit is in the log, but
- * only in the cache of the operating system. Arguments: the file, the id.
+ * Writes a plant like a server that is killed between the write of a commit and its flush. The commit is in the log, but only
+ * in the cache of the operating system. Arguments: the file, the id.
  */
 import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Creates plants of 20 kB, fifty at a time, until some fail; says why, and how many of the created are missing and of the
- * failed there. Once a line comes in, creates the failed ones again, and says what became of them. Argument: the file.
+ * Creates plants of 20 kB, fifty at a time, until some fail. Prints the reason, the number of created plants that are missing,
+ * and the number of failed plants that exist. After a line on stdin, creates the failed plants again and prints the results.
+ * Argument: the file.
  */
 import { once } from "node:events";
 import type { NewPlant } from "../../../../src/core/plant.ts";

@@ -1,6 +1,6 @@
 /**
- * The script of the engine's threads, but some texts have an effect when they are searched for NULs on their way to SQLite:
- * a plant in the middle of its commit, a query before it is run.
+ * Runs the script of the engine's threads with faults: some texts have an effect when the thread searches them for NULs. For
+ * a plant, this is in the middle of its commit. For a query, it is before the query runs.
  */
 import { existsSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * Has thousands of creates wait at once, some of which fail; says how many of their plants are still in memory when all
- * are answered. Needs --expose-gc. Argument: the file.
+ * Starts thousands of creates at once, and some of them fail. Prints how many of their plants are still in memory after all
+ * have ended. Needs --expose-gc. Argument: the file.
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { openStore } from "../../../../src/store/open-store.ts";

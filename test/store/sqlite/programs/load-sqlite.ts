@@ -1,4 +1,4 @@
-/** Loads SQLite. With the argument "no-builtin" Node has no SQLite of its own. */
+/** Loads SQLite. The argument "no-builtin" hides Node's own SQLite. */
 import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
 
 if (process.argv[2] === "no-builtin") process.getBuiltinModule = () => undefined;
