@@ -44,7 +44,7 @@ it.each([
   ["http://127.0.0.1:7526/v1", "http://127.0.0.1:7526", undefined, "http://127.0.0.1:7526/v1"],
   ["unix:/run/p.sock", "unix:/run/p.sock", "/run/p.sock", "http://localhost"],
   ["unix:/run/p.sock:/v1", "unix:/run/p.sock", "/run/p.sock", "http://localhost/v1"],
-])("requests of %s go to %s", (url, origin, socketPath, httpUrl) => {
+])("sends requests for %s to %s", (url, origin, socketPath, httpUrl) => {
   expect(toEndpoint(url)).toEqual({ origin, httpUrl, ...(socketPath && { socketPath }) });
 });
 

@@ -1,9 +1,9 @@
-/** The table of error numbers against the contract's, and how several problems become one message. */
+/** The table of error numbers agrees with the contract, and several problems become one message. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorTable, maxMessageBytes, RequestError } from "../../src/core/errors.ts";
 
-/** contract.md "Status and error numbers", written out once more: numbers are never reused or renumbered. */
+/** Repeats "Status and error numbers" of contract.md: numbers are never reused or changed. */
 const contract = {
   malformedHttp: 40000,
   notJson: 40001,
@@ -44,12 +44,12 @@ const rows = Object.values(errorTable);
 const lengthOf = (text: string) => new TextEncoder().encode(text).length;
 
 describe("the error table", () => {
-  it("has the contract's numbers, each under its name, and no others", () => {
+  it("has exactly the numbers of the contract, each with its name", () => {
     const numbers = Object.entries(errorTable).map(([kind, { error }]) => [kind, error]);
     expect(Object.fromEntries(numbers)).toEqual(contract);
   });
 
-  it("gives no number twice", () => {
+  it("has no number twice", () => {
     expect(new Set(rows.map(({ error }) => error)).size).toBe(rows.length);
   });
 
@@ -59,13 +59,13 @@ describe("the error table", () => {
     );
   });
 
-  it("says of each number on one line when it is given", () => {
+  it("describes the condition of each number on one line", () => {
     for (const { when } of rows) expect(when).toMatch(/^\S.*\S$/);
   });
 });
 
-describe("a refusal", () => {
-  it("carries the number of its kind", () => {
+describe("a RequestError", () => {
+  it("has the number of its kind", () => {
     const refusal = new RequestError("idTaken", "id 7 belongs to a different plant");
     expect(refusal).toMatchObject({
       name: "RequestError",
@@ -75,11 +75,11 @@ describe("a refusal", () => {
     });
   });
 
-  it("is no Error: a flood of refused requests pays for no stack", () => {
+  it("is not an Error, so that many rejected requests do not pay for stack traces", () => {
     expect(new RequestError("unknownToken", "the token is unknown")).not.toBeInstanceOf(Error);
   });
 
-  it("names all problems, in their order; the first one gives the number", () => {
+  it("lists all problems in their order, with the number of the first one", () => {
     const refusal = RequestError.naming([
       { kind: "nameMissing", message: "name is missing" },
       { kind: "idMissing", message: "id is missing" },
@@ -87,7 +87,7 @@ describe("a refusal", () => {
     expect(refusal).toMatchObject({ error: 42204, message: "name is missing; id is missing" });
   });
 
-  it("names a problem once, however often it was found", () => {
+  it("lists a problem once, although it occurs several times", () => {
     const problem = { kind: "duplicateMember", message: "a occurs twice" } as const;
     expect(RequestError.naming([problem, problem]).message).toBe("a occurs twice");
   });
@@ -104,7 +104,7 @@ describe("a refusal", () => {
     expect(new RequestError("unexpected", message).message).toBe(expected);
   });
 
-  it("has a well-formed message of at most 1000 bytes, whatever it is made of", () => {
+  it("has a well-formed message of at most 1000 bytes for any problems", () => {
     const text = fc.string({ unit: "binary", minLength: 200, maxLength: 2000 });
     fc.assert(
       fc.property(text, (message) => {

@@ -1,4 +1,4 @@
-/** The examples of errors: a running server responds to each of them as they say. */
+/** The examples of errors agree with the responses of a running server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorTable } from "../../src/core/errors.ts";
 import { examples, type FilledRequest, listExampleExchanges } from "../../src/core/examples.ts";
@@ -39,6 +39,6 @@ it("each error number has an example or a reason why it has none", () => {
   expect(known.toSorted()).toEqual(Object.keys(errorTable).toSorted());
 });
 
-it("an accepted and a rejected request of an example differ in nothing else than the rule", () => {
+it("the accepted and the rejected request of an example differ only in the rule", () => {
   for (const { accepted, rejected } of examples) expect(accepted).not.toEqual(rejected);
 });

@@ -1,4 +1,4 @@
-/** Which JSON numbers are integers, and which one: never rounded, in whatever form they are written. */
+/** Converts JSON numbers in any form to integers, without rounding. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min, toInteger } from "../../src/core/int64.ts";
@@ -7,11 +7,11 @@ const above = 2n ** 63n;
 const below = -(2n ** 63n) - 1n;
 const many = 100_000;
 
-it("has the borders of a signed 64-bit integer", () => {
+it("has the limits of a signed 64-bit integer", () => {
   expect([int64Min, int64Max]).toEqual([-9223372036854775808n, 9223372036854775807n]);
 });
 
-describe("toInteger: integers", () => {
+describe("toInteger converts an integer:", () => {
   it.each([
     ["zero", "0", 0n],
     ["zero has no sign", "-0", 0n],
@@ -49,7 +49,7 @@ describe("toInteger: integers", () => {
   });
 });
 
-describe("toInteger: integers outside int64 are the nearest value outside", () => {
+describe("toInteger returns the nearest value outside int64 for an integer outside:", () => {
   it.each([
     ["one above", "9223372036854775808", above],
     ["one above with a fraction", "9223372036854775808.0", above],
@@ -69,7 +69,7 @@ describe("toInteger: integers outside int64 are the nearest value outside", () =
   });
 });
 
-describe("toInteger: not integers", () => {
+describe("toInteger rejects a number that is not an integer:", () => {
   it.each([
     ["a half", "1.5"],
     ["a negative fraction", "-0.1"],
@@ -88,7 +88,7 @@ describe("toInteger: not integers", () => {
   });
 });
 
-describe("toInteger: not JSON numbers", () => {
+describe("toInteger rejects a text that is not a JSON number:", () => {
   it.each([
     ["nothing", ""],
     ["a sign alone", "-"],
@@ -113,7 +113,7 @@ describe("toInteger: not JSON numbers", () => {
   });
 });
 
-/** How an integer is written: zeros behind it, the point moved to the left, an exponent that makes up for both. */
+/** A form of an integer: zeros after it, the point moved to the left, and an exponent that compensates for both. */
 interface NumberForm {
   zeros: number;
   movedBy: number;
@@ -130,10 +130,10 @@ const numberForm: fc.Arbitrary<NumberForm> = fc.record({
   plus: fc.constantFrom("", "+"),
 });
 
-describe("toInteger: any form", () => {
+describe("toInteger", () => {
   const int64 = fc.bigInt({ min: int64Min, max: int64Max });
 
-  it("reads an int64 from whichever form it is written in", () => {
+  it("converts every int64 in any form", () => {
     fc.assert(
       fc.property(int64, numberForm, (value, form) => {
         expect(toInteger(writeAs(form, value))).toBe(value);
@@ -142,7 +142,7 @@ describe("toInteger: any form", () => {
     );
   });
 
-  it("reads no integer from a number with a fraction that is not zero", () => {
+  it("rejects every number with a fraction other than zero", () => {
     const fraction = fc.stringMatching(/^\d{0,30}[1-9]0{0,5}$/);
     fc.assert(
       fc.property(int64, fraction, (value, digits) => {
@@ -173,7 +173,7 @@ function writeAs(form: NumberForm, value: bigint): string {
   return `${mantissa}${form.letter}${exponent < 0 ? "-" : form.plus}${exponentDigits}`;
 }
 
-/** The same by another way: the number as a quotient of two integers. */
+/** Converts a number in a different way: as a quotient of two integers. */
 function slowInteger(text: string): bigint | undefined {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

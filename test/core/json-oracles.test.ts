@@ -1,4 +1,4 @@
-/** The JSON reader against JSON.parse and lossless-json: it reads the same wherever it is not meant to be stricter. */
+/** Compares the JSON reader with JSON.parse and lossless-json. It differs only where it is stricter on purpose. */
 import fc from "fast-check";
 import { parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const utf16 = fc.string({
 });
 const names = fc.oneof(utf16, fc.constantFrom("", "__proto__", "constructor", "0", "id"));
 
-/** Any value, with any string that JSON.parse could make, lone surrogates included. */
+/** Any value, with any string that JSON.parse can return, including lone surrogates. */
 const { data } = fc.letrec<{ data: JsonData }>((tie) => ({
   data: fc.oneof(
     { depthSize: "small" },
@@ -30,7 +30,7 @@ const { data } = fc.letrec<{ data: JsonData }>((tie) => ({
 }));
 
 describe("a text that is well-formed", () => {
-  it("reads as JSON.parse reads it, however it is spaced and escaped", () => {
+  it("has the same value as with JSON.parse, with any white space and escapes", () => {
     const writings = data.chain((value) => fc.tuple(fc.constant(value), writingOf(value)));
     fc.assert(
       fc.property(writings, ([value, text]) => {
@@ -40,7 +40,7 @@ describe("a text that is well-formed", () => {
     );
   });
 
-  it("is noted for a lone surrogate exactly when it has one", () => {
+  it("has a reported lone surrogate exactly if it contains one", () => {
     fc.assert(
       fc.property(data, (value) => {
         const { problems } = parseJson(JSON.stringify(value));
@@ -50,7 +50,7 @@ describe("a text that is well-formed", () => {
     );
   });
 
-  it("is noted for each name that occurred before, up to eight", () => {
+  it("has a report for each repeated name, up to eight", () => {
     const few = fc.array(fc.constantFrom("a", "b", "", "__proto__", "é"), { maxLength: 20 });
     fc.assert(
       fc.property(few, (members) => {
@@ -86,7 +86,7 @@ describe("any text", () => {
     ["made of JSON by a few changes", broken],
     ["made of the characters of numbers", fc.stringMatching(/^[-+.eE019]{1,8}$/)],
     ["made of escapes", fc.stringMatching(/^"(\\[\\u"/bnxN0]|[0-9a-fA-FgG"]){0,8}"$/)],
-  ])("is accepted exactly when JSON.parse accepts it, with the same value: %s", (_rule, texts) => {
+  ])("is accepted exactly if JSON.parse accepts it, with the same value: %s", (_rule, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(readingOf(text)).toBe(referenceOf(text));
@@ -99,7 +99,7 @@ describe("any text", () => {
 describe("a number", () => {
   const numbers = fc.stringMatching(/^-?(0|[1-9]\d{0,40})(\.\d{1,40})?([eE][+-]?\d{1,10})?$/);
 
-  it("keeps its text, as with lossless-json", () => {
+  it("keeps its text, like with lossless-json", () => {
     fc.assert(
       fc.property(fc.array(numbers), (texts) => {
         const text = `{"numbers":[${texts.join(" , ")}]}`;
@@ -114,7 +114,7 @@ describe("a number", () => {
   });
 });
 
-/** The texts of a value that differ in white space and in which characters are escaped. */
+/** Returns texts of a value that differ in white space and in the escaped characters. */
 function writingOf(value: JsonData): fc.Arbitrary<string> {
   const written = (): fc.Arbitrary<string> => {
     if (typeof value === "string") return stringWritingOf(value);
@@ -157,7 +157,7 @@ function joined(...pieces: fc.Arbitrary<string>[]): fc.Arbitrary<string> {
   return fc.tuple(...pieces).map((texts) => texts.join(""));
 }
 
-/** Puts `piece` in the place of the `length` characters at `position`. */
+/** Replaces `length` characters at `position` with `piece`. */
 function change(text: string, [position, length, piece]: [number, number, string]): string {
   const at = position % (text.length + 1);
   return text.slice(0, at) + piece + text.slice(at + length);
@@ -186,7 +186,7 @@ function isArray(value: readonly JsonValue[] | JsonObject): value is readonly Js
   return Array.isArray(value);
 }
 
-/** What JSON.parse makes of it: numbers rounded, objects plain. */
+/** Converts a value to the result of JSON.parse: rounded numbers, plain objects. */
 function toData(value: JsonValue): JsonData {
   if (value instanceof JsonNumber) return Number(value.text);
   if (typeof value !== "object" || value === null) return value;

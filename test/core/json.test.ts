@@ -1,4 +1,4 @@
-/** What the JSON reader accepts, keeps and refuses, and where it says something is wrong. */
+/** JSON that the reader accepts, and JSON that it rejects, with the position of the error. */
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -85,7 +85,7 @@ describe("readJson reads", () => {
   });
 });
 
-describe("readJson refuses", () => {
+describe("readJson rejects", () => {
   const value = "a value";
   const end = "the end";
   const endOfText = "the end of the text";
@@ -105,9 +105,9 @@ describe("readJson refuses", () => {
     ["a vertical tab", "[1\v]", 2, '"\\u000b"', '"," or "]"'],
     ["a line separator", "1\u2028", 1, '"\\u2028"', endOfText],
     ["a NUL at the end", "1\0", 1, '"\\u0000"', endOfText],
-    ["a word in capitals", "True", 0, '"T"', value],
-    ["half a word", "nul", 0, '"n"', value],
-    ["a word too long", "nulll", 4, '"l"', endOfText],
+    ["a literal in upper case", "True", 0, '"T"', value],
+    ["half a literal", "nul", 0, '"n"', value],
+    ["a literal that is too long", "nulll", 4, '"l"', endOfText],
     ["undefined", "undefined", 0, '"u"', value],
     ["a comment", "/**/1", 0, '"/"', value],
     ["single quotes", "'a'", 0, '"\'"', value],
@@ -117,12 +117,12 @@ describe("readJson refuses", () => {
     ["a sign alone", "-", 0, '"-"', value],
     ["a sign twice", "--1", 0, '"-"', value],
     ["a leading zero", "01", 1, '"1"', endOfText],
-    ["a leading zero behind a sign", "-01", 2, '"1"', endOfText],
+    ["a leading zero after a sign", "-01", 2, '"1"', endOfText],
     ["no digit before the point", ".5", 0, '"."', value],
-    ["no digit behind the point", "1.", 1, '"."', endOfText],
-    ["an exponent behind a point", "1.e1", 1, '"."', endOfText],
+    ["no digit after the point", "1.", 1, '"."', endOfText],
+    ["an exponent after a point", "1.e1", 1, '"."', endOfText],
     ["no digit in the exponent", "1e", 1, '"e"', endOfText],
-    ["no digit behind the exponent's sign", "[1e+]", 2, '"e"', '"," or "]"'],
+    ["no digit after the exponent's sign", "[1e+]", 2, '"e"', '"," or "]"'],
     ["a hexadecimal number", "0x1", 1, '"x"', endOfText],
     ["a digit of another script", "\u0661", 0, '"\u0661"', value],
     ["a string without an end", '"a', 2, end, quote],
@@ -132,22 +132,22 @@ describe("readJson refuses", () => {
     ["a line feed in a string", '"a\n"', 2, '"\\u000a"', control],
     ["a tab in a string", '"\t"', 1, '"\\u0009"', control],
     ["the last control character in a string", '"\u001F"', 1, '"\\u001f"', control],
-    ["a control character behind an escape", '"\\n\n"', 3, '"\\u000a"', control],
+    ["a control character after an escape", '"\\n\n"', 3, '"\\u000a"', control],
     ["a control character in a name", '{"\n":1}', 2, '"\\u000a"', control],
     ["an unknown escape", String.raw`"\x41"`, 2, '"x"', escape],
-    ["an escape in a capital", String.raw`"\N"`, 2, '"N"', escape],
+    ["an escape in upper case", String.raw`"\N"`, 2, '"N"', escape],
     ["an escaped line feed", '"\\\n"', 2, '"\\u000a"', escape],
     ["an escape of three digits", String.raw`"\u004"`, 2, '"u"', escape],
-    ["an escape with a letter that is no digit", String.raw`"\u00g0"`, 2, '"u"', escape],
+    ["an escape with a letter that is not a digit", String.raw`"\u00g0"`, 2, '"u"', escape],
     ["an escape with a sign", String.raw`"\u+041"`, 2, '"u"', escape],
     ["an array without an end", "[1", 2, end, '"," or "]"'],
     ["an array with no item before the comma", "[,1]", 1, '","', value],
-    ["an array with no item behind the comma", "[1,]", 3, '"]"', value],
+    ["an array with no item after the comma", "[1,]", 3, '"]"', value],
     ["an array without a comma", "[1 2]", 3, '"2"', '"," or "]"'],
     ["an array with a colon", "[1:2]", 2, '":"', '"," or "]"'],
     ["an array that ends as an object", "[1}", 2, '"}"', '"," or "]"'],
     ["an object without an end", '{"a":1', 6, end, '"," or "}"'],
-    ["an object that ends behind the bracket", "{", 1, end, name],
+    ["an object that ends after the brace", "{", 1, end, name],
     ["an object without a colon", '{"a" 1}', 5, '"1"', '":"'],
     ["an object without a value", '{"a":}', 5, '"}"', value],
     ["an object with a comma at the end", '{"a":1,}', 7, '"}"', name],
@@ -155,11 +155,11 @@ describe("readJson refuses", () => {
     ["a name without quotes", "{a:1}", 1, '"a"', name],
     ["a name that is a number", "{1:1}", 1, '"1"', name],
     ["an object that ends as an array", '{"a":1]', 6, '"]"', '"," or "}"'],
-    ["a byte behind characters of two bytes", '"éé" x', 7, '"x"', endOfText],
-    ["a byte behind characters of three and four bytes", '{"€":"🌿"x', 13, '"x"', '"," or "}"'],
-    ["a byte behind a byte order mark", "\uFEFF[x", 4, '"x"', value],
+    ["a byte after characters of two bytes", '"éé" x', 7, '"x"', endOfText],
+    ["a byte after characters of three and four bytes", '{"€":"🌿"x', 13, '"x"', '"," or "}"'],
+    ["a byte after a byte order mark", "\uFEFF[x", 4, '"x"', value],
     ["a character of four bytes", "[🌿]", 1, '"🌿"', value],
-    ["a mark that would turn the message around", "\u202E", 0, '"\\u202e"', value],
+    ["a mark that would reverse the message", "\u202E", 0, '"\\u202e"', value],
   ])("%s", (_rule, text, byte, found, expected) => {
     expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "notJson",
@@ -168,8 +168,8 @@ describe("readJson refuses", () => {
   });
 });
 
-describe("readJson and nesting", () => {
-  it("looks for the place of what is wrong once, however many containers are around it", () => {
+describe("the nesting limit of readJson", () => {
+  it("does not delay the report of an error in many containers", () => {
     const encode = vi.spyOn(TextEncoder.prototype, "encode");
     onTestFinished(() => encode.mockRestore());
     expect(readJson(`${'["é",'.repeat(maxNesting)}x`)).toBeInstanceOf(RequestError);
@@ -182,7 +182,7 @@ describe("readJson and nesting", () => {
     ["both in turns", nest(maxNesting / 2, '[{"a":', "}]").replace(":}", ":0}")],
     ["arrays side by side", `[${"[],".repeat(1000)}[]]`],
     ["brackets in a string", `"${"[".repeat(1000)}"`],
-  ])("reads 64 levels: %s", (_rule, text) => {
+  ])("accepts 64 levels: %s", (_rule, text) => {
     expect(parseJson(text).problems).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe("readJson and nesting", () => {
     ["64 behind a name of two bytes", `{"é":${"[".repeat(maxNesting)}`, 69],
     ["a million brackets", "[".repeat(1_000_000), 64],
     ["a million objects", '{"":'.repeat(1_000_000), 256],
-  ])("refuses 65 levels: %s", (_rule, text, byte) => {
+  ])("rejects 65 levels: %s", (_rule, text, byte) => {
     expect(requestErrorOf(() => parseJson(text))).toMatchObject({
       kind: "tooDeep",
       message: `JSON nested too deeply at byte ${byte}: use at most 64 levels`,
@@ -201,18 +201,18 @@ describe("readJson and nesting", () => {
   });
 });
 
-describe("readJson notes, and reads on", () => {
+describe("readJson reports, and continues after", () => {
   it.each<[string, string, string[]]>([
     ["a name that occurs twice", '{"a":1,"a":1}', [twice("a")]],
-    ["each time that it occurs again", '{"a":1,"a":2,"a":3}', [twice("a"), twice("a")]],
-    ["a name that occurs once more as an escape", String.raw`{"a":1,"\u0061":2}`, [twice("a")]],
+    ["each repetition of a name", '{"a":1,"a":2,"a":3}', [twice("a"), twice("a")]],
+    ["a name that is repeated with an escape", String.raw`{"a":1,"\u0061":2}`, [twice("a")]],
     ["the empty name", '{"":1,"":2}', [twice('""')]],
     ["__proto__", '{"__proto__":1,"__proto__":2}', [twice("__proto__")]],
     ["a name in an object below", '{"a":[0,{"b":1,"b":2}]}', [twice("a/1/b")]],
-    ["not a name that an object beside has", '[{"a":1},{"a":1}]', []],
-    ["not a name that an object above has", '{"a":{"a":1}}', []],
-    ["not a name in another case", '{"a":1,"A":2}', []],
-    ["not a name in another normal form", '{"\u00E9":1,"e\u0301":2}', []],
+    ["no name that an adjacent object also has", '[{"a":1},{"a":1}]', []],
+    ["no name that an enclosing object also has", '{"a":{"a":1}}', []],
+    ["no name in another case", '{"a":1,"A":2}', []],
+    ["no name in another normal form", '{"\u00E9":1,"e\u0301":2}', []],
     ["a path with its characters escaped", '{"~/":1,"~/":2}', [twice("~0~1")]],
     ["a path without control characters", String.raw`{"\n":1,"\n":2}`, [twice("\\u000a")]],
     ["a lone high surrogate", String.raw`"\uD800"`, [lone("the string")]],
@@ -237,7 +237,7 @@ describe("readJson notes, and reads on", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["loneSurrogate", "duplicateMember"]);
   });
 
-  it("the last of the values of a name", () => {
+  it("a repeated name, whose last value it returns", () => {
     expect(parseJson('{"a":1,"b":2,"a":3}').value).toEqual(
       object(["a", number("3")], ["b", number("2")]),
     );
@@ -248,7 +248,7 @@ describe("decodeJsonText", () => {
   it.each([
     ["no byte", []],
     ["a byte order mark alone", [0xef, 0xbb, 0xbf]],
-  ])("refuses an empty body: %s", (_rule, bytes) => {
+  ])("rejects an empty body: %s", (_rule, bytes) => {
     expect(decodeJsonText(Uint8Array.from(bytes))).toMatchObject({
       kind: "emptyBody",
       message: 'the body is empty: send a plant such as {"id":1,"name":"fern"}',
@@ -268,16 +268,16 @@ describe("decodeJsonText", () => {
     ["a surrogate", [0xed, 0xa0, 0x80], 0],
     ["a character beyond U+10FFFF", [0xf4, 0x90, 0x80, 0x80], 0],
     ["UTF-16", [0xff, 0xfe, 0x22, 0x00], 0],
-    ["behind characters of several bytes", [0xc3, 0xa9, 0xef, 0xbf, 0xbd, 0xff], 5],
-    ["behind a byte order mark", [0xef, 0xbb, 0xbf, 0xff], 3],
-  ])("says at which byte a body is not UTF-8: %s", (_rule, bytes, byte) => {
+    ["a byte after characters of several bytes", [0xc3, 0xa9, 0xef, 0xbf, 0xbd, 0xff], 5],
+    ["a byte after a byte order mark", [0xef, 0xbb, 0xbf, 0xff], 3],
+  ])("reports the byte at which a body is not UTF-8: %s", (_rule, bytes, byte) => {
     expect(decodeJsonText(Uint8Array.from(bytes))).toMatchObject({
       kind: "notUtf8",
       message: `invalid UTF-8 at byte ${byte}: encode the text in UTF-8`,
     });
   });
 
-  it("refuses whatever is not UTF-8, at the end of the longest text before it", () => {
+  it("rejects any bytes that are not UTF-8, at the end of the longest valid text", () => {
     const awkward = fc.constantFrom(
       0x22,
       0x80,
@@ -310,7 +310,7 @@ describe("decodeJsonText", () => {
     );
   });
 
-  it("keeps every character of a text, a byte order mark included", () => {
+  it("returns every character of a text, including a byte order mark", () => {
     const text = fc.string({ unit: "binary", minLength: 2 });
     fc.assert(
       fc.property(text, (characters) => {
@@ -320,7 +320,7 @@ describe("decodeJsonText", () => {
   });
 });
 
-describe("a message of the reader is one line of at most 1000 bytes, whatever the input", () => {
+describe("an error message of the reader is one line of at most 1000 bytes for", () => {
   const long = "\u202E~/\n".repeat(100_000);
 
   it.each([

@@ -1,4 +1,4 @@
-/** The interface description: the contract's, clean for others' tools, and one with what the code checks. */
+/** The interface description: it agrees with the contract and the code, and is valid for other tools. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const description = readDescription(server);
 const operation = description.paths["/plants"].post;
 
 describe("the document", () => {
-  it("is the contract's: one operation, its two answers, a bearer token", () => {
+  it("has the operation of the contract, its two responses, and a bearer token", () => {
     expect(JSON.parse(text)).toMatchObject({
       openapi: "3.1.0",
       info: { title: "plant store", version: "1.0.0", license: { name: "MIT" } },
@@ -38,7 +38,7 @@ describe("the document", () => {
     expect(Object.keys(operation.responses)).toEqual(["200", "400"]);
   });
 
-  it("has the contract's schemas", () => {
+  it("has the schemas of the contract", () => {
     const schemas = JSON.parse(
       JSON.stringify(description.components.schemas, (key, value: unknown) =>
         key === "description" ? undefined : value,
@@ -77,7 +77,7 @@ describe("the document", () => {
     expect(text).not.toMatch(/922337203685477[67]\d*0/);
   });
 
-  it("names every error number that the operation can answer with", () => {
+  it("lists every error number of the operation", () => {
     const rows = [...operation.description.matchAll(/^\| (\d+) \| (.+) \|$/gm)];
     const others: readonly number[] = [40400, 40500];
     expect(rows.map(([, error, when]) => [Number(error), when])).toEqual(
@@ -87,7 +87,7 @@ describe("the document", () => {
     );
   });
 
-  it("says how the server was started", () => {
+  it("describes the options of the server", () => {
     expect(operation.requestBody.description).toContain("at most 1024 bytes");
     expect(operation.description).toContain("rejected with 40900");
     expect(operation.responses[400]?.content["application/json"]?.examples).toHaveProperty(
@@ -125,7 +125,7 @@ describe("the document of a server with the status mode http", () => {
     expect(words).toContain("--status-mode http");
   });
 
-  it("has each example at its status, and the headers where they are sent", () => {
+  it("has each example at its status, and each header at the statuses that have it", () => {
     const examples = Object.entries(responses).flatMap(([status, { content }]) =>
       Object.values(content["application/json"]?.examples ?? {}).map(({ value }) => {
         const { error } = value as { readonly error?: number };
@@ -147,7 +147,7 @@ describe("the document of a server with the status mode http", () => {
   });
 });
 
-describe("what it says of a NewPlant is what is checked", () => {
+describe("the schema of NewPlant agrees with the parser", () => {
   const isNewPlant = compileSchema(description, { $ref: "#/components/schemas/NewPlant" });
 
   function isAccepted(json: string): boolean {
@@ -179,7 +179,7 @@ describe("what it says of a NewPlant is what is checked", () => {
       }),
       { numRuns: 2000 },
     );
-    // Both sides were looked at.
+    // The generated values include both.
     expect(Math.min(accepted.true, accepted.false)).toBeGreaterThan(100);
   });
 
@@ -191,7 +191,7 @@ describe("what it says of a NewPlant is what is checked", () => {
     );
   });
 
-  it("down to the names of the members that are missing", () => {
+  it("for the names of missing members", () => {
     isNewPlant({});
     const missing = (isNewPlant.errors ?? []).map(({ params }) =>
       String(params["missingProperty"]),

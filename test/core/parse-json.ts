@@ -1,8 +1,8 @@
-/** Reads a JSON text as the tests do: what is refused is thrown. */
+/** Parses JSON, and throws errors instead of returning them. */
 import { RequestError } from "../../src/core/errors.ts";
 import { type ParsedJson, readJson } from "../../src/core/json.ts";
 
-/** @throws RequestError when it is no JSON */
+/** @throws RequestError when the text is not JSON */
 export function parseJson(text: string): ParsedJson {
   const read = readJson(text);
   if (read instanceof RequestError) throw read;

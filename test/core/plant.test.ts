@@ -1,4 +1,4 @@
-/** Which bodies are plants and which are errors, and what each of the others is refused with. */
+/** Parses bodies as plants, and rejects invalid bodies with the right errors. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -75,7 +75,7 @@ describe("parseNewPlant reads", () => {
     expect(parseNewPlant(bytesOf(body))).toEqual({ id: 1n, name: string, tag: string });
   });
 
-  it("what is written as usual as it reads it with white space in front, for every text", () => {
+  it("every text in the usual form like the same text after white space", () => {
     const outcomeOf = (text: string): unknown => {
       try {
         return parseNewPlant(bytesOf(text));
@@ -98,7 +98,7 @@ describe("parseNewPlant reads", () => {
       plantLike.map((text) => text.replaceAll(/[:,]/g, "$& ")),
       anyPlant.map((plant) => toNewPlantJson(plant)),
     );
-    // A byte order mark is passed over only where nothing is before it.
+    // A byte order mark is skipped only at the beginning.
     const isPlain = (text: string) => text !== "" && !text.startsWith("\uFEFF");
     fc.assert(
       fc.property(texts.filter(isPlain), (text) => {
@@ -108,7 +108,7 @@ describe("parseNewPlant reads", () => {
     );
   });
 
-  it("what toNewPlantJson wrote, for every id and every string", () => {
+  it("the output of toNewPlantJson for every id and every string", () => {
     fc.assert(
       fc.property(anyPlant, (plant) => {
         expect(parseNewPlant(bytesOf(toNewPlantJson(plant)))).toEqual(plant);
@@ -118,7 +118,7 @@ describe("parseNewPlant reads", () => {
   });
 });
 
-describe("parseNewPlant refuses", () => {
+describe("parseNewPlant rejects", () => {
   const needsId = "must be an integer from -9223372036854775808 to 9223372036854775807";
   const needsString = "must be a string";
   const needsTag = "must be a string or be left out";
@@ -195,7 +195,7 @@ describe("parseNewPlant refuses", () => {
       tagIsNull,
     ],
     [
-      "a broken rule of JSON before a body that is no object",
+      "a broken rule of JSON before a body that is not an object",
       String.raw`["\ud83c"]`,
       "loneSurrogate",
       `0 ${lone}`,
@@ -215,7 +215,7 @@ describe("parseNewPlant refuses", () => {
     ["a number, as it is written", "1.50", "1.50"],
     ["a string, which could be a secret", '"fern"', "a string"],
     ["an array", '[{"id":1,"name":"fern"}]', "an array"],
-  ])("a body that is no object: %s", (_rule, body, shown) => {
+  ])("a body that is not an object: %s", (_rule, body, shown) => {
     expect(requestErrorOf(() => parseNewPlant(bytesOf(body)))).toMatchObject({
       error: 42200,
       message: `expected an object such as {"id":1,"name":"fern"} but found ${shown}`,
@@ -235,7 +235,7 @@ describe("parseNewPlant refuses", () => {
     ["one below int64", "-9223372036854775809", 42203, "-9223372036854775809"],
     ["beyond doubles", "1e999999999", 42203, "1e999999999"],
     ["many digits, which are cut", "9".repeat(500), 42203, `${"9".repeat(40)}…`],
-  ])("an id that is no int64: %s", (_rule, id, error, shown) => {
+  ])("an id that is not an int64: %s", (_rule, id, error, shown) => {
     const body = bytesOf(`{"id":${id},"name":"fern"}`);
     expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error,
@@ -249,7 +249,7 @@ describe("parseNewPlant refuses", () => {
     ["a number", "7", "7"],
     ["an array", '["fern"]', "an array"],
     ["an object", "{}", "an object"],
-  ])("a name or a tag that is no string: %s", (_rule, value, shown) => {
+  ])("a name or a tag that is not a string: %s", (_rule, value, shown) => {
     const name = bytesOf(`{"id":1,"name":${value}}`);
     expect(requestErrorOf(() => parseNewPlant(name))).toMatchObject({
       error: 42205,
@@ -262,7 +262,7 @@ describe("parseNewPlant refuses", () => {
     });
   });
 
-  it("what is not UTF-8, and says at which byte", () => {
+  it("bytes that are not UTF-8, and reports the first of them", () => {
     const body = Uint8Array.from([...bytesOf('{"id":1,"name":"'), 0xe9, ...bytesOf('"}')]);
     expect(requestErrorOf(() => parseNewPlant(body))).toMatchObject({
       error: 40002,
@@ -270,12 +270,12 @@ describe("parseNewPlant refuses", () => {
     });
   });
 
-  it("a body that is not UTF-8, and reads the next one", () => {
+  it("a body that is not UTF-8, and accepts the next one", () => {
     requestErrorOf(() => parseNewPlant(Uint8Array.from([0x22, 0xf0, 0x9f])));
     expect(parseNewPlant(bytesOf('{"id":1,"name":"fern"}'))).toEqual({ id: 1n, name: "fern" });
   });
 
-  it("whatever it refuses, with a number of the body and one line of at most 1000 bytes", () => {
+  it("any invalid body with an error number of bodies and one line of at most 1000 bytes", () => {
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.json({ stringUnit: "binary" }).map(bytesOf),
@@ -297,7 +297,7 @@ describe("parseNewPlant refuses", () => {
     );
   });
 
-  it("a token in the wrong place, without showing it", () => {
+  it("a token in the wrong place without repeating it", () => {
     const token = `pst_${"aB3".repeat(16)}`;
     for (const body of [
       `{"id":"${token}","name":1}`,
@@ -311,18 +311,18 @@ describe("parseNewPlant refuses", () => {
 });
 
 describe("checkNewPlant", () => {
-  it("takes a plant that was put together from something other than a body", () => {
+  it("accepts a plant that was not read from a body", () => {
     const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
     expect(checkNewPlant(value)).toEqual({ id: 7n, name: "fern" });
   });
 
-  it("names a place in the caller's words", () => {
+  it("names a member with the caller's label", () => {
     const value = object(["id", "seven"], ["tag", "pot"]);
     const { message } = requestErrorOf(() => checkNewPlant(value, [], (member) => `--${member}`));
     expect(message).toMatch(/^--id must be .* \(got a string\); --name is missing: /);
   });
 
-  it("refuses a plant for a problem that was found before", () => {
+  it("rejects a plant for a problem that was found earlier", () => {
     const value = object(["id", new JsonNumber("7")], ["name", "fern"]);
     const found = [{ kind: "duplicateMember", message: "a occurs twice" }] as const;
     expect(requestErrorOf(() => checkNewPlant(value, found))).toMatchObject({
@@ -382,7 +382,7 @@ describe("parsePlant", () => {
     expect(parsePlant(bytesOf(body))).toEqual(plant);
   });
 
-  it("reads what toPlantJson wrote, for every string", () => {
+  it("reads the output of toPlantJson for every string", () => {
     fc.assert(
       fc.property(anyPlant, (plant) => {
         const { id: _, ...answer } = plant;
@@ -402,11 +402,11 @@ describe("parsePlant", () => {
     ["a tag of null", '{"name":"fern","tag":null}'],
     ["an Error", '{"error":40900,"message":"no"}'],
     ["a deep body", "[".repeat(100_000)],
-  ])("finds none in %s", (_rule, body) => {
+  ])("finds no Plant in %s", (_rule, body) => {
     expect(parsePlant(bytesOf(body))).toBeUndefined();
   });
 
-  it("finds none in what is not UTF-8", () => {
+  it("finds no Plant in bytes that are not UTF-8", () => {
     expect(parsePlant(Uint8Array.of(0xff))).toBeUndefined();
   });
 });
@@ -424,7 +424,7 @@ describe("parseErrorBody", () => {
     expect(parseErrorBody(body)).toEqual({ error, message: "no" });
   });
 
-  it("reads no member beyond an Error's", () => {
+  it("reads only the members of an Error", () => {
     const body = bytesOf('{"error":1,"message":"","details":[]}');
     expect(parseErrorBody(body)).toEqual({ error: 1, message: "" });
   });
@@ -443,7 +443,7 @@ describe("parseErrorBody", () => {
     ["no message", '{"error":40900}'],
     ["a message of null", '{"error":40900,"message":null}'],
     ["a plant", '{"name":"fern"}'],
-  ])("finds none in %s", (_rule, body) => {
+  ])("finds no Error in %s", (_rule, body) => {
     expect(parseErrorBody(bytesOf(body))).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
-/** What a message shows of somebody's input: nothing that moves a terminal's cursor, no token, and not much. */
+/** Quoted input in messages: no control of a terminal, no token, and a limited length. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { escapeUnprintable, quoteInput, redactTokens } from "../../src/core/quote.ts";
 
 describe("escapeUnprintable", () => {
   it.each([
-    ["text stays as it is", "fern, Mönstera 🌿 ~/\\\"'<>", "fern, Mönstera 🌿 ~/\\\"'<>"],
-    ["letters of any script stay", "シダ папоротник سرخس", "シダ папоротник سرخس"],
-    ["combining marks stay", "e\u0301", "e\u0301"],
+    ["text is unchanged", "fern, Mönstera 🌿 ~/\\\"'<>", "fern, Mönstera 🌿 ~/\\\"'<>"],
+    ["letters of any script are unchanged", "シダ папоротник سرخس", "シダ папоротник سرخس"],
+    ["combining marks are unchanged", "e\u0301", "e\u0301"],
     ["NUL", "a\0b", "a\\u0000b"],
     ["line feed and carriage return", "a\r\nb", "a\\u000d\\u000ab"],
     ["tab", "a\tb", "a\\u0009b"],
@@ -16,14 +16,14 @@ describe("escapeUnprintable", () => {
     ["a C1 control that some terminals obey", "\u009b31m", "\\u009b31m"],
     ["next line (C1)", "\u0085", "\\u0085"],
     ["line and paragraph separators", "\u2028\u2029", "\\u2028\\u2029"],
-    ["spaces that are not the plain one", "\u00a0\u3000", "\\u00a0\\u3000"],
+    ["spaces other than U+0020", "\u00a0\u3000", "\\u00a0\\u3000"],
     ["bidirectional override", "\u202egnp", "\\u202egnp"],
     ["bidirectional isolates", "\u2066a\u2069", "\\u2066a\\u2069"],
     ["bidirectional marks", "\u200e\u200f\u061c", "\\u200e\\u200f\\u061c"],
     ["zero-width space and joiners", "\u200b\u200c\u200d", "\\u200b\\u200c\\u200d"],
     ["a byte order mark", "\ufeff", "\\ufeff"],
     ["soft hyphen", "\u00ad", "\\u00ad"],
-    ["a filler that looks like nothing", "\u3164", "\\u3164"],
+    ["an invisible filler", "\u3164", "\\u3164"],
     ["variation selectors", "\ufe0f\u{e0100}", "\\ufe0f\\udb40\\udd00"],
     ["tag characters", "\u{e0041}", "\\udb40\\udc41"],
     ["private use", "\ue000", "\\ue000"],
@@ -40,10 +40,14 @@ const token = `pst_${"a1B2c3D".repeat(7)}`;
 describe("redactTokens", () => {
   it.each([
     ["a token", `no file ${token}.json`, "no file pst_….json"],
-    ["two of them", `${token}/${token}`, "pst_…/pst_…"],
-    ["a piece of one", "pst_aB3xY", "pst_…"],
-    ["a prefix stays, for it is no secret", "ci (pst_aB3x) pst_aB3x… ", "ci (pst_aB3x) pst_aB3x… "],
-    ["anything else stays as it is, however long", "fern ".repeat(1000), "fern ".repeat(1000)],
+    ["two tokens", `${token}/${token}`, "pst_…/pst_…"],
+    ["a part of a token", "pst_aB3xY", "pst_…"],
+    [
+      "a prefix is unchanged, because it is not secret",
+      "ci (pst_aB3x) pst_aB3x… ",
+      "ci (pst_aB3x) pst_aB3x… ",
+    ],
+    ["other text of any length is unchanged", "fern ".repeat(1000), "fern ".repeat(1000)],
   ])("%s", (_rule, text, expected) => {
     expect(redactTokens(text)).toBe(expected);
   });
@@ -57,24 +61,20 @@ describe("quoteInput", () => {
     ["escapes do not count", "\0".repeat(40), "\\u0000".repeat(40)],
     ["a token is left out", `my ${token}!`, "my pst_…!"],
     ["two tokens are left out", `${token} ${token}`, "pst_… pst_…"],
-    ["a token right behind another one is left out", token + token, "pst_…"],
-    ["a token that the cut goes through", `${"x".repeat(30)}${token}`, `${"x".repeat(30)}pst_…`],
-    [
-      "a token of which the cut leaves the prefix",
-      `${"x".repeat(36)}${token}`,
-      `${"x".repeat(36)}pst_…`,
-    ],
-    ["a token much longer than a token", `pst_${"a".repeat(5000)}`, "pst_……"],
+    ["a token directly after another one is left out", token + token, "pst_…"],
+    ["a token that is cut", `${"x".repeat(30)}${token}`, `${"x".repeat(30)}pst_…`],
+    ["a token that is cut to its prefix", `${"x".repeat(36)}${token}`, `${"x".repeat(36)}pst_…`],
+    ["a text like a token, but much longer", `pst_${"a".repeat(5000)}`, "pst_……"],
     ["a token that was cut before", "pst_aB3", "pst_…"],
   ])("%s", (_rule, text, expected) => {
     expect(quoteInput(text)).toBe(expected);
   });
 
-  it("cuts at the length it is given", () => {
+  it("truncates at a given length", () => {
     expect(quoteInput("fern tree", 4)).toBe("fern…");
   });
 
-  it("says of any input at most six times the length, on one line", () => {
+  it("returns at most six times the length of any input, on one line", () => {
     const text = fc.string({ unit: "binary", maxLength: 500 });
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 100 }), (input, maxLength) => {
@@ -85,8 +85,8 @@ describe("quoteInput", () => {
     );
   });
 
-  it("shows no part of a token, wherever it stands", () => {
-    // Around it stands nothing that could pass for a piece of it.
+  it("shows no part of a token at any position", () => {
+    // The text around the token cannot be part of a token.
     const around = fc.string({ unit: fc.constantFrom(" ", "/", "~", "é", "\0"), maxLength: 200 });
     const secret = fc.stringMatching(/^[0-9A-Za-z]{49}$/);
     fc.assert(

@@ -1,7 +1,7 @@
-/** Catches a refusal, so that a test can look at its kind and its message at once. */
+/** Catches a RequestError, so that a test can check its kind and its message together. */
 import { RequestError } from "../../src/core/errors.ts";
 
-/** What `run` is refused with; fails when it is not. */
+/** Returns the RequestError that `run` throws. Throws if it throws none. */
 export function requestErrorOf(run: () => unknown): RequestError {
   try {
     run();
@@ -9,5 +9,5 @@ export function requestErrorOf(run: () => unknown): RequestError {
     if (error instanceof RequestError) return error;
     throw error;
   }
-  throw new Error("nothing was refused");
+  throw new Error("no RequestError was thrown");
 }

@@ -1,4 +1,4 @@
-/** What stands in a command that is copied is one word of it, whatever it is. */
+/** Quotes any text as one word of a shell command. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import fc from "fast-check";
@@ -12,11 +12,11 @@ it.each([
   ["$(id)", "'$(id)'"],
   ["~", "'~'"],
   ["", "''"],
-])("%s is written %s", (text, word) => {
+])("quotes %s as %s", (text, word) => {
   expect(toShellWord(text)).toBe(word);
 });
 
-it("a shell reads every text as it is", async () => {
+it("quotes any text so that a shell reads it unchanged", async () => {
   const hostile = fc.string({
     unit: fc.constantFrom(..."'\"`$\\;&|<>(){}[]*?!#~= \t\n%/a"),
     maxLength: 20,
