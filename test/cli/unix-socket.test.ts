@@ -9,7 +9,7 @@ import { toFailure } from "../../src/cli/failure.ts";
 import { toClientError } from "../../src/client/http/failure.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 let directory: string;
@@ -78,6 +78,17 @@ it("a token is saved for the socket, and removed by logout", async () => {
   expect(created).toMatchObject({ exitCode: 0 });
   expect(await runCli(["logout"], { env })).toMatchObject({ exitCode: 0 });
   expect(await listSavedOrigins(directory)).toEqual([]);
+});
+
+it("serve --socket suggests commands with its absolute URL on a terminal", async () => {
+  const store = `sqlite:${join(directory, "plants.db")}`;
+  const args = ["serve", "--socket", socketPath, "--base-path", "/v1", "--store", store];
+  const env = { PLANTSTORE_CONFIG_DIR: directory };
+  const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
+  await serve.saw(`unix:${socketPath}:/v1\n`);
+  expect(serve.stderr()).toContain(`plantstore login --url unix:${socketPath}:/v1\n`);
+  serve.signal("SIGTERM");
+  expect(await serve.finished).toMatchObject({ exitCode: 0 });
 });
 
 it("--print-curl prints a command for the socket", async () => {

@@ -38,14 +38,12 @@ export function toCredentialFile(configDirectory: string, origin: string): strin
  * @throws CommandError if the file cannot be read, is broken, or is readable by others
  */
 export function readSavedToken(configDirectory: string, origin: string): string | undefined {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
-  return saved?.origin === origin ? saved.token : undefined;
+  return readOwn(configDirectory, origin)?.token;
 }
 
 /** Reads the command that is saved for exactly this origin. @throws as {@link readSavedToken} */
 export function readSavedCommand(configDirectory: string, origin: string): string | undefined {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
-  return saved?.origin === origin ? saved.command : undefined;
+  return readOwn(configDirectory, origin)?.command;
 }
 
 /**
@@ -78,27 +76,7 @@ export async function saveToken(
   token: string,
   mark: Pick<SavedCredential, "store"> = {},
 ): Promise<void> {
-  readSavedToken(configDirectory, origin);
-  const name = encodeURIComponent(origin);
-  await writeConfigFile(toCredentialFolder(configDirectory), name, "the token", {
-    origin,
-    token,
-    ...mark,
-  });
-}
-
-/**
- * Finds what is saved for exactly this origin: a command or a token.
- *
- * @throws as {@link readSavedToken}
- */
-export function findCommandOrToken(
-  configDirectory: string,
-  origin: string,
-): { readonly path: string; readonly command: string | undefined } | undefined {
-  const path = toCredentialFile(configDirectory, origin);
-  const saved = readCredentialFile(path);
-  return saved?.origin === origin ? { path, command: saved.command } : undefined;
+  await write(configDirectory, { origin, token, ...mark });
 }
 
 /** Saves the command that prints the token for an origin. @throws as {@link saveToken} */
@@ -107,9 +85,7 @@ export async function saveCommand(
   origin: string,
   command: string,
 ): Promise<void> {
-  readSavedToken(configDirectory, origin);
-  const folder = toCredentialFolder(configDirectory);
-  await writeConfigFile(folder, encodeURIComponent(origin), "the command", { origin, command });
+  await write(configDirectory, { origin, command });
 }
 
 /**
@@ -165,6 +141,19 @@ export async function findCredentialFile(
   if (platform() === "win32") return { path, readers: undefined };
   if ((stats.mode & othersBits) !== 0) return { path, readers: "everybody" };
   return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
+}
+
+async function write(configDirectory: string, credential: SavedCredential): Promise<void> {
+  const { origin, token } = credential;
+  readOwn(configDirectory, origin);
+  const what = token === undefined ? "the command" : "the token";
+  const folder = toCredentialFolder(configDirectory);
+  await writeConfigFile(folder, encodeURIComponent(origin), what, { ...credential });
+}
+
+function readOwn(configDirectory: string, origin: string): SavedCredential | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  return saved?.origin === origin ? saved : undefined;
 }
 
 function readCredentialFile(path: string): SavedCredential | undefined {

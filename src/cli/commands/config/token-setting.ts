@@ -1,7 +1,7 @@
 /** Describes where the token comes from, without reading it. */
 import { toEndpoint } from "../../../core/base-url.ts";
 import { CommandError } from "../../command-error.ts";
-import { findCommandOrToken } from "../../config/credentials.ts";
+import { readSavedCommand, readSavedToken, toCredentialFile } from "../../config/credentials.ts";
 import { findConfigDirectoryIfAny } from "../../config/directories.ts";
 import { describeCommand } from "../../config/token-command.ts";
 import type { Io } from "../../io.ts";
@@ -23,11 +23,12 @@ export function describeTokenSetting(io: Io, flags: Flags): SettingReport {
   if (directory === undefined) return none;
   try {
     const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
-    const saved = findCommandOrToken(directory, toEndpoint(url).origin);
-    if (saved === undefined) return none;
-    const { command, path } = saved;
-    const value = command === undefined ? "saved" : describeCommand(command);
-    return { ...row, value, source: path };
+    const { origin } = toEndpoint(url);
+    const source = toCredentialFile(directory, origin);
+    const command = readSavedCommand(directory, origin);
+    if (command !== undefined) return { ...row, value: describeCommand(command), source };
+    const isSaved = readSavedToken(directory, origin) !== undefined;
+    return isSaved ? { ...row, value: "saved", source } : none;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { ...row, problem: error.message };
