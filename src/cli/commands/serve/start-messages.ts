@@ -2,21 +2,16 @@
 import { resolve } from "node:path";
 import { toShellWord } from "../../../core/shell-word.ts";
 import type { SeedTally } from "../../../library/seed.ts";
-import { faultOptions } from "../../../library/options.ts";
-import type { FaultOptions } from "../../../server/faults.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Io } from "../../io.ts";
 import { storeOption, urlOption } from "../../options.ts";
 import { toInvocation } from "../../invocation.ts";
 import { findServeExposures } from "../../permissions.ts";
-import { isLoopback } from "../../plaintext-warning.ts";
 import { readOption } from "../../settings.ts";
 import { type BannerRow, printBanner } from "./banner.ts";
 import type { FirstToken } from "./first-token.ts";
+import { findRisks } from "./risks.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
-
-/** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
-const minTokenLength = 16;
 
 /** A server that accepts requests. */
 interface Started {
@@ -52,52 +47,6 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   }
   for (const line of describeStart(started, options, command)) await print(line);
   if (isJson) await print(`Listening on ${url}`);
-}
-
-/** @param isShown whether the user sees an issued token */
-function findRisks(
-  { token, host }: Started,
-  options: ServeOptions,
-  isShown: boolean,
-): readonly string[] {
-  const { tls, store, environmentToken, faults } = options;
-  const risks = [];
-  const isLocal = host === undefined || isLoopback(host.includes(":") ? `[${host}]` : host);
-  if (tls === undefined && !isLocal) {
-    risks.push(
-      `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
-    );
-  }
-  if (token.kind === "none" && store === "memory:") {
-    risks.push("no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN");
-  }
-  if (token.kind === "issued" && token.saved === "never" && !options.json && !isShown) {
-    risks.push(
-      "no client knows the token of this server: print it with --json, or set PLANTSTORE_TOKEN",
-    );
-  }
-  if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
-    risks.push(
-      `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
-    );
-  }
-  if (faults !== undefined) risks.push(...describeFaults(faults));
-  return risks;
-}
-
-function describeFaults({ latencyMs, failRate, dropRate, seed }: FaultOptions): readonly string[] {
-  const types = faultOptions;
-  const flags = [
-    latencyMs === 0 ? "" : `--latency ${types.latencyMs.type.format(latencyMs)} `,
-    failRate === 0 ? "" : `--fail-rate ${types.failRate.type.format(failRate)} `,
-    dropRate === 0 ? "" : `--drop-rate ${types.dropRate.type.format(dropRate)} `,
-  ].join("");
-  const faults = `faults are on for tests of clients: ${flags}--fault-seed ${seed}`;
-  if (dropRate === 0) return [faults];
-  return [
-    faults,
-    "--drop-rate closes connections after a plant is stored, so the contract's one response for each request does not hold",
-  ];
 }
 
 function describeStart(
