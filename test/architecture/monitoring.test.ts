@@ -133,7 +133,7 @@ it("the manual lists every alert", () => {
   expect(listed).toEqual(rules.map(({ alert }) => alert));
 });
 
-it("every alert says how severe it is, which server it is about, and what to do", () => {
+it("every alert has a severity, the name of its server, and instructions", () => {
   for (const { labels, annotations } of rules) {
     expect(["critical", "warning"]).toContain(labels.severity);
     expect(annotations.summary).not.toBe("");

@@ -42,7 +42,7 @@ it("rejects one more with 50301 after the other responses, and closes the connec
 /** Maximum number of bytes that node:http parses after the last request. */
 const sliceBytes = 8 * 1024;
 
-it("stops parsing after one more, however many requests follow", async () => {
+it("stops parsing after one more, although many requests follow", async () => {
   const count = countAnnouncedRequests();
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });

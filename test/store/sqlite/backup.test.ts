@@ -131,7 +131,7 @@ describe("a check", () => {
     await expect(verifySqliteFile(path)).rejects.toEqual(rejection("unusable", "is damaged"));
   });
 
-  it("reports why a file cannot be opened, however early its thread ends", async () => {
+  it("reports why a file cannot be opened, although its thread ends early", async () => {
     const newer = await createStore();
     await change(newer, "INSERT INTO migrations VALUES (1000, 0)");
     const checks = Array.from({ length: 20 }, () => verifySqliteFile(newer));
