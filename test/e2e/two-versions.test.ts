@@ -1,5 +1,7 @@
-/** Servers of this version and of the one before share one PostgreSQL database. */
+/** Servers of this version and of the one before share one store. */
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openStoreReader } from "../../src/store/open-store.ts";
 import { openPostgresReader } from "../../src/store/postgres/reader.ts";
 import { buildOldVersion, hasOldVersion } from "../helpers/old-version.ts";
 import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
@@ -66,3 +68,34 @@ describe.runIf(hasOldVersion())("servers of two versions on one database", () =>
     120_000,
   );
 });
+
+it.runIf(hasOldVersion())(
+  "a running server of the old version stores plants in the feed of an upgraded SQLite file",
+  async () => {
+    const home = await createTemporaryDirectory();
+    const store = `sqlite:${join(home, "plants.db")}`;
+    const env = { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token };
+    const args = ["serve", "--port", "0", "--on-conflict", "replace"];
+    const oldServer = startBinary(args, { home, env, binary: await buildOldVersion() });
+    const oldUrl = await oldServer.firstLine;
+    for (const id of [2, 1]) await create(oldUrl, { id, name: "before" });
+    const newUrl = await startBinary(args, { home, env }).firstLine;
+
+    const reader = await openStoreReader(store);
+    onTestFinished(() => reader.close());
+    const before = await reader.readFeed({ limit: 1000 });
+    expect(before.map(({ id }) => id)).toEqual([1n, 2n]);
+    const urls = [oldUrl, newUrl];
+    const results = await Promise.all(
+      ids.map(async (id) => create(urls[id % 2] ?? "", { id, name: `plant ${id}` })),
+    );
+    expect(results.filter((result) => result === "replaced")).toHaveLength(2);
+    expect(results.filter((result) => result === "created")).toHaveLength(ids.length - 2);
+    const after = await reader.readFeed({ after: before.at(-1)?.cursor, limit: 1000 });
+    expect(new Set(after.map(({ cursor }) => cursor)).size).toBe(ids.length);
+    expect(after.map(({ plant }) => plant?.name).toSorted()).toEqual(
+      ids.map((id) => `plant ${id}`).toSorted(),
+    );
+  },
+  120_000,
+);
