@@ -93,9 +93,8 @@ it.runIf(hasOldVersion())(
     expect(results.filter((result) => result === "created")).toHaveLength(ids.length - 2);
     const after = await reader.readFeed({ after: before.at(-1)?.cursor, limit: 1000 });
     expect(new Set(after.map(({ cursor }) => cursor)).size).toBe(ids.length);
-    expect(after.map(({ plant }) => plant?.name).toSorted()).toEqual(
-      ids.map((id) => `plant ${id}`).toSorted(),
-    );
+    const names = after.map(({ plant }) => plant?.name ?? "");
+    expect(new Set(names)).toEqual(new Set(ids.map((id) => `plant ${id}`)));
   },
   120_000,
 );
