@@ -1,4 +1,4 @@
-/** `plantstore doctor`: each thing that can be wrong is found, and nothing is created, changed or given away. */
+/** `plantstore doctor` finds each problem, changes nothing, and shows no secret. */
 import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ interface Report {
   readonly settings: readonly Record<string, string>[];
 }
 
-/** What is found when nothing answers at the default URL, unless the arguments or the environment name another. */
+/** Runs doctor. The default URL has no server. */
 async function examine(args: readonly string[] = [], options: CliOptions = {}) {
   const env = { PLANTSTORE_URL: closedUrl, ...options.env };
   const run = await runCli(["doctor", "--json", "--verbose", ...args], { home, ...options, env });
@@ -50,8 +50,8 @@ async function examine(args: readonly string[] = [], options: CliOptions = {}) {
   };
 }
 
-describe("where all is well", () => {
-  it("says so, one line for each, and succeeds", async () => {
+describe("doctor without a problem", () => {
+  it("prints one line for each check, and exits with 0", async () => {
     const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
     await using server = await startServer();
     await saveToken(configDirectory, server.url, testToken);
@@ -81,7 +81,7 @@ describe("where all is well", () => {
     await using server = await startServer();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
     for (const args of [[], ["--store", url]]) {
-      // A process of its own: SQLite removes its log at the end of it.
+      // A separate process: SQLite removes its log when the process ends.
       expect(await runBinary(["doctor", ...args], { home, env })).toMatchObject({ code: 0 });
     }
     expect(await readdir(home)).toEqual([]);
@@ -89,7 +89,7 @@ describe("where all is well", () => {
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
-  it("what is not there yet is no error", async () => {
+  it("does not report missing files as errors", async () => {
     const { find } = await examine();
     expect(find("config")).toMatch(/^none: .* does not exist yet: "plantstore login" creates it$/);
     expect(find("data")).toMatch(/^none: .* does not exist yet: "plantstore serve" creates it$/);
@@ -97,7 +97,7 @@ describe("where all is well", () => {
   });
 });
 
-describe("settings", () => {
+describe("doctor checks settings, which", () => {
   it("are shown only with --verbose", async () => {
     const options = { home, env: { PLANTSTORE_URL: closedUrl } };
     const brief = await runCli(["doctor"], options);
@@ -140,20 +140,20 @@ describe("settings", () => {
     ],
     [{ PLANTSTORE_URL: "nowhere" }, "error: PLANTSTORE_URL must be a URL such as"],
     [{ PLANTSTORE_STORE: "mysql://x" }, "error: PLANTSTORE_STORE is invalid: unknown store type"],
-  ])("%j is found wrong", async (env, message) => {
+  ])("are reported if they are invalid: %j", async (env, message) => {
     const { exitCode, report, find } = await examine([], { env });
     expect({ exitCode, ok: report.ok }).toEqual({ exitCode: 2, ok: false });
     expect(find("settings").slice(0, message.length)).toBe(message);
   });
 
-  it("a variable with a typing error is found", async () => {
+  it("are reported if a variable is misspelled", async () => {
     const { find } = await examine([], { env: { PLANTSTORE_PROT: "1", PLANTSTORE_EMPTY: "" } });
     expect(find("variables")).toBe(
       "warning: PLANTSTORE_PROT is unknown and has no effect: check its spelling",
     );
   });
 
-  it("nothing secret is shown", async () => {
+  it("are shown without secrets", async () => {
     const env = {
       PLANTSTORE_STORE: "postgres://gardener:s3cret-word@127.0.0.1:9/plants",
       PLANTSTORE_PUBLIC_URL: "https://user:s3cret-word@plants.example.org",
@@ -167,8 +167,8 @@ describe("settings", () => {
   });
 });
 
-describe("directories", () => {
-  it("a token that others can read is found", async () => {
+describe("doctor checks directories, and", () => {
+  it("reports a token that other users can read", async () => {
     await saveToken(configDirectory, "http://127.0.0.1:9", testToken);
     await chmod(toCredentialFile(configDirectory, "http://127.0.0.1:9"), 0o644);
     const { exitCode, find } = await examine();
@@ -212,7 +212,7 @@ describe("directories", () => {
     expect(find("settings")).toContain(`warning: ${key} can be ${problem}: run "chmod 600 ${key}"`);
   });
 
-  it("broken saved settings are found, and named once for each that suffers", async () => {
+  it("reports broken saved settings once for each affected check", async () => {
     await mkdir(configDirectory, { recursive: true });
     await writeFile(toSettingsFile(configDirectory), "{");
     const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: "" } });
@@ -222,7 +222,7 @@ describe("directories", () => {
     expect(find("server")).toBe("");
   });
 
-  it.each(["config", "data"])("a file in place of the %s directory is found", async (subject) => {
+  it.each(["config", "data"])("reports a file instead of the %s directory", async (subject) => {
     const path = join(home, "file");
     await writeFile(path, "");
     const variable = `PLANTSTORE_${subject.toUpperCase()}_DIR`;
@@ -235,7 +235,7 @@ describe("directories", () => {
     expect(below.find(subject)).toMatch(/^warning: .* can't be created, because of /);
   });
 
-  it("no home directory is found, and no error to who needs none", async () => {
+  it("reports a missing home directory only if it is needed", async () => {
     const { exitCode, find } = await examine([], { home: "" });
     const sentence = "no home directory: set PLANTSTORE_DATA_DIR to a directory";
     expect(exitCode).toBe(2);
@@ -251,8 +251,8 @@ describe("directories", () => {
   });
 });
 
-describe("the store", () => {
-  it("its active tokens are counted", async () => {
+describe("doctor checks the store, and", () => {
+  it("counts its active tokens", async () => {
     const url = await createSqliteStore([]);
     const store = await openStore(url);
     const token = { prefix: "pst_", name: "", issuedAtMs: 0 };
@@ -297,7 +297,7 @@ describe("the store", () => {
     );
   });
 
-  it("damage is found that opening it does not find", async () => {
+  it("finds damage that opening the store does not find", async () => {
     const plants = Array.from({ length: 2000 }, (_, id) => ({
       id: BigInt(id),
       name: `fern ${id}`,
@@ -313,7 +313,7 @@ describe("the store", () => {
     expect(find("store")).toMatch(/^error: the store .* is damaged: restore a backup/);
   });
 
-  it("a file of another program is found", async () => {
+  it("reports a file of another program", async () => {
     const path = join(home, "notes.txt");
     await writeFile(path, "not a database at all");
     const { exitCode, find } = await examine(["--store", `sqlite:${path}`]);
@@ -321,7 +321,7 @@ describe("the store", () => {
     expect(find("store")).toMatch(/^error: the store .* is not a SQLite database/);
   });
 
-  it("a path below a file is found", async () => {
+  it("reports a path below a file", async () => {
     const path = join(home, "file");
     await writeFile(path, "");
     const { find } = await examine(["--store", `sqlite:${path}/below/plants.db`]);
@@ -330,18 +330,18 @@ describe("the store", () => {
     );
   });
 
-  it("memory: is left alone", async () => {
+  it("does not check memory:", async () => {
     const { find } = await examine(["--store", "memory:"]);
     expect(find("store")).toBe("ok: memory: exists only inside its server");
   });
 });
 
-describe("the server, the token and the clock", () => {
+describe("doctor checks the server, the token and the clock, and finds", () => {
   const withToken = (url: string, token = testToken): CliOptions => ({
     env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: token },
   });
 
-  it("nothing that answers", async () => {
+  it("no server", async () => {
     const { exitCode, find } = await examine([], withToken(closedUrl));
     expect(exitCode).toBe(6);
     expect(find("server")).toMatch(
@@ -359,7 +359,7 @@ describe("the server, the token and the clock", () => {
     expect(find("token")).toMatch(/^error: no token for .*: run "plantstore login"/);
   });
 
-  it("a token that is refused", async () => {
+  it("a rejected token", async () => {
     await using server = await startServer();
     const { exitCode, find } = await examine([], withToken(server.url, mintToken()));
     expect(exitCode).toBe(4);
@@ -377,7 +377,7 @@ describe("the server, the token and the clock", () => {
     expect(find("clock")).toMatch(/^warning: .*Z, 60 min ahead of the server's: set it, or /);
   });
 
-  it("a server whose storage fails, though it takes the token", async () => {
+  it("a server that accepts the token but whose storage fails", async () => {
     const server = await openScriptedServer(
       errorResponse(42201),
       json(503, '{"error":50700,"message":"the storage is full"}'),
@@ -393,17 +393,17 @@ describe("the server, the token and the clock", () => {
   });
 
   it.each<[what: string, respond: Responder]>([
-    ["no such page", json(404, "<h1>")],
+    ["a missing page", json(404, "<h1>")],
     ["a page of a proxy", json(503, "<h1>")],
-    ["something else", json(200, "[]")],
-    ["cut off", (response) => void response.destroy()],
-  ])("a server behind a proxy is fine when /readyz is %s", async (_what, answer) => {
-    const server = await openScriptedServer(errorResponse(42201), answer);
+    ["other JSON", json(200, "[]")],
+    ["a lost connection", (response) => void response.destroy()],
+  ])("no problem of a server behind a proxy if /readyz is %s", async (_what, respond) => {
+    const server = await openScriptedServer(errorResponse(42201), respond);
     const { find } = await examine([], withToken(server.url));
     expect(find("server")).toMatch(/^ok: /);
   });
 
-  it("a server that can't take plants now says nothing of the token", async () => {
+  it("a server that cannot accept plants, without a check of the token", async () => {
     const server = await openScriptedServer(errorResponse(50301));
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(6);
@@ -412,20 +412,17 @@ describe("the server, the token and the clock", () => {
   });
 });
 
-describe("how it is printed", () => {
-  it.each([80, 60, 40])(
-    "no line is wider than a terminal of %i columns has to have",
-    async (columns) => {
-      const env = { PLANTSTORE_URL: closedUrl, NO_COLOR: "1" };
-      const options = { home: "/h", env, terminals: allTerminals, columns };
-      const { stdout } = await runCli(["doctor"], options);
-      const wide = stdout.split("\n").filter((line) => line.length > columns);
-      // A word that is longer than a line is left to the terminal.
-      expect(wide.filter((line) => line.trim().includes(" "))).toEqual([]);
-    },
-  );
+describe("the output of doctor", () => {
+  it.each([80, 60, 40])("fits a terminal of %i columns", async (columns) => {
+    const env = { PLANTSTORE_URL: closedUrl, NO_COLOR: "1" };
+    const options = { home: "/h", env, terminals: allTerminals, columns };
+    const { stdout } = await runCli(["doctor"], options);
+    const wide = stdout.split("\n").filter((line) => line.length > columns);
+    // The terminal breaks a word that is longer than a line.
+    expect(wide.filter((line) => line.trim().includes(" "))).toEqual([]);
+  });
 
-  it("colour is for a terminal alone", async () => {
+  it("has colour only on a terminal", async () => {
     const options = { home, env: { PLANTSTORE_URL: closedUrl }, terminals: allTerminals };
     expect((await runCli(["doctor"], options)).stdout).toContain("\u001b[");
     expect((await runCli(["doctor"], { ...options, terminals: {} })).stdout).not.toContain(
@@ -433,7 +430,7 @@ describe("how it is printed", () => {
     );
   });
 
-  it("Ctrl-C ends the wait for a server", async () => {
+  it("ends on Ctrl-C during the wait for a server", async () => {
     let connected = (): void => {};
     const connection = new Promise<void>((resolve) => (connected = resolve));
     const url = await openRawServer(() => connected());

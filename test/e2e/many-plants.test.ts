@@ -1,4 +1,4 @@
-/** Many plants through the built command: the memory that it needs, and a server that is killed under it. */
+/** Bulk creates with the built command: bounded memory, and a killed server, client and network. */
 import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,14 +22,14 @@ async function writePlants(path: string, count: number): Promise<void> {
   await pipeline(Readable.from(plantLines(count)), createWriteStream(path));
 }
 
-/** Megabytes that a process has used at most; undefined once it has ended. */
+/** Returns the maximum memory of a process in megabytes; undefined after its end. */
 async function readPeakMemory({ child }: Running): Promise<number | undefined> {
   const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
-/** Megabytes that a process uses at most until it ends. */
+/** Waits for the end of a process. @returns its maximum memory in megabytes */
 async function watchMemory(run: Running): Promise<number> {
   let peakMegabytes = 0;
   while (run.child.exitCode === null && run.child.signalCode === null) {
@@ -40,7 +40,7 @@ async function watchMemory(run: Running): Promise<number> {
 }
 
 it.runIf(process.platform === "linux")(
-  "a million plants from a file: a line for each in their order, in bounded memory",
+  "a million plants from a file have a line each, in their order, in bounded memory",
   async () => {
     const count = 1_000_000;
     const home = await createTemporaryDirectory();
@@ -55,18 +55,18 @@ it.runIf(process.platform === "linux")(
       env: { ...env, ...withYoungGenerationOfNode20 },
       collects: false,
     });
-    let told = 0;
+    let lines = 0;
     let firstWrong: string | undefined;
     const reading = (async () => {
       for await (const line of createInterface({ input: run.child.stdout })) {
-        told++;
-        const expected = `{"record":${told},"line":${told},"id":${told},"status":"created","plant":{"name":"plant ${told}","tag":"pot"}}`;
+        lines++;
+        const expected = `{"record":${lines},"line":${lines},"id":${lines},"status":"created","plant":{"name":"plant ${lines}","tag":"pot"}}`;
         if (line !== expected) firstWrong ??= line;
       }
     })();
     const peakMegabytes = await watchMemory(run);
     await reading;
-    expect({ told, firstWrong }).toEqual({ told: count, firstWrong: undefined });
+    expect({ lines, firstWrong }).toEqual({ lines: count, firstWrong: undefined });
     expect(await run.finished).toMatchObject({ code: 0, stderr: "" });
     expect(peakMegabytes).toBeGreaterThan(40);
     expect(peakMegabytes).toBeLessThan(170);
@@ -75,7 +75,7 @@ it.runIf(process.platform === "linux")(
 );
 
 it.runIf(process.platform === "linux")(
-  "large plants: memory is bounded as well",
+  "large plants are created in bounded memory",
   async () => {
     const home = await createTemporaryDirectory();
     const path = join(home, "plants.ndjson");
@@ -100,7 +100,7 @@ it.runIf(process.platform === "linux")(
   180_000,
 );
 
-it("a server that is killed and started again under the pipe, behind a network that fails: each plant is there once", async () => {
+it("a server that is killed and restarted during a bulk create over a failing network has each plant once", async () => {
   const count = 20_000;
   const home = await createTemporaryDirectory();
   const path = join(home, "plants.ndjson");
@@ -114,10 +114,10 @@ it("a server that is killed and started again under the pipe, behind a network t
     home,
     env: { ...env, PLANTSTORE_URL: proxy.url },
   });
-  let toldSoFar = 0;
-  run.child.stdout.on("data", (text: string) => (toldSoFar += text.split("\n").length - 1));
+  let reported = 0;
+  run.child.stdout.on("data", (text: string) => (reported += text.split("\n").length - 1));
   for (const part of [0.1, 0.3, 0.5, 0.7]) {
-    while (toldSoFar < part * count && run.child.exitCode === null) await sleep(5);
+    while (reported < part * count && run.child.exitCode === null) await sleep(5);
     server.child.kill("SIGKILL");
     await server.finished;
     server = startBinary(["serve", "--port", port], { home, env });
@@ -128,7 +128,7 @@ it("a server that is killed and started again under the pipe, behind a network t
   expect(proxy.broken()).toBeGreaterThan(0);
 
   const lines = stdout.trimEnd().split("\n");
-  // What was created without an answer was unchanged the next time.
+  // A plant that was created without a response is unchanged in the retry.
   const told = lines.map((line) => JSON.parse(line) as { line: number; status: string });
   const others = told.filter(({ status }) => status !== "created" && status !== "unchanged");
   expect(others).toEqual([]);
@@ -138,7 +138,7 @@ it("a server that is killed and started again under the pipe, behind a network t
   expect(exported.stdout).toBe([...plantLines(count)].join(""));
 }, 180_000);
 
-it("Ctrl-C leaves a line at which to go on, and nothing in doubt", async () => {
+it("Ctrl-C names the line to resume, and every plant before it is created", async () => {
   const count = 20_000;
   const home = await createTemporaryDirectory();
   const path = join(home, "plants.ndjson");
@@ -165,7 +165,7 @@ it("Ctrl-C leaves a line at which to go on, and nothing in doubt", async () => {
   expect((await runBinary(["export"], { home })).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);
 
-it("kill -9 of the client and the same command again: each plant is there once", async () => {
+it("the same command after kill -9 of the client creates each plant once", async () => {
   const count = 20_000;
   const home = await createTemporaryDirectory();
   const path = join(home, "plants.ndjson");

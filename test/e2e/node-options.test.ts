@@ -1,4 +1,4 @@
-/** What Node is told from outside changes neither where a plant is sent nor what counts as an answer. */
+/** Options of Node from the environment change neither the server that gets a plant nor the check of its response. */
 import { expect, it } from "vitest";
 import { openRawServer, openScriptedServer, json } from "../client/scripted-server.ts";
 import { startBinary } from "../helpers/run-binary.ts";
@@ -6,7 +6,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const create = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
 
-it("a proxy that the environment names is not sent the token", async () => {
+it("a proxy in the environment does not get the token", async () => {
   const store = await openScriptedServer(json(200, '{"name":"fern"}'));
   const proxy = await openScriptedServer(json(200, '{"name":"of the proxy"}'));
   const home = await createTemporaryDirectory();
@@ -22,7 +22,7 @@ it("a proxy that the environment names is not sent the token", async () => {
   expect(proxy.requests).toEqual([]);
 });
 
-it("an answer that is not well-formed is none, also with --insecure-http-parser", async () => {
+it("a malformed response is rejected even with --insecure-http-parser", async () => {
   const url = await openRawServer((socket) => {
     socket.once("data", () => {
       const body = '{"name":"fern"}';

@@ -1,4 +1,4 @@
-/** The package as npm makes it: packed, installed into an empty folder without a network or a script, and used there. */
+/** The packed package, installed into an empty folder without a network and without scripts. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What `npm pack --json` says of the tarball, as far as it is read here. */
+/** The part of the output of `npm pack --json` that the tests use. */
 interface Packed {
   readonly filename: string;
   /** In bytes. */
@@ -23,12 +23,12 @@ interface Packed {
 /** Holds the tarball, and folders that it is installed in. */
 let directory: string;
 let packed: Packed;
-/** Where it is installed: with a space and letters beyond ASCII in its path. */
+/** Directory of the installation: its path has a space and letters beyond ASCII. */
 let project: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
-  // The tree is built already, which is what the scripts of a publication see to.
+  // The package is already built, which the scripts of a publication would do.
   const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
   const { stdout } = await npm(packing, root);
   packed = (JSON.parse(stdout) as [Packed])[0];
@@ -62,14 +62,14 @@ async function install(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
   const tarball = join(directory, packed.filename);
   await npm(["install", "--ignore-scripts", "--omit=optional", tarball], folder);
-  // Its one dependency, as the registry has it: the same files, without asking the registry.
+  // Its only dependency, without a request to the registry.
   for (const name of ["@photostructure/sqlite", "node-gyp-build"]) {
     const copy = join(folder, "node_modules", name);
     await cp(join(root, "node_modules", name), copy, { recursive: true });
   }
 }
 
-/** Starts the installed command by the name that npm gave it. */
+/** Starts the installed command. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
   const command = join(project, "node_modules/.bin/plantstore");
   const child = spawn(command, args, {
@@ -81,7 +81,7 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return child;
 }
 
-/** Runs it to its end. */
+/** Waits for the end of a process. */
 async function finish(child: ChildProcess) {
   const outputs = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (outputs.stdout += text));
@@ -90,7 +90,7 @@ async function finish(child: ChildProcess) {
   return { code, ...outputs };
 }
 
-/** Serves, creates a plant and stops; gives what the create left behind, and the exit code of serve. */
+/** Serves, creates a plant and stops. @returns the result of the create, and the exit code of serve */
 async function serveAndCreate(serveArgs: readonly string[], env: Readonly<Record<string, string>>) {
   const server = start(["serve", "--port", "0", ...serveArgs], env);
   const stopped = finish(server);
@@ -111,7 +111,7 @@ async function serveAndCreate(serveArgs: readonly string[], env: Readonly<Record
 const done = { created: { code: 0, stdout: '{"name":"fern"}\n', stderr: "" }, served: 0 };
 
 describe("the tarball", () => {
-  it("holds what is used, and nothing else", () => {
+  it("contains only the files that are used", () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -139,7 +139,7 @@ describe("the tarball", () => {
     expect(packed.size).toBeLessThan(1_000_000);
   });
 
-  it("runs nothing when it is installed, and depends on nothing but the SQLite that Node 20 lacks", async () => {
+  it("runs no install script, and depends only on the SQLite that Node 20 lacks", async () => {
     const path = join(project, "node_modules/plantstore/package.json");
     const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, object>;
     const scripts = Object.keys(manifest["scripts"] ?? {});
@@ -155,7 +155,7 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     expect(await serveAndCreate([], {})).toEqual(done);
   });
 
-  it("works with a home that can't be written, where a token is set and the data has a place", async () => {
+  it("works with a read-only home if a token and a data directory are set", async () => {
     const env = {
       HOME: "/dev/null/home",
       PLANTSTORE_TOKEN: "chosen-in-ci",
@@ -164,7 +164,7 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     expect(await serveAndCreate([], env)).toEqual(done);
   });
 
-  it("says in one line what to do where such a home is all there is", async () => {
+  it("reports in one line what to do with only a read-only home", async () => {
     const { code, stdout, stderr } = await finish(
       start(["serve", "--port", "0", "--store", "memory:"], { HOME: "/dev/null/home" }),
     );
@@ -172,7 +172,7 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     expect(stderr).toMatch(/^error: the token can't be saved .*PLANTSTORE_CONFIG_DIR\n$/);
   });
 
-  it("works with the NODE_OPTIONS of others", async () => {
+  it("works with NODE_OPTIONS of other programs", async () => {
     const preloaded = join(directory, "preloaded.cjs");
     await writeFile(preloaded, "globalThis.preloaded = true;");
     const others = "--throw-deprecation --pending-deprecation --enable-source-maps";
@@ -252,7 +252,7 @@ describe("bundled", () => {
   it.each([
     ["an ES module", "esm", "program.js"],
     ["CommonJS", "cjs", "program.cjs.js"],
-  ])("says in %s that plantstore must be external", async (_, format, source) => {
+  ])("reports in %s that plantstore must be external", async (_, format, source) => {
     const inFunction = `${program.replace("const plants", "async function main() {\nconst plants")}}\nmain();`;
     await writeFile(join(project, "program.cjs.js"), inFunction);
     const outfile = `out/bundled.${format === "esm" ? "mjs" : "cjs"}`;

@@ -1,4 +1,4 @@
-/** A store is read with the built command, while the built command serves it. */
+/** The built command reads a store that it also serves. */
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openStore } from "../../src/store/open-store.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-it("what was created at a running server is listed, got and exported at once", async () => {
+it("list, get and export print a plant as soon as a running server created it", async () => {
   const home = await createTemporaryDirectory();
   const server = startBinary(["serve", "--port", "0"], { home });
   const env = { PLANTSTORE_URL: await server.firstLine };
@@ -26,7 +26,7 @@ it("what was created at a running server is listed, got and exported at once", a
   expect(await readdir(join(home, ".local/share/plantstore"))).toEqual(["plants.db"]);
 });
 
-it("an export whose output is closed ends with 141 and says nothing", async () => {
+it("an export whose output is closed exits with 141 and no message", async () => {
   const home = await createTemporaryDirectory();
   const path = join(home, "plants.db");
   const store = await openStore(`sqlite:${path}`);
@@ -73,7 +73,7 @@ it.each<[what: string, plants: readonly NewPlant[]]>([
       ...Array.from({ length: 20_000 }, (_, index) => ({ id: BigInt(index), name: `n ${index}` })),
     ],
   ],
-])("the recipe for moving a store makes the same of %s", async (_, plants) => {
+])("the recipe for moving a store copies %s", async (_, plants) => {
   const home = await createTemporaryDirectory();
   const old = `sqlite:${join(home, "old.db")}`;
   const store = await openStore(old);

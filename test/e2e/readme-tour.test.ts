@@ -66,7 +66,7 @@ it.each<[document: string, minimumSteps: number]>([
   ["README.md", 8],
   ["src/manual/tokens.md", 3],
   ["src/manual/bulk.md", 2],
-])("the commands in %s show what it says", async (path, minimumSteps) => {
+])("the commands in %s have the output that it shows", async (path, minimumSteps) => {
   const home = await createTemporaryDirectory();
   const steps = readSteps(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
   expect(steps.length).toBeGreaterThanOrEqual(minimumSteps);

@@ -13,7 +13,7 @@ const stores: readonly [engine: string, toUrl: (home: string) => Promise<string>
   ["SQLite", async (home) => `sqlite:${join(home, "shared.db")}`],
 ];
 
-/** Two servers that were started at the same moment on a store that was not there. */
+/** Starts two servers at the same time on a new store. */
 async function startTwo(toUrl: (home: string) => Promise<string>, args: readonly string[] = []) {
   const home = await createTemporaryDirectory();
   const env = { PLANTSTORE_STORE: await toUrl(home) };
@@ -42,7 +42,7 @@ async function post(url: string, token: string, plant: object): Promise<string> 
 const ids = Array.from({ length: 100 }, (_, index) => index);
 
 describe.each(stores)("on %s", (_engine, toUrl) => {
-  it("the token of either is good at both", async () => {
+  it("both servers accept the token of each", async () => {
     const { home, urls } = await startTwo(toUrl);
     const tokens = await readTokens(home);
     const results = await Promise.all(
@@ -52,7 +52,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(results.filter((result) => result === "created")).toHaveLength(1);
   });
 
-  it("of different plants for one id exactly one is stored, wherever it was sent", async () => {
+  it("exactly one of different plants with one id is stored, whichever server gets it", async () => {
     const { home, env, urls } = await startTwo(toUrl);
     const [token = ""] = await readTokens(home);
     const creates = ids.flatMap((id) =>
@@ -73,7 +73,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(stdout).toBe(stored.map(({ id, name }) => `${JSON.stringify({ id, name })}\n`).join(""));
   });
 
-  it("with --on-conflict replace one of them is stored whole", async () => {
+  it("with --on-conflict replace the name and tag of a plant come from one request", async () => {
     const { home, env, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
     const [token = ""] = await readTokens(home);
     const plants = urls.map((_, place) => ({ name: `name ${place}`, tag: `tag ${place}` }));
@@ -96,7 +96,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     }
   });
 
-  it("what one acknowledged is there for the other after kill -9", async () => {
+  it("a server has every plant that another one acknowledged before kill -9", async () => {
     const { home, servers, urls } = await startTwo(toUrl);
     const [token = ""] = await readTokens(home);
     const [first = "", second = ""] = urls;

@@ -1,4 +1,4 @@
-/** How the built command starts. */
+/** The start of the built command. */
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -11,7 +11,7 @@ import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-describe("what is known since the build", () => {
+describe("output that the build prepares", () => {
   it.each([
     [[], ["--help"]],
     [["--help"], ["--help"]],
@@ -19,17 +19,17 @@ describe("what is known since the build", () => {
     [["help"], ["--help"]],
     [["--version"], ["--version"]],
     [["-V"], ["--version"]],
-  ])("%j: the same as the command tree says", async (args, asked) => {
+  ])("of %j is that of the command tree", async (args, argv) => {
     const home = await createTemporaryDirectory();
-    const { stdout: said } = await runCli(asked);
-    // There the command tree has a world of its own.
-    const stdout = said
+    const { stdout: expected } = await runCli(argv);
+    // runCli has another platform and version of Node.
+    const stdout = expected
       .replace("20.20.2", process.versions.node)
       .replace("linux x64", `${process.platform} ${process.arch}`);
     expect(await runBinary(args, { home })).toEqual({ code: 0, stdout, stderr: "" });
   });
 
-  it("the overview fits into a narrow terminal", async () => {
+  it("fits a narrow terminal", async () => {
     const home = await createTemporaryDirectory();
     const screen = await startSession("stty columns 50; $PLANTSTORE --help", home).finished;
     const { stdout } = await runCli(["--help"], { terminals: allTerminals, columns: 50 });
@@ -38,10 +38,10 @@ describe("what is known since the build", () => {
   });
 });
 
-it("a command that ends with nothing left to wait for has not done what was asked: exit 1", async () => {
+it("a command whose event loop ends before its work exits with 1", async () => {
   const home = await createTemporaryDirectory();
   const script = join(home, "stuck.cjs");
-  // What it reads never comes, and nothing is left open for it.
+  // This read never ends, and keeps no handle open.
   await writeFile(script, 'require("node:fs").promises.stat = () => new Promise(() => {});');
   const env = { NODE_OPTIONS: `--require ${script}` };
   expect(
@@ -70,7 +70,7 @@ it("logs a SIGHUP once, although the server has just saved its first token", asy
   });
 });
 
-it("Node keeps what it compiled, where it can: from 22 on", async () => {
+it("Node 22 and later cache compiled code", async () => {
   const home = await createTemporaryDirectory();
   const { code } = await runBinary(["explain"], { home, env: { TMPDIR: home } });
   const kept = (await readdir(home)).filter((name) => name === "node-compile-cache");
@@ -78,7 +78,7 @@ it("Node keeps what it compiled, where it can: from 22 on", async () => {
   expect({ code, kept }).toEqual({ code: 0, kept: isNode20 ? [] : ["node-compile-cache"] });
 });
 
-it("the head of an answer may be as long as Node was told", async () => {
+it("a response may have as many bytes of headers as --max-http-header-size allows", async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "Content-Type": "application/json", "X-Long": "a".repeat(20_000) });
     response.end('{"name":"fern"}');

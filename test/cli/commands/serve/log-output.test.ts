@@ -1,9 +1,9 @@
-/** Where a log goes: in order, together, and past a reader who takes nothing. */
+/** The output of a log keeps the order of lines, joins them, and does not wait for its reader. */
 import { Writable } from "node:stream";
 import { expect, it } from "vitest";
 import { openLogOutput } from "../../../../src/cli/commands/serve/log-output.ts";
 
-/** A stream that takes nothing until it is let go. */
+/** Creates a stream that accepts a second write only after its release. */
 function createStuck() {
   const taken: string[] = [];
   let isFree = false;
@@ -22,7 +22,7 @@ function createStuck() {
   return { stream, taken, release };
 }
 
-it("lines that come together are written together, in their order", async () => {
+it("lines of one turn are written together, in their order", async () => {
   const { stream, taken, release } = createStuck();
   release();
   const output = openLogOutput(stream, () => undefined);
@@ -31,7 +31,7 @@ it("lines that come together are written together, in their order", async () => 
   expect(taken.filter((text) => text !== "")).toEqual(["a\nb\nc\n"]);
 });
 
-it("lines for which nobody makes room are lost and counted, and memory is bounded", async () => {
+it("lines without room are dropped and counted, and memory is bounded", async () => {
   const { stream, taken, release } = createStuck();
   let told = 0;
   const output = openLogOutput(stream, (count) => {
@@ -51,14 +51,14 @@ it("lines for which nobody makes room are lost and counted, and memory is bounde
   expect(output.countDropped()).toBe(told);
 });
 
-it("is closed in bounded time though nobody reads it", async () => {
+it("an output without a reader closes in bounded time", async () => {
   const { stream } = createStuck();
   const output = openLogOutput(stream, () => undefined);
   output.write("a\n");
   await expect(output.close()).resolves.toBe(false);
 });
 
-it("a stream that failed stops nothing", async () => {
+it("an output whose stream failed accepts lines and closes", async () => {
   const { stream } = createStuck();
   stream.on("error", () => undefined).destroy(new Error("EPIPE"));
   const output = openLogOutput(stream, () => undefined);
