@@ -23,7 +23,7 @@ export interface Load {
 
 /** The responses to a load. */
 export interface LoadResult {
-  /** Requests that were sent. Those in flight at the end have no response. */
+  /** Requests that were sent. Requests in flight at the end have no response. */
   readonly sent: number;
   readonly answered: number;
   /** Answers other than 2xx. */

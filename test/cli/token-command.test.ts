@@ -175,7 +175,7 @@ describe("a saved command", () => {
     expect(stderr.replace(/^.*the command ".*" /, "")).not.toContain("secret-output");
   });
 
-  it("that prints text that is no token is an error that hides it", async () => {
+  it("that prints text that is not a token is an error that hides it", async () => {
     await using server = await startServer();
     const { exitCode, stderr } = await login(server.url, "echo 'not a token'");
     expect(exitCode).toBe(4);
