@@ -177,9 +177,8 @@ export const errorAdvice: Readonly<Record<ErrorKind, ErrorAdvice>> = {
   },
   storageFull: {
     meaning:
-      "The store has no space left, is read-only, or lost one of its files. The plant may or may not be stored.",
+      "The store is full, read-only, or lost one of its files. The plant may or may not be stored.",
     example: "a full disk",
-    remedy:
-      "Free space on the server's disk, or do what its log says. Then send it again: that is safe.",
+    remedy: "Free space on the server's disk, or do what its log says. Then send it again.",
   },
 };
