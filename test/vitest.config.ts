@@ -28,8 +28,8 @@ function builtSqliteWorker(): Plugin {
 }
 
 /**
- * Tests that `npm test` leaves out and `npm run test:all` runs. Of the tests of the built command and of PostgreSQL, the quick
- * lane keeps one file each.
+ * Tests that `npm test` leaves out and `npm run test:all` runs. The quick lane keeps one
+ * file each of the tests of the built command and of PostgreSQL.
  */
 const slowTests = [
   "test/e2e/!(first-steps|start|crash|many-plants).test.ts",

@@ -17,8 +17,8 @@ import { assertPlantTypes } from "./plant-types.ts";
 /** Options for {@link createClient}. */
 export interface PlantClientOptions extends Partial<OptionValues<typeof clientOptions>> {
   /**
-   * URL of the plant store, with its base path if it has one: `http:` or `https:`, without a user, a query or a fragment;
-   * or `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
+   * URL of the plant store, with its base path if it has one. `http:` or `https:`, without a user, a query or a fragment.
+   * For a Unix socket `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
    */
   readonly url: string;
   readonly token: string;

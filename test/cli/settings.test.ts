@@ -32,6 +32,7 @@ describe("serve, by default,", () => {
       maxConnections: 10_000,
       requestTimeoutMs: 60_000,
       idleTimeoutMs: 75_000,
+      drainMs: 0,
       shutdownTimeoutMs: 10_000,
       onConflict: "reject",
       seeds: [],

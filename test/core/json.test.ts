@@ -63,7 +63,11 @@ describe("readJson reads", () => {
     ["an escape among other characters", String.raw`"a\nb\u00e9c"`, "a\nbéc"],
     ["an escaped backslash before a letter", String.raw`"\\n\\u0041"`, String.raw`\n\u0041`],
     ["an escaped name", String.raw`{"\u0069d":1}`, object(["id", number("1")])],
-    ["delete, which is no control character to JSON", '"\u007F"', "\u007F"],
+    [
+      "the character delete, which JSON does not count as a control character",
+      '"\u007F"',
+      "\u007F",
+    ],
     ["C1 controls and line separators", '"\u0085\u2028\u2029"', "\u0085\u2028\u2029"],
     ["noncharacters", '"\uFFFE\uFFFF"', "\uFFFE\uFFFF"],
     ["zero", "0", number("0")],

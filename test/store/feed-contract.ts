@@ -1,4 +1,4 @@
-/** What the feed and the deletions of every engine have to do, as tests that run on each of them. */
+/** Tests of the feed and the deletions that every engine has to pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";

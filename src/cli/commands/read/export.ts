@@ -14,8 +14,9 @@ import { plantRows } from "./plant-rows.ts";
 import { readPlants } from "./read-plants.ts";
 
 /**
- * Prints the plants in the order of their ids, or with `--follow` in the order of their commits, one NewPlant in JSON per line or as CSV, no faster than they are read. Every
- * plant that was acknowledged before is printed, each id once. Plants that are created meanwhile may be printed too.
+ * Prints the plants in the order of their ids, or with `--follow` in the order of their commits: one NewPlant in JSON per
+ * line, or CSV. Nothing is printed faster than it is read. Without `--follow`, every plant that was acknowledged before is
+ * printed, each id once. Plants that are created meanwhile may be printed too.
  *
  * @returns the exit code
  * @throws CommandError for an invalid option, if the store cannot be read, or a signal stops it; OutputError
