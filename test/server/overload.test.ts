@@ -118,7 +118,8 @@ describe("the limit of bytes in memory", () => {
     const responseBytes = '{"name":""}'.length + 7_000_000;
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(responseBytes);
     advance(minTransferMs);
-    expect((await exchangeRaw(server.port, toCreate(2))).status).toBe(200);
+    const readStatus = async () => (await exchangeRaw(server.port, toCreate(2))).status;
+    await expect.poll(readStatus, { interval: 100 }).toBe(200);
     slow.socket.resume();
     await slow.ended();
     expect(slow.received().length).toBeLessThan(7_000_000);
