@@ -165,7 +165,8 @@ describe("a saved command", () => {
     [`printf 'secret-output\\r'`, "printed control characters"],
     [`printf '%070000d' 0`, "printed more than 65536 bytes"],
     ["plantstore-helper-that-is-missing", "was not found: install the program, or run"],
-    ["/", "can't be run (spawn / EACCES)"],
+    ["/", "can't be run (spawn / EACCES): check its path"],
+    ["/etc/passwd/helper", "can't be run (spawn ENOTDIR): check its path"],
   ])("that is %s is an error that names it and hides its output", async (text, problem) => {
     await using server = await startServer();
     const { exitCode, stdout, stderr } = await login(server.url, text);
@@ -182,6 +183,19 @@ describe("a saved command", () => {
     expect(stderr).toBe(
       `error: the token from the command "echo 'not a token'" contains an invalid character, such as a space or a line break: copy it again; nothing was saved\n`,
     );
+  });
+
+  it.each([
+    ["", "must be a program with its arguments"],
+    ["pass show plants | head -1", "contains |, which only a shell understands"],
+  ])("that was edited to the invalid %j is an error that names it", async (edited, problem) => {
+    await using server = await startServer();
+    await login(server.url, command);
+    const file = toCredentialFile(configDirectory(), server.url);
+    await writeFile(file, JSON.stringify({ origin: server.url, command: edited }));
+    const { exitCode, stderr } = await create("--url", server.url);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`error: the command "${edited}" ${problem}`);
   });
 
   it("reports its errors to the user", async () => {

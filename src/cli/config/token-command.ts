@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { quoteInput } from "../../core/quote.ts";
 import { CommandError, toSystemReason } from "../command-error.ts";
+import { InvalidValue } from "../../library/option-types.ts";
 import { splitCommand } from "../command-words.ts";
 import { type Io, writeText } from "../io.ts";
 
@@ -18,7 +19,6 @@ export function describeCommand(command: string): string {
  * Runs a program without a shell, and returns the token that it prints. Its errors go to the user, and no message contains
  * what it printed.
  *
- * @param command a valid command line
  * @param limitMs time after which the program is stopped
  * @throws CommandError if the program fails, or prints anything but one line
  * @throws the signal's reason, once it is aborted
@@ -52,8 +52,7 @@ function readOutput(
   signal: AbortSignal,
   { limitMs, fail }: RunOptions,
 ): Promise<Uint8Array> {
-  const [program = "", ...args] = splitCommand(command);
-  const child = spawn(program, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = start(command, env, fail);
   const chunks: Buffer[] = [];
   let length = 0;
   let release = (): void => {};
@@ -92,9 +91,21 @@ function readOutput(
   return ended.finally(release);
 }
 
+/** @throws CommandError for an edited file with an invalid command, and for a path such as /etc/passwd/x */
+function start(command: string, env: Io["env"], fail: RunOptions["fail"]) {
+  try {
+    const [program = "", ...args] = splitCommand(command);
+    return spawn(program, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    if (error instanceof InvalidValue) throw fail(error.message, error);
+    if (error instanceof Error && "code" in error) throw fail(describeStart(error), error);
+    throw error;
+  }
+}
+
 function describeStart(error: Error): string {
   if ("code" in error && error.code === "ENOENT") {
     return 'was not found: install the program, or run "plantstore login" again';
   }
-  return `can't be run (${toSystemReason(error)})`;
+  return `can't be run (${toSystemReason(error)}): check its path`;
 }
