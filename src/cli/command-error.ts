@@ -51,33 +51,42 @@ export class BatchInterruption extends CommandError {
   }
 }
 
+/** Time in which interrupted work ends; work that waits for a lock or another machine may not. */
+const maxEndMs = 3000;
+
 /**
  * Does work that SIGINT and SIGTERM stop, with the exit code of the signal.
  *
  * @param work receives a signal, and throws its reason once it is aborted
  * @param consequence such as `nothing was saved`; continues the sentence. A function is called after the work has ended
+ * @param onStuck receives the error if the work has not ended some seconds after the signal
  */
 export async function interruptible<T>(
   io: Io,
   work: (signal: AbortSignal) => Promise<T>,
   consequence?: string | (() => string),
+  onStuck?: (error: CommandError) => void,
 ): Promise<T> {
   const interruption = new AbortController();
   const { signal } = interruption;
   let toError = (): unknown => signal.reason;
+  let timer: NodeJS.Timeout | undefined;
   const releaseSignals = io.onSignal((name) => {
-    toError = () => {
+    const toInterruption = () => {
       const text = typeof consequence === "function" ? consequence() : consequence;
       const meaning = text === undefined ? "" : `: ${text}`;
       return new CommandError(toExitName(name), `stopped by ${name}${meaning}`);
     };
-    interruption.abort(toError());
+    toError = toInterruption;
+    interruption.abort(toInterruption());
+    timer = onStuck && setTimeout(() => onStuck(toInterruption()), maxEndMs).unref();
   });
   try {
     return await work(signal);
   } catch (error) {
     throw signal.aborted && error === signal.reason ? toError() : error;
   } finally {
+    clearTimeout(timer);
     releaseSignals();
   }
 }

@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { NewPlant } from "../../../core/plant.ts";
 import type { StoreReader } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
-import { interruptible, UsageError } from "../../command-error.ts";
+import { UsageError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
@@ -11,7 +11,7 @@ import { printRows, selectStyle } from "../../terminal/rows.ts";
 import { readPlantPages } from "../../../store/plant-pages.ts";
 import { follow } from "./follow.ts";
 import { plantRows } from "./plant-rows.ts";
-import { readPlants } from "./read-plants.ts";
+import { readInterruptibly, readPlants } from "./read-plants.ts";
 
 /**
  * Prints the plants in the order of their ids, or with `--follow` in the order of their commits: one NewPlant in JSON per
@@ -34,8 +34,8 @@ export async function exportPlants(run: Run): Promise<number> {
     );
   }
   const style = selectStyle({ json: json ?? !csv, csv }, io.stdout);
-  await interruptible(
-    io,
+  await readInterruptibly(
+    run,
     (signal) =>
       readPlants(url, run, (store) =>
         printRows(readUntilStopped(store, signal), plantRows, style, io),

@@ -4,8 +4,7 @@ import { toPlantJson } from "../../../core/plant.ts";
 import type { FeedEntry } from "../../../core/store.ts";
 import { toNextPageSize } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
-import { interruptible } from "../../command-error.ts";
-import { readPlants } from "./read-plants.ts";
+import { readInterruptibly, readPlants } from "./read-plants.ts";
 
 /** Time between two reads of a feed that has no further entries. */
 const pollMs = 100;
@@ -18,8 +17,8 @@ const pollMs = 100;
  */
 export async function follow(url: string, after: string, run: Run): Promise<never> {
   let lastCursor = after;
-  return interruptible(
-    run.io,
+  return readInterruptibly(
+    run,
     (signal) =>
       readPlants(url, run, async (store) => {
         for (let limit = 1; ;) {

@@ -3,12 +3,12 @@ import { checkReadiness } from "../../../client/check-readiness.ts";
 import type { StoreReader } from "../../../core/store.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
-import { CommandError } from "../../command-error.ts";
+import { CommandError, interruptible } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../plaintext-warning.ts";
-import { readOption } from "../../settings.ts";
+import { readOption, type Setting } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 
 /** Limit for a request to a server of this machine, in milliseconds. */
@@ -38,13 +38,31 @@ export async function readPlants<T>(
 }
 
 /**
+ * Reads until a signal stops it, as {@link interruptible}. A read that waits for a lock or for PostgreSQL cannot be stopped:
+ * it ends with the process. Output that its reader has not taken yet is never cut.
+ */
+export function readInterruptibly<T>(
+  { io, terminal }: Run,
+  read: (signal: AbortSignal) => Promise<T>,
+  consequence: string | (() => string),
+): Promise<T> {
+  return interruptible(io, read, consequence, ({ message, exitCode }) => {
+    if (io.stdout.writableLength > 0) return;
+    const exit = (): void => io.exit(exitCode);
+    terminal.error(message).then(exit, exit);
+  });
+}
+
+/**
  * Explains why a local store may lack a plant: `create` sends plants to a server that uses another store.
  *
  * @returns one sentence, or nothing
  */
 export async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
   if (parseStoreUrl(storeUrl).engine === "postgres") return [];
-  const { value: url = "", source } = readOption(urlOption.url, undefined, io);
+  const setting = readUrl(io);
+  if (setting === undefined) return [];
+  const { value: url = "", source } = setting;
   const place = source === urlOption.url.env ? `${source} is` : "the last login was to";
   if (!isLocalUrl(url)) {
     return [
@@ -57,4 +75,14 @@ export async function explainMissing(storeUrl: string, io: Io): Promise<readonly
   return [
     `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
   ];
+}
+
+/** Ignores invalid settings, which commands that read a store do not need. */
+function readUrl(io: Io): Setting<string> | undefined {
+  try {
+    return readOption(urlOption.url, undefined, io);
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
 }
