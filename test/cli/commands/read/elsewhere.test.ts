@@ -59,3 +59,12 @@ it("adds nothing if no server responds, and nothing for an empty list in a pipe"
   const memory = { env: { PLANTSTORE_URL: server.url } };
   expect((await runCli(["list", "--store", store], memory)).stderr).toBe("");
 });
+
+it.each([{ PLANTSTORE_PROFILE: "unknown" }, { PLANTSTORE_URL: "x" }])(
+  "adds nothing if the server is unknown because of %j",
+  async (env) => {
+    const store = await createSqliteStore([]);
+    const { exitCode, stderr } = await runCli(["get", "1", "--store", store], { env });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 9, stderr: unknownId });
+  },
+);
