@@ -99,7 +99,15 @@ export async function openRestoredFile({ path, realPath }: RestoreTarget): Promi
   try {
     const database = openDatabase(provider, realPath);
     return {
-      renewId: () => database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))"),
+      renewId() {
+        try {
+          database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
+          // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
+          database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        } catch (error) {
+          throw toStoreError(error, path);
+        }
+      },
       close: () => database.close(),
     };
   } catch (error) {

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
 import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { openRestoredFile } from "../../../src/store/sqlite/restore-files.ts";
 import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
 import { createOldStore } from "../../helpers/old-store.ts";
 import {
@@ -111,6 +114,26 @@ describe("a restore", () => {
       reason: "unusable",
     });
     expect(await readCursor()).not.toBe(cursor);
+  });
+
+  it("has the new id in the file itself before its log is removed", async () => {
+    const backup = await createBackup();
+    const file = prepareDatabaseFile(backup, true);
+    const restored = await openRestoredFile({ ...file, access: "restored" });
+    const { DatabaseSync } = await loadSqlite();
+    const readStoreId = (from: string): unknown => {
+      copyFileSync(from, `${from}.copy`);
+      const database = new DatabaseSync(`${from}.copy`);
+      try {
+        return database.prepare("SELECT store_id FROM feed").get();
+      } finally {
+        database.close();
+      }
+    };
+    const before = readStoreId(backup);
+    restored.renewId();
+    expect(readStoreId(backup)).not.toEqual(before);
+    restored.close();
   });
 
   it("of a damaged backup changes nothing", async () => {
