@@ -62,7 +62,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
       /does not exist: check the path, or create it with "plantstore serve"/,
       () => Promise.resolve(),
     ],
-    ["an empty file", /does not exist: check the path, or/, (path) => writeFile(path, "")],
+    ["an empty file", /is an empty file: choose another path, or/, (path) => writeFile(path, "")],
     ["a text", /is not a SQLite database: /, (path) => writeFile(path, "my plants\n".repeat(99))],
     ["a directory", /is a directory or a device: /, (path) => mkdir(path)],
   ])("rejects %s, and does not change it", async (_what, reason, make) => {

@@ -57,9 +57,8 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     // After the log, because another process may create both.
     const found = statSync(realPath, { bigint: true, throwIfNoEntry: false });
     if (mustExist) {
-      if (found === undefined || (found.isFile() && found.size === 0n)) {
-        throw createStoreError(missing, path);
-      }
+      if (found === undefined) throw createStoreError(missing, path);
+      if (found.isFile() && found.size === 0n) throw createStoreError(empty, path);
     } else {
       if (found === undefined) createDirectory(dirname(realPath));
       // SQLite takes the log for that of another database, and drops it with the commits in it.
@@ -188,6 +187,7 @@ const hardLinked = unusable(
 const notWritable = unusable("cannot be written: choose another path, or change the permissions");
 const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
 const missing = unusable('does not exist: check the path, or create it with "plantstore serve"');
+const empty = unusable('is an empty file: choose another path, or fill it with "plantstore serve"');
 const loneLog = unusable(
   "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
 );

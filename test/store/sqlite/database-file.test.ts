@@ -81,6 +81,14 @@ describe("a path without a file", () => {
     await writeFile(path, "");
     await expect(openAndClose(path)).resolves.toBeUndefined();
   });
+
+  it("is not called missing by a reader if it is an empty file", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    await writeFile(path, "");
+    expect(() => prepareDatabaseFile(path, true)).toThrow(`the store ${path} is an empty file: `);
+    expect(() => prepareDatabaseFile(`${path}2`, true)).toThrow(`${path}2 does not exist: `);
+    expect((await stat(path)).size).toBe(0);
+  });
 });
 
 describe("a path with symbolic links", () => {
