@@ -105,7 +105,7 @@ describe("without a token", () => {
     const { exitCode, stdout, stderr } = await create([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
     expect(stderr).toBe(
-      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login", set PLANTSTORE_TOKEN, or pass --token-file\n`,
+      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", set PLANTSTORE_TOKEN, or pass --token-file\n`,
     );
     expect(server.requests).toEqual([]);
   });
@@ -122,7 +122,9 @@ describe("without a token", () => {
   it("and without any saved token create names the next step", async () => {
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain(`error: no token for ${server.url}: run "plantstore login"`);
+    expect(stderr).toContain(
+      `error: no token for ${server.url}: run "plantstore login --url ${server.url}"`,
+    );
   });
 
   it("create rejects an invalid plant first", async () => {

@@ -54,7 +54,7 @@ describe("delete", () => {
     const { exitCode, stderr } = await runCli(["delete", "1", "--store", url]);
     expect(exitCode).toBe(2);
     expect(stderr.split("\n")[0]).toBe(
-      `error: it deletes plants of the store ${url} for good: pass --yes to agree`,
+      `error: delete removes plants of the store ${url} for good: pass --yes to agree`,
     );
     expect(await listIds(url)).toEqual(ids);
   });

@@ -356,7 +356,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: server.url } });
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} is a plant store`);
-    expect(find("token")).toMatch(/^error: no token for .*: run "plantstore login"/);
+    expect(find("token")).toMatch(/^error: no token for .*: run "plantstore login --url \S+"/);
   });
 
   it("a rejected token", async () => {

@@ -149,16 +149,16 @@ describe("a profile", () => {
 });
 
 describe("an unknown profile", () => {
-  const known = "Saved profiles: prod, staging";
+  const known = "saved profiles are prod, staging";
 
   it.each<[args: string[], problem: string]>([
-    [["ping", "--profile", "prdo"], `unknown profile "prdo": did you mean "prod"? ${known}`],
-    [["ping", "--profile", "elsewhere"], `unknown profile "elsewhere": ${known}`],
-    [["ping", "--profile", "constructor"], `unknown profile "constructor": ${known}`],
-    [["logout", "--profile", "prdo"], `unknown profile "prdo": did you mean "prod"? ${known}`],
+    [["ping", "--profile", "prdo"], `unknown profile "prdo": did you mean "prod"? The ${known}`],
+    [["ping", "--profile", "elsewhere"], `unknown profile "elsewhere": the ${known}`],
+    [["ping", "--profile", "constructor"], `unknown profile "constructor": the ${known}`],
+    [["logout", "--profile", "prdo"], `unknown profile "prdo": did you mean "prod"? The ${known}`],
     [
       ["login", "--profile", "prdo"],
-      `unknown profile "prdo": pass --url to create it. did you mean "prod"? ${known}`,
+      `unknown profile "prdo": pass --url to create it; did you mean "prod"? The ${known}`,
     ],
   ])("is an error of %j that lists the known ones", async (args, problem) => {
     await saveSettings(saved);

@@ -69,8 +69,8 @@ export function getProfile(settings: SavedSettings, profile: string): SavedTarge
 export function describeProfiles({ profiles = {} }: SavedSettings, wanted: string): string {
   const names = Object.keys(profiles).toSorted();
   const closest = findClosestWord(wanted, names);
-  const suggestion = closest === undefined ? "" : `did you mean "${closest}"? `;
-  if (names.length > 0) return `${suggestion}Saved profiles: ${names.join(", ")}`;
+  const start = closest === undefined ? "the" : `did you mean "${closest}"? The`;
+  if (names.length > 0) return `${start} saved profiles are ${names.join(", ")}`;
   return '"plantstore login --profile NAME --url URL" saves one';
 }
 

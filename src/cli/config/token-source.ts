@@ -1,6 +1,7 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { toTokenPrefix } from "../../auth/token-format.ts";
 import { toEndpoint } from "../../core/base-url.ts";
+import { toShellWord } from "../../core/shell-word.ts";
 import {
   listSavedOrigins,
   readSavedCommand,
@@ -130,6 +131,6 @@ async function missing(baseUrl: string, io: Io): Promise<CommandError> {
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   return new CommandError(
     "tokenRefused",
-    `no token for ${baseUrl}${known}: run "plantstore login", set PLANTSTORE_TOKEN, or pass --token-file`,
+    `no token for ${baseUrl}${known}: run "plantstore login --url ${toShellWord(baseUrl)}", set PLANTSTORE_TOKEN, or pass --token-file`,
   );
 }

@@ -7,7 +7,7 @@ import { createError, isTransient, toCode, toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
 import { isCurrent, isRace, migrate } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
-import { defaultLimits, type Limits, longLimits } from "./settings.ts";
+import { defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
 import * as plants from "./statements.ts";
 import { loadTls } from "./tls.ts";
 import * as tokens from "./token-statements.ts";
@@ -67,6 +67,7 @@ export function createPostgresEngine(
   const callInOrder = createCaller(place, limits, true);
   const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
   const call = createCaller(place, limits, false);
+  const callFeed = createCaller(place, { ...limits, callMs: feedCallMs }, false);
   const find = <T>(work: Work<T>): Promise<T> => call(() => read(work));
   const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
 
@@ -86,7 +87,7 @@ export function createPostgresEngine(
       return [...new Set(ids)].filter((id) => deleted.has(id));
     },
     async readFeed(query) {
-      const entries = await find((client) => readFeed(client, query, place));
+      const entries = await callFeed(() => read((client) => readFeed(client, query, place)));
       if (entries instanceof StoreError) throw entries;
       return entries;
     },

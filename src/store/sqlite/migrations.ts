@@ -111,6 +111,28 @@ export function checkNotNewer(database: SqliteDatabase, path: string): number {
   return version;
 }
 
+/**
+ * Finds a table, an index, a view or a trigger that the schema of a version has and a database lacks.
+ *
+ * @param blank an empty database to compare with, which gets the schema
+ * @returns for example `trigger plant_inserted`
+ */
+export function findMissingPart(
+  database: SqliteDatabase,
+  blank: SqliteDatabase,
+  version: number,
+): string | undefined {
+  createRecord(blank);
+  for (const step of steps.slice(0, version)) blank.exec(step);
+  const present = listParts(database);
+  return listParts(blank).find((part) => !present.includes(part));
+}
+
+function listParts(database: SqliteDatabase): readonly string[] {
+  const rows = database.prepare("SELECT type || ' ' || name AS part FROM sqlite_schema").all();
+  return (rows as { part: string }[]).map(({ part }) => part);
+}
+
 function createNewerError(version: number, path: string): StoreError {
   const problem = `is from a newer plantstore (its schema has version ${version}, this plantstore has ${steps.length}): install that version`;
   return createStoreError(unusable(problem), path);

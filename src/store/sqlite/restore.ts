@@ -10,6 +10,7 @@ import { prepareDatabaseFile, type StoreFile } from "./database-file.ts";
 import { createPartialFile } from "./partial-file.ts";
 import type { ReplacedFile, RestoredFile } from "./restore-files.ts";
 import { createConnectionThread } from "./thread.ts";
+import type { StoreContents } from "./whole-file.ts";
 
 /** Options for {@link restoreSqliteFile}. */
 export interface RestoreOptions extends FileWork {
@@ -39,7 +40,7 @@ export async function restoreSqliteFile(
   options: RestoreOptions,
 ): Promise<Restore> {
   const source = findBackup(backup);
-  const { plants } = await useWholeFile(source, (file) => file.call("check"));
+  const { plants } = await checkBackup(source);
   const target = prepareDatabaseFile(resolve(path), false);
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
@@ -60,6 +61,17 @@ export async function restoreSqliteFile(
   } finally {
     await lock.close();
     closeSync(descriptor);
+  }
+}
+
+async function checkBackup(source: StoreFile): Promise<StoreContents> {
+  try {
+    return await useWholeFile(source, (file) => file.call("check"));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const problem = error.message.replace(`the store ${source.path} `, "it ");
+    const message = `the backup ${source.path} cannot be restored: ${problem}`;
+    throw new StoreError(error.reason, message, { cause: error });
   }
 }
 

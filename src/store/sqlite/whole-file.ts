@@ -1,9 +1,11 @@
 /** Reads a store as a whole, of this version or an older one: copies it, and checks all of it. */
-import { createStoreError, unusable } from "../failure.ts";
+import { dirname } from "node:path";
+import type { StoreError } from "../../core/store.ts";
+import { createStoreError } from "../failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabaseToRead } from "./database.ts";
 import { createDamageError, isWriteFailure, toStoreError } from "./failure.ts";
-import { checkNotNewer } from "./migrations.ts";
+import { checkNotNewer, findMissingPart } from "./migrations.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
 
@@ -41,13 +43,15 @@ export interface WholeFile {
 export async function openWholeFile({ path, realPath }: WholeFileTarget): Promise<WholeFile> {
   const provider = await loadSqlite();
   try {
-    return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), path);
+    const blank = new provider.DatabaseSync(":memory:");
+    return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), blank, path);
   } catch (error) {
     throw toStoreError(error, path);
   }
 }
 
-function createWholeFile(database: SqliteDatabase, path: string): WholeFile {
+/** @param blank an empty database */
+function createWholeFile(database: SqliteDatabase, blank: SqliteDatabase, path: string): WholeFile {
   const count = (table: string): number => {
     const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
     return (row as { count: number }).count;
@@ -62,7 +66,7 @@ function createWholeFile(database: SqliteDatabase, path: string): WholeFile {
         database.prepare("ATTACH ? AS copy").run(copyPath);
         return count("copy.plants");
       } catch (error) {
-        if (isWriteFailure(error)) throw createStoreError(notCopied, path, error);
+        if (isWriteFailure(error)) throw createCopyError(path, copyPath, error);
         throw toStoreError(error, path);
       }
     },
@@ -72,20 +76,25 @@ function createWholeFile(database: SqliteDatabase, path: string): WholeFile {
         const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
         const { integrity_check: finding } = row as { integrity_check: string };
         if (finding !== "ok") throw createDamageError(path, finding);
-        const plants = checkPlants(database, path);
-        return { plants, tokens: count("tokens"), version: checkNotNewer(database, path) };
+        const version = checkNotNewer(database, path);
+        const missing = findMissingPart(database, blank, version);
+        if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
+        return { plants: checkPlants(database, path), tokens: count("tokens"), version };
       } catch (error) {
         throw toStoreError(error, path);
       }
     },
-    close: () => database.close(),
+    close() {
+      database.close();
+      blank.close();
+    },
   };
 }
 
-const notCopied = {
-  ...unusable("cannot be copied: make room where the copy is written, or check both disks"),
-  reason: "full",
-} as const;
+function createCopyError(path: string, copyPath: string, cause: unknown): StoreError {
+  const problem = `cannot be copied to ${dirname(copyPath)}: make room there, or check both disks`;
+  return createStoreError({ reason: "full", problem }, path, cause);
+}
 
 interface StoredPlant {
   readonly id: unknown;

@@ -125,6 +125,21 @@ describe("a check", () => {
     );
   });
 
+  it.each(["TRIGGER plant_inserted", "INDEX plants_by_seq", "TABLE last_check"])(
+    "finds a missing part of the schema: %s",
+    async (part) => {
+      const path = await createStore();
+      await change(path, `DROP ${part}`);
+      const missing = part.replace(/^[A-Z]+/, (type) => type.toLowerCase());
+      await expect(verifySqliteFile(path)).rejects.toEqual(
+        rejection(
+          "unusable",
+          `is damaged: restore a backup, or choose another path (the ${missing} is missing)`,
+        ),
+      );
+    },
+  );
+
   it("finds a page that was overwritten", async () => {
     const path = await createStore(createPages());
     const bytes = await readFile(path);

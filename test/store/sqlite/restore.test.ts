@@ -141,7 +141,7 @@ describe("a restore", () => {
     await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
     const path = join(await createTemporaryDirectory(), "a/plants.db");
     await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", "is damaged"),
+      rejection("unusable", `the backup ${backup} cannot be restored: it is damaged`),
     );
     expect(existsSync(join(path, ".."))).toBe(false);
   });

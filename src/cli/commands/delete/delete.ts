@@ -26,7 +26,9 @@ export async function deletePlants(run: Run): Promise<number> {
   const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
   const place = describeStoreUrl(url);
   if (!isConfirmed && !canAsk(io)) {
-    throw new UsageError(`it deletes plants of the store ${place} for good: pass --yes to agree`);
+    throw new UsageError(
+      `delete removes plants of the store ${place} for good: pass --yes to agree`,
+    );
   }
   const deleted = await interruptible(
     io,

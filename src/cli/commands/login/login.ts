@@ -69,7 +69,7 @@ function readLoginOptions({ flags, io }: Run): Options {
   }
   if (flags["url"] === undefined && !io.env[loginOptions.url.env]) {
     throw new UsageError(
-      `unknown profile "${profile}": pass --url to create it. ${describeProfiles(settings, profile)}`,
+      `unknown profile "${profile}": pass --url to create it; ${describeProfiles(settings, profile)}`,
     );
   }
   return { ...readOptions(loginOptions, { ...flags, profile: "" }, io), profile };
