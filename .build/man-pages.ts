@@ -1,4 +1,4 @@
-/** Writes the manual pages that package.json names. */
+/** Writes the manual pages of the command and of each topic. */
 import { writeFileSync } from "node:fs";
 import { listTopics, readTopic } from "../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";

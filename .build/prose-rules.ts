@@ -29,7 +29,7 @@ const phrases: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\bthere (?:is|are) none\b/i, '"None"'],
 ];
 
-/** Reports long sentences, and the phrases above, at the start of their paragraph. */
+/** Reports long sentences and the phrases above. Each report names the start of the paragraph. */
 export const plainEnglish: TextlintRuleModule = ({ getSource, report, RuleError }) => ({
   Paragraph(node) {
     // Code and quotes count as one word. The splitter does not end a sentence after a digit.

@@ -7,7 +7,7 @@ export function trimToken(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** Describes the problem with a token as a predicate that quotes no part of it; undefined for a valid token. */
+/** Returns the problem with a token, worded to follow its name (`is empty`), without quoting it; undefined for a valid token. */
 export function findTokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
   if (!isBearerToken(token)) {

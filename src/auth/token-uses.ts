@@ -42,7 +42,7 @@ export function createTokenUses(
     try {
       await note(digests, day);
     } catch {
-      // Creates report a failing store. The next use of the token retries this.
+      // A create that fails reports the failure of the store. The next use of the token retries this.
       for (const digest of digests) seen.delete(digest);
     }
   }

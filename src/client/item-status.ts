@@ -10,7 +10,7 @@ import { categorizeError } from "./error-category.ts";
  */
 export type ItemStatus = "created" | "unchanged" | "replaced" | "rejected" | "failed";
 
-/** Returns the status of a result. A server that does not report its result has created the plant. */
+/** Returns the status of a result. A success whose response names no result counts as `created`. */
 export function toItemStatus(result: ItemResult): ItemStatus {
   if (result instanceof UnavailableError) return "failed";
   if (!("ok" in result)) return "rejected";

@@ -1,4 +1,4 @@
-/** Pauses that signals end early. */
+/** Waits that an abort signal can end. */
 
 /** Time that {@link createPace} catches up after a delay of the process. */
 const maxLagMs = 100;

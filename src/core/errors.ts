@@ -79,7 +79,7 @@ export interface Problem {
 export const maxMessageBytes = 1000;
 
 /**
- * A client error or a temporary condition, never a bug. It does not extend Error, because capturing unused stack traces
+ * An error that the server sends as a response. It does not extend Error, because capturing unused stack traces
  * would slow down floods of invalid requests.
  */
 export class RequestError {

@@ -29,7 +29,7 @@ export const maxBodyRange = { min: 1, max: 64 * mebibyte };
 export const storeOptions = {
   /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
   store: { type: storeUrl, default: "memory:" },
-  /** Host name or IP address to listen on, and no other; by default 127.0.0.1. */
+  /** The only host name or IP address to listen on; by default 127.0.0.1. */
   host: { type: host, default: "127.0.0.1" },
   /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
   port: { type: integer({ min: 0, max: 65_535 }), default: 0 },
@@ -48,7 +48,7 @@ export const storeOptions = {
 /** Largest seed of a sequence of faults. */
 export const maxFaultSeed = 999_999_999;
 
-/** Faults of creates, for tests of clients. They never make a 200 untrue. */
+/** Faults of creates, for tests of clients. A 200 still means that the plant is stored. */
 export const faultOptions = {
   /** Delay of each response, in milliseconds, or a pair of the shortest and the longest: 0 … 3600000; by default 0. */
   latencyMs: { type: latency({ min: 0, max: hourMs }), default: 0 },

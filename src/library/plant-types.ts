@@ -1,4 +1,4 @@
-/** Checks plants of programs without types. */
+/** Checks at run time that the plant of a caller has the right types. */
 import type { NewPlant } from "../core/plant.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** Bytes with a meaning in JSON and in tables. */
+/** Bytes with a meaning in JSON and in CSV. */
 export const lineFeed = 0x0a;
 export const quotationMark = 0x22;
 export const comma = 0x2c;

@@ -18,13 +18,13 @@ import { InputSyntaxError, type ParsedRecord } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 import { findDelimiter, toTableFlag } from "./table-reader.ts";
 
-/** The part of an array that may follow; anything after a malformed element. */
+/** Parts that may come next in an array. After a malformed element: `anything`. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
 
 /**
  * Finds the end of each value by its brackets and strings. The rest is left to the parser.
  *
- * Outside arrays, an object on one line ends with its line, or before the next object there.
+ * Outside arrays, an object on one line ends at the line feed, or where another object begins.
  */
 export class JsonReader extends RecordReader {
   /** Number of open brackets of the value. */
@@ -39,7 +39,7 @@ export class JsonReader extends RecordReader {
   #isClosed = false;
   /** True after the last bracket of an object on several lines. */
   #hasSeveralLines = false;
-  /** True in an element that does not begin with a bracket. */
+  /** True inside an element of an array, until a bracket begins it. */
   #isBare = false;
   /** Undefined outside arrays. */
   #expected: Expected | undefined;

@@ -15,7 +15,7 @@ export interface ParsedRecord extends PlantReading {
   readonly isMalformed: boolean;
 }
 
-/** Input in which no further record can be found. The message continues the name of the input. */
+/** Input in which no further record can be found. The message follows the name of the input, as in `FILE is empty`. */
 export class InputSyntaxError extends Error {
   override readonly name = "InputSyntaxError";
 }

@@ -110,7 +110,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** The rejections that a test of a token can get. The header hides no other result of a create from the log. */
+/** Errors that mark a create with the probe header as a test of a token. Any other result is logged as a create. */
 const probeErrors = new Set<ErrorKind>([
   "idMissing",
   "noCredential",

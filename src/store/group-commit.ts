@@ -15,18 +15,18 @@ const maxBatch = 1000;
 
 /**
  * Maximum number of characters in the names and tags of one commit, unless a single plant has more. Without it, a
- * thousand plants of the maximum size would take a gigabyte, here and in the log of the engine.
+ * thousand plants of the maximum size would take a gigabyte, in memory and in the write-ahead log of the engine.
  */
 const maxBatchText = 2 ** 22;
 
 /**
- * Number of creates from which a batch is sent before the event loop's turn ends, and together with a commit in flight if the
- * engine allows that. A turn with many connections takes milliseconds, in which the engine can already work. At 64
+ * Number of creates from which a batch does not wait for the end of the event loop's turn, nor for a commit in flight if the
+ * engine allows several. A turn with many connections takes milliseconds, in which the engine can already work. At 64
  * connections, sending early brings a third more creates, and the second commit in flight another fifth.
  */
 const eagerBatch = 32;
 
-/** Creates that share a commit. */
+/** Requests that share a commit. */
 interface Batch {
   readonly requests: CreateRequest[];
   textLength: number;
@@ -39,10 +39,10 @@ interface Batch {
  * Creates a store on an engine.
  *
  * This is the only place that orders commits. The last batch in the queue accepts creates. If no commit is in
- * flight, a batch is sent at the end of the event loop's turn, otherwise as soon as the last commit ends. A large batch is
+ * flight, a batch is sent at the end of the event loop's turn, otherwise as soon as that commit ends. A large batch is
  * sent earlier (see {@link eagerBatch}). A failed commit rejects every create in its batch. A single plant cannot make a commit fail.
  *
- * Reads see every create that was accepted before them. Everything else does not wait for commits.
+ * Reads, `delete` and `clear` wait for every create that was accepted before them. Other calls do not wait for commits.
  *
  * @param onCommit is called after each successful commit
  */

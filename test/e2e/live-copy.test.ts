@@ -14,7 +14,7 @@ const ids = 2000;
 const clients = 8;
 /** Plants that reach the copy between two kills. */
 const plantsPerRound = 100;
-const minLoadMs = 12_000;
+const minLoadMs = 60_000;
 
 /** A server that is killed and started again. */
 class Server {

@@ -1,4 +1,4 @@
-/** Answers requests without a socket: the Request and the Response of the Fetch standard. */
+/** Responds to requests without a socket: the Request and the Response of the Fetch standard. */
 import { RequestError } from "../../core/errors.ts";
 import type { Admission, ByteHolder } from "../admission.ts";
 import { bodyTooLarge } from "../create-plant.ts";
@@ -20,7 +20,7 @@ import type { ConnectionContext } from "./connection.ts";
 /**
  * Responds to a request as the server does over HTTP. Takes the arguments of the global `fetch`.
  *
- * @throws TypeError if the body was read before, or if its stream fails
+ * @throws TypeError if the body was read before, or the response is dropped on purpose; the error of the body's stream
  * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
  */
 export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
@@ -176,7 +176,7 @@ class FetchRequest implements HttpRequest, ByteHolder {
       return bodyEndedEarly();
     } finally {
       clearTimeout(timer);
-      // A host such as another server decides about the rest of the body.
+      // The caller of `fetch` decides about the rest of the body.
       reader.releaseLock();
       this.#reader = undefined;
     }

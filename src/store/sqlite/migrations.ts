@@ -31,7 +31,7 @@ const steps: readonly string[] = [
   `,
   // In days since the epoch, in UTC.
   "ALTER TABLE tokens ADD COLUMN last_used_day INTEGER",
-  // The feed. Only servers of earlier versions and other programs need the triggers for inserts and updates.
+  // The feed. This version sets seq itself. The triggers set it for older servers and other programs.
   `
   ALTER TABLE plants ADD COLUMN seq INTEGER; -- order of commits; NULL: stored before this step
   CREATE UNIQUE INDEX plants_by_seq ON plants (seq) WHERE seq IS NOT NULL;

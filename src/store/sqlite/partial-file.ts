@@ -1,4 +1,4 @@
-/** A file that has a temporary name in its directory until it is complete. */
+/** A SQLite file that has a temporary name in its directory until it is complete. */
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, promises, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";

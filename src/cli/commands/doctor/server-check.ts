@@ -1,4 +1,4 @@
-/** Checks the server of this machine's settings: whether it responds, accepts plants and the token, and has the same time. */
+/** Checks the configured server: its response, its readiness, the token and its clock. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { checkReadiness } from "../../../client/check-readiness.ts";
 import type { TokenCheck } from "../../../client/check-token.ts";
@@ -95,7 +95,7 @@ function findFailure(check: TokenCheck): ErrorBody | undefined {
 }
 
 function toUntriedToken(found: FoundToken): Finding {
-  const message = `${describe(found)}: not checked, because the server did not respond`;
+  const message = `${describe(found)}: not checked, because the server is unavailable`;
   return { subject: "token", state: "none", message };
 }
 
