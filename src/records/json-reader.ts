@@ -40,7 +40,7 @@ export class JsonReader extends RecordReader {
   /** True after the last bracket of an object on several lines. */
   #hasSeveralLines = false;
   /** True inside an element of an array, until a bracket begins it. */
-  #isBare = false;
+  #isInElement = false;
   /** Undefined outside arrays. */
   #expected: Expected | undefined;
   #arrayLine = 0;
@@ -77,7 +77,7 @@ export class JsonReader extends RecordReader {
     this.#isEscaped = false;
     this.#isClosed = false;
     this.#hasSeveralLines = false;
-    this.#isBare = false;
+    this.#isInElement = false;
     if (this.#expected !== undefined) this.#expected = "anything";
   }
 
@@ -120,7 +120,7 @@ export class JsonReader extends RecordReader {
   }
 
   #close(): Step {
-    this.#isBare = false;
+    this.#isInElement = false;
     if (this.#expected !== undefined) return "completes";
     this.#isClosed = this.nextLine === this.line;
     if (this.#isClosed) return "continues";
@@ -161,9 +161,9 @@ export class JsonReader extends RecordReader {
   }
 
   #scanArray(byte: number, expected: Expected): Step {
-    if (this.#isBare) {
-      this.#isBare = byte !== lineFeed && byte !== comma && byte !== rightBracket;
-      return this.#isBare ? this.#scanElement(byte) : "endsBefore";
+    if (this.#isInElement) {
+      this.#isInElement = byte !== lineFeed && byte !== comma && byte !== rightBracket;
+      return this.#isInElement ? this.#scanElement(byte) : "endsBefore";
     }
     if (isBlank(byte)) return "separates";
     const isElement = byte !== comma && byte !== rightBracket;
@@ -181,7 +181,7 @@ export class JsonReader extends RecordReader {
     if (byte === rightBracket) this.#expected = undefined;
     else this.#expected = isElement ? "commaOrEnd" : "element";
     if (!isElement) return "separates";
-    this.#isBare = true;
+    this.#isInElement = true;
     return this.#scanElement(byte);
   }
 

@@ -172,7 +172,7 @@ function checkHeader(file: number, path: string): void {
   readSync(file, header, 0, headerLength, 0);
   if (!header.toString("latin1").startsWith(magic)) throw createStoreError(notDatabase, path);
   const id = header.readUInt32BE(applicationIdOffset);
-  if (id !== applicationId) throw createStoreError(foreign, path);
+  if (id !== applicationId) throw createStoreError(foreignDatabase, path);
 }
 
 const notFile = unusable("is a directory or a device: name a file");
@@ -180,7 +180,9 @@ const notDatabase = unusable(
   "is not a SQLite database: choose another path, or move that file away",
 );
 /** Rejects the database of another program; its tables may show that when its header does not. */
-export const foreign = unusable("is the SQLite database of another program: choose another path");
+export const foreignDatabase = unusable(
+  "is the SQLite database of another program: choose another path",
+);
 const hardLinked = unusable(
   "has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file",
 );

@@ -1,6 +1,6 @@
 /** The schema, as the steps that lead to it. A released step never changes; new steps are appended. */
 import type { StoreError } from "../../core/store.ts";
-import { applicationId, foreign } from "./database-file.ts";
+import { applicationId, foreignDatabase } from "./database-file.ts";
 import { createStoreError, unusable } from "../failure.ts";
 import type { SqliteDatabase } from "./provider.ts";
 import { inTransaction } from "./transaction.ts";
@@ -74,13 +74,13 @@ export function migrate(database: SqliteDatabase, path: string): void {
     const version = readVersion(database);
     if (version > steps.length) throw createNewerError(version, path);
     if (version === 0) {
-      if (hasTables(database)) throw createStoreError(foreign, path);
-      createRecord(database);
+      if (hasTables(database)) throw createStoreError(foreignDatabase, path);
+      createMigrationsTable(database);
     }
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
       database.exec(step);
-      record(database, index + 1);
+      recordMigration(database, index + 1);
     }
   });
 }
@@ -107,7 +107,7 @@ export function checkVersion(database: SqliteDatabase, path: string): void {
 export function checkNotNewer(database: SqliteDatabase, path: string): number {
   const version = readVersion(database);
   if (version > steps.length) throw createNewerError(version, path);
-  if (version === 0) throw createStoreError(foreign, path);
+  if (version === 0) throw createStoreError(foreignDatabase, path);
   return version;
 }
 
@@ -122,7 +122,7 @@ export function findMissingPart(
   blank: SqliteDatabase,
   version: number,
 ): string | undefined {
-  createRecord(blank);
+  createMigrationsTable(blank);
   for (const step of steps.slice(0, version)) blank.exec(step);
   const present = listParts(database);
   return listParts(blank).find((part) => !present.includes(part));
@@ -138,7 +138,7 @@ function createNewerError(version: number, path: string): StoreError {
   return createStoreError(unusable(problem), path);
 }
 
-function createRecord(database: SqliteDatabase): void {
+function createMigrationsTable(database: SqliteDatabase): void {
   database.exec(`
     PRAGMA application_id = ${applicationId};
     CREATE TABLE migrations (
@@ -148,7 +148,7 @@ function createRecord(database: SqliteDatabase): void {
   `);
 }
 
-function record(database: SqliteDatabase, version: number): void {
+function recordMigration(database: SqliteDatabase, version: number): void {
   database.exec(`
     INSERT INTO migrations (version, applied_at)
     VALUES (${version}, CAST(unixepoch('subsec') * 1000 AS INTEGER))

@@ -17,7 +17,7 @@ import type { PlacedRecord } from "./record-input.ts";
 import { openRejectsFile } from "./rejects-file.ts";
 import { type RecordOutcome, RecordReport, toStatus } from "./report.ts";
 import { findTokenToSend } from "./request-token.ts";
-import type { CreateRun, ManyRun } from "./run.ts";
+import type { CreateRun, ManyRun } from "./create-run.ts";
 
 type RecordGroups = AsyncIterable<Iterable<PlacedRecord>>;
 

@@ -14,7 +14,7 @@ import { printCurlCommand, tracePost } from "../../request-trace.ts";
 import { findTraceparent } from "../../traceparent.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { findTokenToSend } from "./request-token.ts";
-import type { CreateRun } from "./run.ts";
+import type { CreateRun } from "./create-run.ts";
 
 /** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
 const maxSentenceLength = 1000;

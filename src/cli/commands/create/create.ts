@@ -5,7 +5,7 @@ import type { Run } from "../../command.ts";
 import { Interruption } from "../../command-error.ts";
 import { createOne } from "./create-one.ts";
 import { type PlantFlags, toNewPlant } from "./plant-source.ts";
-import type { CreateRun } from "./run.ts";
+import type { CreateRun } from "./create-run.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toFailure } from "../../failure.ts";
 import { readCreateOptions } from "./create-options.ts";

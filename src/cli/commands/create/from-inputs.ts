@@ -6,7 +6,7 @@ import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
 import { openRejectsFile, type RejectsFile } from "./rejects-file.ts";
-import type { CreateRun, ManyRun } from "./run.ts";
+import type { CreateRun, ManyRun } from "./create-run.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
 /**

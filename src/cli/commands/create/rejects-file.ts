@@ -7,7 +7,7 @@ import { CommandError, toSystemReason } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { PlacedRecord } from "./record-input.ts";
-import type { ManyRun } from "./run.ts";
+import type { ManyRun } from "./create-run.ts";
 
 const lineBreak = Buffer.from("\n");
 

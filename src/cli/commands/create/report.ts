@@ -6,7 +6,7 @@ import { type Plant, toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../failure.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
-import type { CreateRun } from "./run.ts";
+import type { CreateRun } from "./create-run.ts";
 import { type RecordStatus, Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 

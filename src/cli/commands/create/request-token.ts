@@ -1,7 +1,7 @@
 /** Finds the token to send. */
 import { warnAboutPlaintext } from "../../plaintext-warning.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
-import type { CreateRun } from "./run.ts";
+import type { CreateRun } from "./create-run.ts";
 
 /**
  * Finds the token, and warns if the connection is not encrypted.

@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { loadSqlite } from "../../../store/sqlite/provider.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import { isMissing } from "../../config/config-file.ts";
-import { isActive } from "../token/token-text.ts";
+import { isActive } from "../token/token-rows.ts";
 import type { Run } from "../../command.ts";
 import { findExposure, listStorePaths } from "../../permissions.ts";
 import { readStore } from "../../store-access.ts";

@@ -5,7 +5,7 @@ import { tokenIssueOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
 import { addNewToken } from "./new-token.ts";
-import { describeToken } from "./token-text.ts";
+import { describeToken } from "./token-rows.ts";
 
 /**
  * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.

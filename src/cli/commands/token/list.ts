@@ -5,7 +5,7 @@ import { tokenListOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { createTokenRows } from "./token-text.ts";
+import { createTokenRows } from "./token-rows.ts";
 
 /**
  * Prints all tokens, oldest first: as a table on a terminal, otherwise as one line of JSON per token.

@@ -3,7 +3,7 @@ import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
 import type { PlantStore, TokenRecord } from "../../../core/store.ts";
 import { type Io, writeText } from "../../io.ts";
-import { toTokenReport } from "./token-text.ts";
+import { toTokenReport } from "./token-rows.ts";
 
 /** A token to issue. */
 interface NewToken {

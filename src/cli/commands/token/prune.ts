@@ -6,7 +6,7 @@ import { tokenPruneOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { createTokenRows } from "./token-text.ts";
+import { createTokenRows } from "./token-rows.ts";
 
 /**
  * Removes the tokens, and prints those that it removed: as a table on a terminal, otherwise as one line of JSON per token.

@@ -8,7 +8,7 @@ import { tokenListOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
 import { findMatches, noMatch } from "./find-tokens.ts";
-import { describeToken, toTokenReport } from "./token-text.ts";
+import { describeToken, toTokenReport } from "./token-rows.ts";
 
 /**
  * Revokes the token with a name, a prefix, or the whole text of the token. A revoked token stays revoked.

@@ -9,7 +9,7 @@ import { readOptions, type Values } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
 import { findMatches, noMatch } from "./find-tokens.ts";
 import { addNewToken } from "./new-token.ts";
-import { describeToken, isActive, toMinute, toTokenReport } from "./token-text.ts";
+import { describeToken, isActive, toMinute, toTokenReport } from "./token-rows.ts";
 
 type Options = Values<typeof tokenRotateOptions>;
 
