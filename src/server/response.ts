@@ -33,7 +33,7 @@ export interface PlantCommit {
   readonly plants: number;
 }
 
-/** A response as it is sent. */
+/** A response in the form that is sent. */
 export interface HttpMessage {
   readonly status: number;
   /** Header lines, each with its line break. */

@@ -384,7 +384,7 @@ describe("status", () => {
 
   it.each([
     [0o640, "others of its group"],
-    [0o604, "everybody"],
+    [0o604, "everyone"],
   ])(
     "reports other users who can read a file of mode %o, with advice, and exits with 2",
     async (mode, who) => {

@@ -40,6 +40,11 @@ export async function teardown(): Promise<void> {
         "Install it (on Debian: apt-get install chromium), or name one in CHROME_PATH.\n\n",
     );
   }
+  if (process.platform !== "linux") {
+    process.stderr.write(
+      "\nNOT TESTED: queries of the dashboard and the alerts, /dev/full and /proc, because this is not Linux.\n\n",
+    );
+  }
   if (!hasCurl()) {
     process.stderr.write(
       "\nNOT TESTED: curl's retries against a server with faults, because there is no curl 7.71 or later.\n\n",

@@ -124,7 +124,7 @@ export async function removeToken(configDirectory: string, origin: string): Prom
 }
 
 /** Users who can read a file, besides its owner. */
-export type FileReaders = "nobody" | "group" | "everybody";
+export type FileReaders = "none" | "group" | "everyone";
 
 /**
  * Finds the file with the token for an origin, without opening it.
@@ -139,8 +139,8 @@ export async function findCredentialFile(
   const stats = await promises.stat(path).catch(() => undefined);
   if (stats === undefined) return undefined;
   if (platform() === "win32") return { path, readers: undefined };
-  if ((stats.mode & othersBits) !== 0) return { path, readers: "everybody" };
-  return { path, readers: isOpenToOthers(stats.mode) ? "group" : "nobody" };
+  if ((stats.mode & othersBits) !== 0) return { path, readers: "everyone" };
+  return { path, readers: isOpenToOthers(stats.mode) ? "group" : "none" };
 }
 
 async function write(configDirectory: string, credential: SavedCredential): Promise<void> {

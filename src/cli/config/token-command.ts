@@ -10,14 +10,14 @@ import { type Io, writeText } from "../io.ts";
 const defaultLimitMs = 60_000;
 const maxOutputBytes = 64 * 1024;
 
-/** A command as it is shown to the user. */
+/** Describes a command for the user. */
 export function describeCommand(command: string): string {
   return `the command "${quoteInput(command, 200)}"`;
 }
 
 /**
- * Runs a program without a shell, and returns the token that it prints. Its errors go to the user, and no message contains
- * what it printed.
+ * Runs a program without a shell, and returns the token that it prints. The user sees its stderr, and no message contains
+ * its output.
  *
  * @param limitMs time after which the program is stopped
  * @throws CommandError if the program fails, or prints anything but one line

@@ -82,7 +82,7 @@ export class Terminal {
     return stream.isTTY === true && env["TERM"] !== "dumb";
   }
 
-  /** Loads the colours for a stream; without colour, text stays as it is. */
+  /** Loads the colours for a stream; without colour, text does not change. */
   async loadPalette(stream: OutputStream): Promise<Palette> {
     if (!this.isColored(stream)) return uncolored;
     const { Chalk } = await import("chalk");

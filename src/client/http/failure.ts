@@ -15,7 +15,7 @@ const noTlsReasons = /^(?:wrong version number|packet length too long)$/;
 const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
 
 /**
- * Maps an error of a request. Errors without a code stay as they are: they are bugs, or errors of the client already.
+ * Maps an error of a request. Errors without a code do not change: they are bugs, or errors of the client already.
  *
  * @param request its URL, and the trusted certificates
  */

@@ -6,7 +6,7 @@ import { type Option, settings, toLongFlag } from "../../options.ts";
 import { type Flags, readOption } from "../../settings.ts";
 import { padText, toTextWidth, wrapText } from "../../terminal/text-width.ts";
 
-/** A setting. Printed as JSON as it is. */
+/** A setting, which is printed as JSON. */
 export interface SettingReport {
   /** Such as `--port`. */
   readonly flag: string;

@@ -23,7 +23,7 @@ import { readOption, readOptions } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { toTrialExitCode, type Trial, tryToken } from "../../token-trial.ts";
 
-/** The report; printed as JSON as it is. */
+/** The report, which is printed as JSON. */
 interface StatusReport {
   readonly url: string;
   /** Such as `--url`, `PLANTSTORE_URL` or `the default`. */
@@ -119,9 +119,9 @@ async function describeSaved(origin: string, io: Io): Promise<Partial<StatusRepo
 }
 
 const describedReaders: Readonly<Record<FileReaders, string>> = {
-  nobody: "only its owner",
+  none: "only its owner",
   group: "others of its group",
-  everybody: "everybody",
+  everyone: "everyone",
 };
 
 /** The report as lines, each with a heading. */

@@ -15,7 +15,7 @@ type Options = Values<typeof tokenRotateOptions>;
 
 /**
  * Issues a token with the name of another one and prints it. Every active token that the name or the prefix matches
- * expires after the overlap, or earlier if it would anyway. They stay as they are if the new token cannot be printed.
+ * expires after the overlap, or earlier if it would anyway. They do not change if the new token cannot be printed.
  *
  * @returns the exit code
  * @throws CommandError if no token matches, or none is active; OutputError
@@ -60,7 +60,7 @@ function findActive(
   throw new CommandError("usage", `"${quoteInput(wanted)}" ${state}: ${advice}`);
 }
 
-/** The token as it is after its end was set. */
+/** The token after its end was set. */
 function toEnded(token: TokenRecord, nowMs: number, overlapMs: Options["overlapMs"]): TokenRecord {
   if (overlapMs === 0) return { ...token, revokedAtMs: nowMs };
   const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
