@@ -221,7 +221,14 @@ export abstract class RecordReader {
     const bytes = isTrimmed ? trimEnd(all) : all;
     if (this.#isBroken) this.restart();
     const parsed = bytes.every(isBlank) ? undefined : this.parse(bytes);
-    if (parsed?.isMalformed && this.#resume !== undefined) return yield* this.#cut(remaining);
+    if (parsed?.isMalformed) {
+      if (this.#resume !== undefined) return yield* this.#cut(remaining);
+      // The rest of the line belongs to the malformed record.
+      if (this.isByLine && isTrimmed) {
+        this.#isBroken = true;
+        return undefined;
+      }
+    }
     this.#begin();
     if (parsed !== undefined) yield toRecord(line, bytes, parsed);
     return undefined;

@@ -226,6 +226,17 @@ describe("an invalid record affects no other one", () => {
       ],
     ],
     [
+      "in a line: a malformed value before another bracket",
+      `${a}\n{"tag"]{}}\n{"id":2}[3]\n{"id":3]{}}`,
+      [
+        [1, a],
+        [2, '{"tag"]{}}'],
+        [3, '{"id":2}'],
+        [3, "[3]"],
+        [4, '{"id":3]{}}'],
+      ],
+    ],
+    [
       "on several lines: text that is not JSON between matching brackets",
       '{\n  "id": one\n]\n{\n  "id": 2\n}\n',
       [
@@ -267,11 +278,14 @@ describe("an invalid record affects no other one", () => {
   });
 
   it("in lines with any bytes", () => {
-    const junk = fc
+    const anyBytes = fc
       .uint8Array({ minLength: 1, maxLength: 30 })
-      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)).toString("latin1"))
-      // Lines of brackets alone may be one record together.
-      .filter((text) => !/^[\s[\]{}]*$/.test(text));
+      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)).toString("latin1"));
+    const brackets = fc.string({ unit: fc.constantFrom(..."{}[]:,x "), maxLength: 10 });
+    const junk = fc
+      .oneof(anyBytes, brackets)
+      // Lines of brackets alone may be one record together, and a valid value may be followed by another record.
+      .filter((text) => !/^([\s[\]{}]*$|\s*\{\s*\}\s*[[{])/.test(text));
     fc.assert(
       fc.property(fc.array(junk), (lines) => {
         const texts = recordsOf([a, ...lines].join("\n")).map(([, text]) => text);

@@ -90,6 +90,6 @@ it("10,000 random records, valid and broken: each line says what a create of it 
       const limit = all.length;
       expect(await together.store.list({ limit })).toEqual(await alone.store.list({ limit }));
     }),
-    { numRuns: 10 },
+    { numRuns: 10, endOnFailure: true },
   );
 }, 300_000);
