@@ -4,6 +4,7 @@ import { quoteInput } from "../core/quote.ts";
 import { type Command, describeDefault, toExamples, toHelpEnd, toParagraphs } from "./command.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { helpCommand } from "./commands/help/command.ts";
+import { listTopics, readManualFile, readTopic } from "./commands/help/topics.ts";
 import { plantstoreCommand } from "./commands/plantstore.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type Io, type OutputStream, writeText } from "./io.ts";
@@ -165,19 +166,17 @@ async function help(commander: Commander, { io }: Reading): Promise<void> {
       throw withUsage(new UsageError(`unexpected word '${extra}': remove it`), commander);
     }
     if (topic !== undefined) return writeText(io.stdout, topic);
-    if (next === undefined) return rejectWord(word, found, index === 0 ? await listTopics() : []);
+    if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
     found = next;
   }
   showHelp(found);
 }
 
 async function findTopic(name: string, stdout: OutputStream): Promise<string | undefined> {
-  const { readTopic } = await import("./commands/help/topics.ts");
-  return readTopic(name, stdout.isTTY ? toHelpWidth(stdout) : undefined);
-}
-
-async function listTopics(): Promise<readonly string[]> {
-  return (await import("./commands/help/topics.ts")).listTopics();
+  const topic = readTopic(name);
+  if (topic === undefined || !stdout.isTTY) return topic ?? readManualFile(name);
+  const { fitMarkdown } = await import("./commands/help/fit-markdown.ts");
+  return fitMarkdown(topic, toHelpWidth(stdout));
 }
 
 /** Lets commander report an unknown word, and suggest another one. */

@@ -1,8 +1,8 @@
 /** Declares `help`. */
 import { type Candidate, type Command, commandGroups } from "../../command.ts";
+import { listManualFiles, listTopics } from "./topics.ts";
 
 async function listCandidates(): Promise<readonly Candidate[]> {
-  const { listManualFiles, listTopics } = await import("./topics.ts");
   return [
     ...listTopics().map((value) => ({ value, description: "Topic" })),
     ...listManualFiles().map((value) => ({ value, description: "File of the manual" })),

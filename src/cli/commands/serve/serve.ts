@@ -1,14 +1,15 @@
 /** `plantstore serve`: runs the service in this process, from opening its store to closing it. */
-import { createLog } from "../../../server/ops/log.ts";
+import { createLog, type LineFormat } from "../../../server/ops/log.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { isStartedByNpm } from "../../invocation.ts";
+import type { OutputStream } from "../../io.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 import { openLogOutput } from "./log-output.ts";
 import { readCertificate, runServer } from "./running-server.ts";
 import { readServeOptions, type ServerRun, type StopTimes } from "./serve-options.ts";
-import { createTerminalFormat } from "./terminal-log.ts";
 
 /** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
 const orphanStopTimeMs = 1000;
@@ -41,9 +42,7 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
   const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  const format = isForUser
-    ? createTerminalFormat(await terminal.loadPalette(io.stderr), io.stderr)
-    : options.logFormat;
+  const format = isForUser ? await loadTerminalFormat(terminal, io.stderr) : options.logFormat;
   const log = createLog(format, options.logLevel, output.write);
   const run: ServerRun = {
     options,
@@ -77,6 +76,11 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
   // Pending log lines would keep the process alive until they are read.
   if (!(await output.close())) io.exit(exitCodes.done.code);
   return exitCodes.done.code;
+}
+
+async function loadTerminalFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
+  const { createTerminalFormat } = await import("./terminal-log.ts");
+  return createTerminalFormat(await terminal.loadPalette(stderr), stderr);
 }
 
 /** Reloads the certificate; on failure the server keeps the old one. */

@@ -8,7 +8,7 @@ import { storeOption, urlOption } from "../../options.ts";
 import { toInvocation } from "../../invocation.ts";
 import { findServeExposures } from "../../permissions.ts";
 import { readOption } from "../../settings.ts";
-import { type BannerRow, printBanner } from "./banner.ts";
+import type { BannerRow } from "./banner.ts";
 import type { FirstToken } from "./first-token.ts";
 import { findRisks } from "./risks.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
@@ -42,6 +42,7 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   };
   const command = toInvocation(io);
   if (isForUser) {
+    const { printBanner } = await import("./banner.ts");
     await printBanner(toRows(started, options, { io, command }), url, run);
     return;
   }
