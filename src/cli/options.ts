@@ -439,6 +439,9 @@ export const restoreOptions = {
 /** Options of `delete`. */
 export const deleteOptions = {
   isConfirmed: option("-y, --yes", "Delete the plants without asking", { type: types.toggle }),
+  json: option("--json", "Print each id and whether its plant was deleted as JSON", {
+    type: types.toggle,
+  }),
   ...storeOption,
 } as const satisfies Options;
 

@@ -43,6 +43,23 @@ describe("delete", () => {
     expect(await listIds(url)).toEqual([int64Min, 2n, int64Max]);
   });
 
+  it("prints each id once, with whether its plant was deleted, with --json", async () => {
+    const url = await createStore();
+    const args = ["delete", `${int64Max}`, "7", "1", "1", "--yes", "--json", "--store", url];
+    const { exitCode, stdout, stderr } = await runCli(args);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 9,
+      stdout: `{"id":${int64Max},"deleted":true}\n{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n`,
+    });
+    expect(stderr).toContain(`deleted 2 plants with the ids ${int64Max}, 1\n`);
+    expect(await listIds(url)).toEqual([int64Min, 2n]);
+  });
+
+  it("prints nothing with --json and without consent", async () => {
+    const args = ["delete", "1", "--json", "--store", await createStore()];
+    expect(await runCli(args)).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
   it("names at most 20 ids", async () => {
     const many = Array.from({ length: 30 }, (_, index) => `${index + 100}`);
     const { stderr } = await runCli(["delete", ...many, "-y", "--store", await createStore()]);

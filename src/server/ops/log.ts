@@ -101,7 +101,7 @@ function toJsonLine(level: LogLevel, record: RequestRecord): string {
     commitWaitMs === undefined ? "" : `,"commit_wait":${toMs(commitWaitMs)},"batch":${batch}`;
   const trace = traceId === undefined ? "" : `,"trace_id":"${traceId}"`;
   const lost = record.isDropped ? ',"dropped":true' : record.isAborted ? ',"aborted":true' : "";
-  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"ms":${toMs(durationMs)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"duration":${toMs(durationMs)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
 function toTextLine(_level: LogLevel, record: RequestRecord): string {

@@ -88,7 +88,7 @@ describe("the line of a request", () => {
   ])("describes %s as JSON", (_what, each, members) => {
     const { lines, log } = createTested("json");
     log.request(each);
-    const rest = { level: "info", ms: 1.235, bytes: 15, id: "a-1", ...members };
+    const rest = { level: "info", duration: 1.235, bytes: 15, id: "a-1", ...members };
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/) as string, ...rest },
     ]);

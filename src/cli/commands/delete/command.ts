@@ -11,15 +11,17 @@ export const deleteCommand: Command = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
-again. "plantstore help feed" says what remains on the disk.`,
+again. With --json, standard output has one line of JSON per id.
+"plantstore help feed" says what remains on the disk.`,
   arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
   options: deleteOptions,
   examples: [
     "plantstore delete 7",
     "plantstore delete 7 8 9 --yes",
+    "plantstore delete 7 8 9 --yes --json | jq 'select(.deleted)'",
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
-  exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "terminated"],
+  exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: async (run) => (await import("./delete.ts")).deletePlants(run),
 };

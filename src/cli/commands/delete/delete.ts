@@ -14,15 +14,15 @@ import { canAsk, confirm } from "../../terminal/confirm.ts";
 const maxIds = 20;
 
 /**
- * Deletes the plants, after the user has agreed.
+ * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
  *
  * @returns the exit code
  * @throws CommandError for an invalid id; without consent; for unknown ids, after the other plants are deleted; or if the
- *   store cannot be changed
+ *   store cannot be changed; OutputError
  */
 export async function deletePlants(run: Run): Promise<number> {
   const { flags, operands, io, terminal } = run;
-  const { store: url, isConfirmed } = readOptions(deleteOptions, flags, io);
+  const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
   const place = describeStoreUrl(url);
   if (!isConfirmed && !canAsk(io)) {
@@ -44,6 +44,9 @@ export async function deletePlants(run: Run): Promise<number> {
   );
   if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)}`);
   const known = new Set(deleted);
+  if (json) {
+    await terminal.printJson(ids.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
+  }
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return exitCodes.done.code;
   throw new CommandError(
