@@ -35,7 +35,7 @@ export interface CrashFigures {
   /** Creates that got a 40900. */
   readonly conflicts: number;
   /** Creates without a response. */
-  readonly unanswered: number;
+  readonly unacknowledged: number;
   /** One line for each acknowledged plant that is missing or different, and for each plant that exists in part. */
   readonly faults: readonly string[];
 }
@@ -57,7 +57,7 @@ interface Create {
   readonly id: number;
   readonly name: string;
   readonly tag: string;
-  result: "acknowledged" | "conflict" | "unanswered";
+  result: "acknowledged" | "conflict" | "unacknowledged";
 }
 
 /**
@@ -84,7 +84,7 @@ const noFigures = {
   databaseKills: 0,
   acknowledged: 0,
   conflicts: 0,
-  unanswered: 0,
+  unacknowledged: 0,
 };
 
 async function runOnSqlite(
@@ -102,9 +102,9 @@ async function runOnSqlite(
   for (let round = 1; round <= rounds; round++) {
     const isPowerFailure = disk !== undefined && round % roundsPerPowerFailure === 0;
     const creates = await createUntilKilled(servers, round * idsPerRound);
-    figures.unanswered += count(creates, "unanswered");
+    figures.unacknowledged += count(creates, "unacknowledged");
     if (isPowerFailure) {
-      await repeatUnanswered(place, creates);
+      await repeatUnacknowledged(place, creates);
       await disk.losePower(async (copy) => {
         const stored = await readSqlite(join(copy, "plants.db"), creates);
         faults.push(...check(stored, creates, `round ${round}, power`));
@@ -150,8 +150,8 @@ export async function runPostgresCrashRounds(
         await postgres.start();
         figures.databaseKills++;
       }
-      figures.unanswered += count(creates, "unanswered");
-      await repeatUnanswered(place, creates);
+      figures.unacknowledged += count(creates, "unacknowledged");
+      await repeatUnacknowledged(place, creates);
       const stored = await readPostgres(postgres.url, round * idsPerRound);
       faults.push(...check(stored, creates, `round ${round}`));
       figures.acknowledged += count(creates, "acknowledged");
@@ -207,7 +207,7 @@ async function createUntilKilled(
       const id = nextId++;
       const pending = servers.map(({ url }, place) => {
         const name = `plant ${id} of server ${place}`;
-        const create: Create = { id, name, tag: "x".repeat(id % 500), result: "unanswered" };
+        const create: Create = { id, name, tag: "x".repeat(id % 500), result: "unacknowledged" };
         creates.push(create);
         return send(url, create);
       });
@@ -226,10 +226,10 @@ async function createUntilKilled(
 }
 
 /** Repeats the creates without a response at a new server, and kills it. */
-async function repeatUnanswered(place: Place, creates: readonly Create[]): Promise<void> {
+async function repeatUnacknowledged(place: Place, creates: readonly Create[]): Promise<void> {
   const server = await startServer(place);
-  const unanswered = creates.filter(({ result }) => result === "unanswered");
-  await Promise.all(unanswered.map((create) => send(server.url, create)));
+  const unacknowledged = creates.filter(({ result }) => result === "unacknowledged");
+  await Promise.all(unacknowledged.map((create) => send(server.url, create)));
   await kill([server]);
 }
 
@@ -314,7 +314,7 @@ function findProblem(
   const acknowledged = creates.filter(({ result }) => result === "acknowledged");
   if (acknowledged.length > 1) return "has two winners";
   if (stored === undefined) {
-    const isMissing = creates.some(({ result }) => result !== "unanswered");
+    const isMissing = creates.some(({ result }) => result !== "unacknowledged");
     return isMissing ? "is missing" : undefined;
   }
   const winner = creates.find(({ name, tag }) => name === stored.name && tag === stored.tag);

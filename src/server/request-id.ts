@@ -10,8 +10,8 @@ let requestCount = 0;
 
 /** Returns the first valid X-Request-Id of the client, or a new id. */
 export function toRequestId(headers: HttpHeaders): string {
-  const given = headers["x-request-id"]?.find((value) => validRequestId.test(value));
-  return given ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
+  const fromClient = headers["x-request-id"]?.find((value) => validRequestId.test(value));
+  return fromClient ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }
 
 /**

@@ -25,10 +25,11 @@ export interface Load {
 export interface LoadResult {
   /** Requests that were sent. Requests in flight at the end have no response. */
   readonly sent: number;
-  readonly answered: number;
-  /** Answers other than 2xx. */
-  readonly refused: number;
-  /** Connections and requests that failed without an answer. */
+  /** Responses of any status. */
+  readonly responses: number;
+  /** Responses other than 2xx. */
+  readonly rejected: number;
+  /** Connections and requests that failed without a response. */
   readonly failed: number;
   readonly seconds: number;
   readonly p50Ms: number;
@@ -92,8 +93,8 @@ async function runAutocannon(load: Load): Promise<LoadResult> {
   });
   return {
     sent,
-    answered: result["2xx"] + result.non2xx,
-    refused: result.non2xx,
+    responses: result["2xx"] + result.non2xx,
+    rejected: result.non2xx,
     failed: result.errors,
     seconds: result.duration,
     p50Ms: result.latency.p50,

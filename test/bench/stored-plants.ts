@@ -24,7 +24,7 @@ export async function readSqlitePlants(path: string): Promise<StoredPlant[]> {
 
 /**
  * Checks that each plant is one that was sent, whole, and that there are as many as were acknowledged. Beyond those there
- * may be what was under way when the load ended: committed, but its answer not awaited.
+ * may be creates in flight when the load ended: committed, but without a response.
  *
  * @throws Error that says what is wrong
  */

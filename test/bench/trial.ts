@@ -44,28 +44,28 @@ export async function runTrial(
     const result = await generator.run({ ...load, sentBefore: before + warmUp.sent });
     const memory = await server.measureMemory();
     await server.stop();
-    checkAnswers(result, peer, trial);
+    checkResult(result, peer, trial);
     if (peer.readPlants !== undefined) {
       const acknowledged = before + toCreated(warmUp) + toCreated(result);
       const sent = before + warmUp.sent + result.sent;
       checkPlants(await peer.readPlants(directory), sent, acknowledged, trial.ids);
     }
-    const { answered, seconds, p50Ms, p99Ms } = result;
-    return { requestsPerSecond: answered / seconds, p50Ms, p99Ms, memory };
+    const { responses, seconds, p50Ms, p99Ms } = result;
+    return { requestsPerSecond: responses / seconds, p50Ms, p99Ms, memory };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function toCreated({ answered, refused }: LoadResult): number {
-  return answered - refused;
+function toCreated({ responses, rejected }: LoadResult): number {
+  return responses - rejected;
 }
 
-function checkAnswers(result: LoadResult, peer: Peer, trial: Trial): void {
-  const { answered, refused, failed } = result;
-  const isToBeRefused = trial.kind === "broken" || trial.token !== undefined;
-  const expected = isToBeRefused && peer.name !== "bare" ? answered : 0;
-  if (failed > 0 || answered === 0 || refused !== expected) {
+function checkResult(result: LoadResult, peer: Peer, trial: Trial): void {
+  const { responses, rejected, failed } = result;
+  const isToBeRejected = trial.kind === "broken" || trial.token !== undefined;
+  const expected = isToBeRejected && peer.name !== "bare" ? responses : 0;
+  if (failed > 0 || responses === 0 || rejected !== expected) {
     throw new Error(`${peer.name}: ${JSON.stringify(result)} is not a valid result`);
   }
 }

@@ -30,7 +30,7 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '{"sent":%d,"answered":%d,"refused":%d,"failed":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f}\n',
+    '{"sent":%d,"responses":%d,"rejected":%d,"failed":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f}\n',
     sender:get("sent"), summary.requests, errors.status,
     errors.connect + errors.read + errors.write + errors.timeout,
     summary.duration / 1e6, latency:percentile(50) / 1000, latency:percentile(99) / 1000))

@@ -385,8 +385,8 @@ describe("parsePlant", () => {
   it("reads the output of toPlantJson for every string", () => {
     fc.assert(
       fc.property(anyPlant, (plant) => {
-        const { id: _, ...answer } = plant;
-        expect(parsePlant(bytesOf(toPlantJson(plant)))).toEqual(answer);
+        const { id: _, ...expected } = plant;
+        expect(parsePlant(bytesOf(toPlantJson(plant)))).toEqual(expected);
       }),
     );
   });

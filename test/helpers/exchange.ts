@@ -2,7 +2,7 @@
 import { expect, inject } from "vitest";
 import type { StatusMode } from "../../src/core/errors.ts";
 import { startServer, type TestServer, testToken } from "./plant-server.ts";
-import { checkAnswer, exchangeRaw, type RawAnswer } from "./raw-http.ts";
+import { checkResponse, exchangeRaw, type RawResponse } from "./raw-http.ts";
 
 /** Headers of a request: undefined leaves out a default, several values repeat the header. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -39,9 +39,9 @@ export interface ServersOfBothModes {
    *
    * @returns the response in the mode `contract`
    */
-  exchange(request: ExchangeRequest): Promise<RawAnswer>;
+  exchange(request: ExchangeRequest): Promise<RawResponse>;
   /** Sends bytes, like {@link exchange}. */
-  exchangeBytes(bytes: string | Uint8Array): Promise<RawAnswer>;
+  exchangeBytes(bytes: string | Uint8Array): Promise<RawResponse>;
   close(): Promise<void>;
 }
 
@@ -52,17 +52,17 @@ export async function startBothModes(
   const server = await startServer(options);
   const httpServer = await startServer({ ...options, statusMode: "http" });
   const sendToBoth = async (
-    send: (server: TestServer, mode: StatusMode) => Promise<RawAnswer>,
-  ): Promise<RawAnswer> => {
-    const answer = await send(server, "contract");
-    const { error = 20_000 } = JSON.parse(answer.body) as { readonly error?: number };
+    send: (server: TestServer, mode: StatusMode) => Promise<RawResponse>,
+  ): Promise<RawResponse> => {
+    const response = await send(server, "contract");
+    const { error = 20_000 } = JSON.parse(response.body) as { readonly error?: number };
     expect(toComparable(await send(httpServer, "http"))).toEqual({
-      ...toComparable(answer),
+      ...toComparable(response),
       status: Math.trunc(error / 100),
     });
-    return answer;
+    return response;
   };
-  const exchangeBytes = (bytes: string | Uint8Array): Promise<RawAnswer> =>
+  const exchangeBytes = (bytes: string | Uint8Array): Promise<RawResponse> =>
     sendToBoth(({ port }) => exchangeRaw(port, bytes));
   const isFetch = inject("transport").fetch;
   return {
@@ -80,29 +80,29 @@ export async function startBothModes(
 }
 
 /** Returns a response without the headers that differ from one to the next. */
-function toComparable({ headers, ...answer }: RawAnswer) {
+function toComparable({ headers, ...response }: RawResponse) {
   const { date: _date, "x-request-id": _requestId, ...others } = headers;
-  return { ...answer, headers: others };
+  return { ...response, headers: others };
 }
 
 async function fetchRequest(
   server: TestServer,
   { body, headers = {}, line = "POST /plants" }: ExchangeRequest,
   mode: StatusMode,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const [method = "", target = ""] = line.split(" ");
-  const response = await server.fetch(new URL(target, "http://localhost"), {
+  const fetched = await server.fetch(new URL(target, "http://localhost"), {
     method,
     headers: toPairs(headers),
     ...(method === "GET" ? {} : { body: body as string }),
   });
-  const answer = {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text(),
+  const response = {
+    status: fetched.status,
+    headers: Object.fromEntries(fetched.headers),
+    body: await fetched.text(),
   };
-  checkAnswer(answer, mode);
-  return answer;
+  checkResponse(response, mode);
+  return response;
 }
 
 function toPairs(headers: RequestHeaders): [name: string, value: string][] {
@@ -112,18 +112,18 @@ function toPairs(headers: RequestHeaders): [name: string, value: string][] {
 }
 
 /** Returns the Error in a response. */
-export function errorOf(answer: RawAnswer): { error: number; message: string } {
-  return JSON.parse(answer.body) as { error: number; message: string };
+export function errorOf(response: RawResponse): { error: number; message: string } {
+  return JSON.parse(response.body) as { error: number; message: string };
 }
 
 /** Expects a response with an Error as the contract describes it. */
-export function expectError(answer: RawAnswer, status: number, error: number): void {
-  const body = errorOf(answer);
-  expect({ status: answer.status, error: body.error }).toEqual({ status, error });
+export function expectError(response: RawResponse, status: number, error: number): void {
+  const body = errorOf(response);
+  expect({ status: response.status, error: body.error }).toEqual({ status, error });
   expect(Object.keys(body)).toEqual(["error", "message"]);
   expect(body.message).toMatch(/^[^\n\r]{10,}$/);
   expect(Buffer.byteLength(body.message)).toBeLessThanOrEqual(1000);
-  expect(answer.headers).toMatchObject({
+  expect(response.headers).toMatchObject({
     "content-type": "application/json",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",

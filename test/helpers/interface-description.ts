@@ -53,7 +53,7 @@ export interface Description {
 }
 
 /** The parts of a response that the document describes. */
-export interface DescribedAnswer {
+export interface DescribedResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -81,8 +81,10 @@ export function compileSchema(description: Description, schema: Schema): Validat
 }
 
 /** Returns a function that throws if the document does not describe a response to `POST /plants`. */
-export function createAnswerCheck(description: Description): (answer: DescribedAnswer) => void {
-  const responses = new Map(
+export function createResponseCheck(
+  description: Description,
+): (response: DescribedResponse) => void {
+  const described = new Map(
     Object.entries(description.paths["/plants"].post.responses).map(([status, response]) => {
       const [[mediaType, { schema }] = ["", { schema: {} }]] = Object.entries(response.content);
       const headers = Object.entries(response.headers).map(([name, header]) => {
@@ -91,15 +93,15 @@ export function createAnswerCheck(description: Description): (answer: DescribedA
       return [status, { mediaType, headers, validate: compileSchema(description, schema) }];
     }),
   );
-  return (answer) => {
+  return (response) => {
     const complain = (what: string): never => {
-      throw new Error(`${what} is not as described: ${JSON.stringify(answer)}`);
+      throw new Error(`${what} is not as described: ${JSON.stringify(response)}`);
     };
-    const response = responses.get(String(answer.status)) ?? complain("the status");
-    if (answer.headers["content-type"] !== response.mediaType) complain("the content type");
-    if (!response.validate(JSON.parse(answer.body))) complain("the body");
-    for (const { name, required, schema, validate } of response.headers) {
-      const text = answer.headers[name.toLowerCase()];
+    const known = described.get(String(response.status)) ?? complain("the status");
+    if (response.headers["content-type"] !== known.mediaType) complain("the content type");
+    if (!known.validate(JSON.parse(response.body))) complain("the body");
+    for (const { name, required, schema, validate } of known.headers) {
+      const text = response.headers[name.toLowerCase()];
       if (text === undefined ? required === true : !validate(toHeaderValue(text, schema))) {
         complain(name);
       }

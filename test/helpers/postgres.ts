@@ -8,8 +8,8 @@ import type { OnEnd } from "./temporary-directory.ts";
 
 /** Returns a server for tests that only create schemas on it. Its `url` is available while tests run. */
 export function usePostgres(): { readonly url: string } {
-  const given = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
-  return given === undefined ? useOwnPostgres() : { url: given };
+  const configured = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
+  return configured === undefined ? useOwnPostgres() : { url: configured };
 }
 
 /** Returns a server for tests that change its configuration or kill it. */

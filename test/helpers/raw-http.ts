@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { StatusMode } from "../../src/core/errors.ts";
-import { createAnswerCheck, readDescription } from "./interface-description.ts";
+import { createResponseCheck, readDescription } from "./interface-description.ts";
 
 /** A response. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface RawConnection {
   /** Everything that the server has sent. */
   received(): string;
   /** Resolves with the first `count` responses; rejects when the connection ends before they arrive. */
-  answers(count: number): Promise<RawAnswer[]>;
+  responses(count: number): Promise<RawResponse[]>;
   /** Ends the connection with a TCP reset. */
   reset(): void;
   /** Checks whether the server has not ended the connection. */
@@ -48,7 +48,7 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
   let received = "";
   let isEnded = false;
   let failure: Error | undefined;
-  let checkedAnswers = 0;
+  let checkedResponses = 0;
   let waiting: (() => void)[] = [];
   const wake = (): void => {
     for (const resolve of waiting) resolve();
@@ -78,14 +78,14 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
     reset: () => void tcpSocket.resetAndDestroy(),
     isOpen: () => !isEnded,
     failure: () => failure,
-    async answers(count) {
+    async responses(count) {
       for (;;) {
-        const answers = parseAnswers(received);
-        if (answers.length >= count) {
+        const responses = parseResponses(received);
+        if (responses.length >= count) {
           const mode = httpStatusPorts.has(port) ? "http" : "contract";
-          for (const answer of answers.slice(checkedAnswers)) checkAnswer(answer, mode);
-          checkedAnswers = answers.length;
-          return answers.slice(0, count);
+          for (const response of responses.slice(checkedResponses)) checkResponse(response, mode);
+          checkedResponses = responses.length;
+          return responses.slice(0, count);
         }
         if (isEnded) throw new Error(`the connection ended after: ${received}`);
         await nextEvent();
@@ -98,13 +98,13 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
 }
 
 /** Writes bytes on a new connection and returns the first response. */
-export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
+export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<RawResponse> {
   const connection = await openRawConnection(port);
   try {
     connection.socket.write(bytes);
-    const [answer] = await connection.answers(1);
-    if (answer === undefined) throw new Error("no response");
-    return answer;
+    const [response] = await connection.responses(1);
+    if (response === undefined) throw new Error("no response");
+    return response;
   } finally {
     connection.socket.destroy();
   }
@@ -118,28 +118,28 @@ export async function untilRead(port: number): Promise<void> {
   await exchangeRaw(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
-const checkCreateAnswer = {
-  contract: createAnswerCheck(readDescription({ onConflict: "replace" })),
-  http: createAnswerCheck(readDescription({ onConflict: "replace", statusMode: "http" })),
+const checkCreateResponse = {
+  contract: createResponseCheck(readDescription({ onConflict: "replace" })),
+  http: createResponseCheck(readDescription({ onConflict: "replace", statusMode: "http" })),
 };
 
 /**
  * Asserts that a response to a create is as the interface description says. Ignores responses to other requests, which have
  * another status or report the health of the server, and 100 Continue.
  */
-export function checkAnswer(answer: RawAnswer, mode: StatusMode): void {
+export function checkResponse(response: RawResponse, mode: StatusMode): void {
   const isOther =
-    [100, 404, 405, 503].includes(answer.status) || answer.body.startsWith('{"status":');
-  if (!isOther) checkCreateAnswer[mode](answer);
+    [100, 404, 405, 503].includes(response.status) || response.body.startsWith('{"status":');
+  if (!isOther) checkCreateResponse[mode](response);
 }
 
 /** Parses the complete responses in a text. 100 Continue is a response without a body. */
-function parseAnswers(text: string): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function parseResponses(text: string): RawResponse[] {
+  const responses: RawResponse[] = [];
   let rest = text;
   for (;;) {
     const headEnd = rest.indexOf("\r\n\r\n");
-    if (headEnd < 0) return answers;
+    if (headEnd < 0) return responses;
     const [statusLine = "", ...lines] = rest.slice(0, headEnd).split("\r\n");
     const headers = Object.fromEntries(
       lines.map((line) => {
@@ -149,9 +149,9 @@ function parseAnswers(text: string): RawAnswer[] {
     );
     const content = Buffer.from(rest.slice(headEnd + 4));
     const length = Number(headers["content-length"] ?? 0);
-    if (content.length < length) return answers;
+    if (content.length < length) return responses;
     const status = Number(statusLine.split(" ")[1]);
-    answers.push({ status, headers, body: content.subarray(0, length).toString() });
+    responses.push({ status, headers, body: content.subarray(0, length).toString() });
     rest = content.subarray(length).toString();
   }
 }

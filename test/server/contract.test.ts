@@ -8,7 +8,7 @@ import {
   startBothModes,
 } from "../helpers/exchange.ts";
 import { type TestServer, testToken } from "../helpers/plant-server.ts";
-import type { RawAnswer } from "../helpers/raw-http.ts";
+import type { RawResponse } from "../helpers/raw-http.ts";
 
 let servers: ServersOfBothModes;
 let server: TestServer;
@@ -22,7 +22,7 @@ function send(
   body: string | Uint8Array,
   headers?: RequestHeaders,
   line?: string,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return servers.exchange({ body, ...(headers && { headers }), ...(line && { line }) });
 }
 
@@ -49,18 +49,18 @@ describe("responds to a valid NewPlant with 200 and a Plant", () => {
     ["a byte order mark", '\uFEFF{"id":-12,"name":"a"}', '{"name":"a"}'],
     ["white space around", ' \t\r\n{"id" : -13 , "name":"a"}\n', '{"name":"a"}'],
   ])("%s", async (_rule, body, plant) => {
-    const answer = await send(body);
-    expect(answer.body).toBe(plant);
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
+    const response = await send(body);
+    expect(response.body).toBe(plant);
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
       "content-type": "application/json",
       "content-length": String(Buffer.byteLength(plant)),
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
       "x-plantstore-result": "created",
     });
-    expect(answer.headers).not.toHaveProperty("server");
-    expect(answer.headers).not.toHaveProperty("x-powered-by");
+    expect(response.headers).not.toHaveProperty("server");
+    expect(response.headers).not.toHaveProperty("x-powered-by");
   });
 
   it("stores ids that differ by one above 2^53 as two plants", async () => {
@@ -108,9 +108,9 @@ describe("rejects a body that is not a NewPlant", () => {
     ["several at once, with the number of the first", '{"tag":1}', 42201, /^id.*; name.*; tag/],
     ["over the limit", `{"id":1,"name":"${"a".repeat(64 * 1024)}"}`, 41300, /65536 bytes/],
   ])("%s", async (_rule, body, error, where) => {
-    const answer = await send(body);
-    expectError(answer, 400, error);
-    expect(errorOf(answer).message).toMatch(where);
+    const response = await send(body);
+    expectError(response, 400, error);
+    expect(errorOf(response).message).toMatch(where);
   });
 
   it("stores nothing of a rejected body", async () => {
@@ -121,9 +121,9 @@ describe("rejects a body that is not a NewPlant", () => {
 
   it("does not quote a token of the body", async () => {
     const secret = `pst_${"A".repeat(49)}`;
-    const answer = await send(`{"${secret}":1,"${secret}":2,"id":1,"name":"a"}`);
-    expectError(answer, 400, 40005);
-    expect(answer.body).not.toContain("AAAA");
+    const response = await send(`{"${secret}":1,"${secret}":2,"id":1,"name":"a"}`);
+    expectError(response, 400, 40005);
+    expect(response.body).not.toContain("AAAA");
   });
 });
 
@@ -154,14 +154,14 @@ describe("checks the headers about the body", () => {
       41500,
     ],
   ])("%s", async (_rule, headers, error) => {
-    const answer = await send(body, headers);
-    if (error === undefined) expect(answer.status).toBe(200);
-    else expectError(answer, 400, error);
+    const response = await send(body, headers);
+    if (error === undefined) expect(response.status).toBe(200);
+    else expectError(response, 400, error);
   });
 
   it("rejects a body that is announced over the limit before it arrives", async () => {
-    const answer = await send("", { "Content-Length": "10000000000" });
-    expectError(answer, 400, 41300);
+    const response = await send("", { "Content-Length": "10000000000" });
+    expectError(response, 400, 41300);
   });
 });
 
@@ -181,15 +181,15 @@ describe("authentication", () => {
     ["an unknown token", "Bearer unknown", 40102, invalid],
     ["a token with its case changed", `Bearer ${testToken.toUpperCase()}`, 40102, invalid],
   ])("rejects %s", async (_rule, value, error, challenge) => {
-    const answer = await send('{"id":200000,"name":"a"}', { Authorization: value });
-    expectError(answer, 400, error);
-    expect(answer.headers["www-authenticate"]).toBe(challenge);
+    const response = await send('{"id":200000,"name":"a"}', { Authorization: value });
+    expectError(response, 400, error);
+    expect(response.headers["www-authenticate"]).toBe(challenge);
     expect(await server.store.get(200000n)).toBeUndefined();
   });
 
   it.each([`bearer ${testToken}`, `BEARER  ${testToken}`])("accepts %j", async (value) => {
-    const answer = await send('{"id":200001,"name":"a"}', { Authorization: value });
-    expect(answer.status).toBe(200);
+    const response = await send('{"id":200001,"name":"a"}', { Authorization: value });
+    expect(response.status).toBe(200);
   });
 
   it("checks the credential before the body", async () => {
@@ -216,9 +216,9 @@ describe("creates plants only with POST /plants", () => {
     ["PUT /plants", 405, 40500],
     ["OPTIONS /plants", 405, 40500],
   ])("responds to %s with %i", async (line, status, error) => {
-    const answer = await send("{}", { Authorization: undefined }, line);
-    expectError(answer, status, error);
-    expect(answer.headers["allow"]).toBe(status === 405 ? "POST" : undefined);
+    const response = await send("{}", { Authorization: undefined }, line);
+    expectError(response, status, error);
+    expect(response.headers["allow"]).toBe(status === 405 ? "POST" : undefined);
   });
 
   it.each(["/plants", "/healthz", "/readyz", "/openapi.json", "/docs", "/nowhere"])(
@@ -244,8 +244,8 @@ describe("creates plants only with POST /plants", () => {
   });
 
   it("does not repeat the query, which may contain a secret", async () => {
-    const answer = await send("", {}, "POST /nowhere?token=hunter2");
-    expectError(answer, 404, 40400);
-    expect(answer.body).not.toContain("hunter2");
+    const response = await send("", {}, "POST /nowhere?token=hunter2");
+    expectError(response, 404, 40400);
+    expect(response.body).not.toContain("hunter2");
   });
 });

@@ -16,9 +16,11 @@ async function ask(
   init: RequestInit,
 ) {
   const headers = { ...(init.headers as Record<string, string>), ...(origin && { origin }) };
-  const answer = await server.fetch(new URL(path, server.url), { ...init, headers });
-  const all = [...answer.headers].filter(([name]) => /^access-control-|^vary$|^allow$/.test(name));
-  return { answer, status: answer.status, headers: Object.fromEntries(all) };
+  const response = await server.fetch(new URL(path, server.url), { ...init, headers });
+  const all = [...response.headers].filter(([name]) =>
+    /^access-control-|^vary$|^allow$/.test(name),
+  );
+  return { response, status: response.status, headers: Object.fromEntries(all) };
 }
 
 const preflight = {
@@ -65,7 +67,7 @@ describe("a server with configured origins", () => {
     ["/healthz", "GET, HEAD, OPTIONS"],
     ["/docs", "GET, HEAD, OPTIONS"],
   ])("responds to a preflight of %s with 204 and allows %s", async (path, methods) => {
-    const { answer, status, headers } = await ask(server, path, page, preflight);
+    const { response, status, headers } = await ask(server, path, page, preflight);
     expect(status).toBe(204);
     expect(headers).toEqual({
       allow: methods,
@@ -76,9 +78,9 @@ describe("a server with configured origins", () => {
       "access-control-max-age": "7200",
       vary: "Origin",
     });
-    expect(answer.headers.has("content-length")).toBe(false);
-    expect(answer.headers.has("content-type")).toBe(false);
-    expect(answer.headers.get("x-request-id")).not.toBeNull();
+    expect(response.headers.has("content-length")).toBe(false);
+    expect(response.headers.has("content-type")).toBe(false);
+    expect(response.headers.get("x-request-id")).not.toBeNull();
   });
 
   it("keeps the connection open after a preflight", async () => {
@@ -160,11 +162,11 @@ it.skipIf(findBrowser() === undefined)(
         async ({ url, init }) => {
           const seen: unknown[] = [];
           for (const body of [init.body, "{}"]) {
-            const answer = await fetch(`${url}/plants`, { ...init, body }).catch(String);
-            if (typeof answer === "string") return answer;
-            const requestId = answer.headers.get("X-Request-Id");
-            const result = answer.headers.get("X-Plantstore-Result");
-            seen.push([answer.status, result, requestId !== null]);
+            const response = await fetch(`${url}/plants`, { ...init, body }).catch(String);
+            if (typeof response === "string") return response;
+            const requestId = response.headers.get("X-Request-Id");
+            const result = response.headers.get("X-Plantstore-Result");
+            seen.push([response.status, result, requestId !== null]);
           }
           return seen;
         },

@@ -64,18 +64,18 @@ async function startFaulty(
 describe("a failure on demand", () => {
   it("responds 50301 with Retry-After before the store is used", async () => {
     await using server = await startFaulty({ failRate: 1 });
-    const answer = await exchangeRaw(server.port, toRawCreate(1));
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 50301 });
-    expect(answer.headers["retry-after"]).toBe("1");
+    const response = await exchangeRaw(server.port, toRawCreate(1));
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body)).toMatchObject({ error: 50301 });
+    expect(response.headers["retry-after"]).toBe("1");
     expect(await server.store.get(1n)).toBeUndefined();
     expect(server.counted).toEqual(["failed"]);
   });
 
   it("does not hide that a request is invalid", async () => {
     await using server = await startFaulty({ failRate: 1 });
-    const answer = await exchangeRaw(server.port, toRawRequest('{"id":1}'));
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 42204 });
+    const response = await exchangeRaw(server.port, toRawRequest('{"id":1}'));
+    expect(JSON.parse(response.body)).toMatchObject({ error: 42204 });
   });
 
   it.each(["/healthz", "/readyz", "/openapi.json"])("does not apply to %s", async (path) => {
@@ -150,8 +150,8 @@ describe("a dropped response", () => {
   it("does not apply to a plant that is not stored", async () => {
     await using server = await startFaulty({ dropRate: 1 });
     await server.store.create({ id: 1n, name: "another" }, "reject");
-    const answer = await exchangeRaw(server.port, toRawCreate(1));
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 40900 });
+    const response = await exchangeRaw(server.port, toRawCreate(1));
+    expect(JSON.parse(response.body)).toMatchObject({ error: 40900 });
   });
 });
 
@@ -171,8 +171,8 @@ describe("a delayed response", () => {
     await expect.poll(() => server.counted).toEqual(["delayed"]);
     expect(await server.store.get(1n)).toMatchObject({ id: 1n });
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    const answer = await exchangeRaw(server.port, toRawCreate(2));
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 50301 });
+    const response = await exchangeRaw(server.port, toRawCreate(2));
+    expect(JSON.parse(response.body)).toMatchObject({ error: 50301 });
     expect(connection.received()).toBe("");
   });
 
@@ -192,17 +192,17 @@ describe("a delayed response", () => {
     async (fastLane) => {
       const limits = { requestTimeoutMs: 200, idleTimeoutMs: 100 };
       await using server = await startFaulty({ latencyMs: 3000 }, { ...limits, fastLane });
-      const answer = await exchangeRaw(server.port, toRawCreate(1));
-      expect(answer.status).toBe(200);
+      const response = await exchangeRaw(server.port, toRawCreate(1));
+      expect(response.status).toBe(200);
     },
   );
 
   it("arrives after a delay in the range", async () => {
     await using server = await startFaulty({ latencyMs: [1, 20] });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map((id) => exchangeRaw(server.port, toRawCreate(id))),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(server.counted).toEqual(["delayed", "delayed", "delayed"]);
   });
 });

@@ -37,7 +37,9 @@ describe("the limit of creates in flight", () => {
     expect(rejected.headers["retry-after"]).toBe("1");
 
     held.release("created");
-    expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await Promise.all(waiting)).map((response) => response.status)).toEqual([
+      200, 200, 200,
+    ]);
     const next = exchangeRaw(server.port, create(4));
     await held.isWaiting(1);
     held.release("created");
@@ -52,8 +54,8 @@ describe("the limit of creates in flight", () => {
     await held.isWaiting(1);
     await untilRead(server.port);
     held.release("created");
-    const answers = await connection.answers(2);
-    expect(answers.map((answer) => answer.status)).toEqual([200, 400]);
+    const responses = await connection.responses(2);
+    expect(responses.map((response) => response.status)).toEqual([200, 400]);
     connection.socket.destroy();
   });
 
@@ -61,10 +63,10 @@ describe("the limit of creates in flight", () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store, maxInflight: 1 });
     for (const id of [1, 2]) {
-      const answering = exchangeRaw(server.port, create(id));
+      const pending = exchangeRaw(server.port, create(id));
       await held.isWaiting(1);
       held.release(new StoreError("full", "no room"));
-      expect(JSON.parse((await answering).body)).toMatchObject({ error: 50700 });
+      expect(JSON.parse((await pending).body)).toMatchObject({ error: 50700 });
     }
   });
 });
@@ -170,9 +172,9 @@ describe("the limit of connections", () => {
     const second = await openRawConnection(server.port);
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
     for (const { socket } of [second, first]) socket.write(request);
-    await Promise.all([first.answers(1), second.answers(1)]);
+    await Promise.all([first.responses(1), second.responses(1)]);
     first.socket.write(request);
-    await first.answers(2);
+    await first.responses(2);
     expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
     await second.ended();
     expect(first.isOpen()).toBe(true);
@@ -189,7 +191,7 @@ describe("the limit of connections", () => {
     expect(rejected).toMatchObject({ status: 400, headers: { connection: "close" } });
     expect(rejected.body).toContain("50301");
     held.release("created");
-    expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200]);
+    expect((await Promise.all(waiting)).map((response) => response.status)).toEqual([200, 200]);
     expect(server.errors).toEqual([]);
   });
 
@@ -209,8 +211,8 @@ describe("the limit of connections", () => {
     await expect.poll(() => server.server.readLoad().creates).toBe(0);
     expect((await exchangeRaw(server.port, create(2))).body).toContain("50301");
     reading.socket.resume();
-    const [answer] = await reading.answers(1);
-    expect(answer?.body).toHaveLength(8_000_011);
+    const [response] = await reading.responses(1);
+    expect(response?.body).toHaveLength(8_000_011);
     reading.socket.destroy();
   });
 
@@ -218,7 +220,7 @@ describe("the limit of connections", () => {
     await using server = await startServer({ maxConnections: 1 });
     const endless = await openRawConnection(server.port);
     endless.socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`);
-    expect(await endless.answers(1)).toMatchObject([{ status: 404 }]);
+    expect(await endless.responses(1)).toMatchObject([{ status: 404 }]);
     expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
     await endless.ended();
   });
@@ -235,9 +237,9 @@ describe("GET /healthz", () => {
 
   it.each(["POST", "DELETE"])("rejects %s with 405 and the allowed methods", async (method) => {
     await using server = await startServer();
-    const answer = await exchangeRaw(server.port, get("/healthz", method));
-    expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 40500 });
+    const response = await exchangeRaw(server.port, get("/healthz", method));
+    expect(response).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+    expect(JSON.parse(response.body)).toMatchObject({ error: 40500 });
   });
 });
 
@@ -262,10 +264,10 @@ describe("GET /readyz", () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
     held.setProblem(new StoreError("full", "no room in /secret/place"));
-    const answer = await exchangeRaw(server.port, get("/readyz"));
-    expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 50700 });
-    expect(answer.body).not.toContain("secret");
+    const response = await exchangeRaw(server.port, get("/readyz"));
+    expect(response.status).toBe(503);
+    expect(JSON.parse(response.body)).toMatchObject({ error: 50700 });
+    expect(response.body).not.toContain("secret");
 
     held.setProblem(undefined);
     await expect
@@ -294,10 +296,10 @@ describe("GET /readyz", () => {
     stopClock();
     const closing = server.server.close(5000);
     connection.socket.write("Host: localhost\r\n\r\n");
-    const [answer] = await connection.answers(1);
+    const [response] = await connection.responses(1);
     connection.socket.destroy();
-    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-    expect(answer?.body).toContain('"error":50300');
+    expect(response).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(response?.body).toContain('"error":50300');
     await closing;
   });
 });

@@ -19,8 +19,8 @@ describe("X-Request-Id", () => {
   it.each(["a", "7f6c-11.ee:01_~/@+=", "x".repeat(128)])("accepts and returns %j", async (id) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => records.push(record) });
-    const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
-    expect(answer.headers["x-request-id"]).toBe(id);
+    const response = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
+    expect(response.headers["x-request-id"]).toBe(id);
     expect(records.map((record) => record.requestId)).toEqual([id]);
   });
 
@@ -28,8 +28,8 @@ describe("X-Request-Id", () => {
     "replaces %j with a new id",
     async (id) => {
       await using server = await startServer();
-      const answer = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
-      expect(answer.headers["x-request-id"]).toMatch(made);
+      const response = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
+      expect(response.headers["x-request-id"]).toMatch(made);
     },
   );
 
@@ -40,8 +40,11 @@ describe("X-Request-Id", () => {
   ])("is in the response to %s, and differs each time", async (_what, bytes) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => records.push(record) });
-    const answers = [await exchangeRaw(server.port, bytes), await exchangeRaw(server.port, bytes)];
-    const ids = answers.map((answer) => answer.headers["x-request-id"]);
+    const responses = [
+      await exchangeRaw(server.port, bytes),
+      await exchangeRaw(server.port, bytes),
+    ];
+    const ids = responses.map((response) => response.headers["x-request-id"]);
     expect(ids).toEqual(records.map((record) => record.requestId));
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(made);
@@ -140,7 +143,7 @@ describe("the record of a request", () => {
     await using server = await startServer({ onResponse: (each) => records.push(each) });
     const connection = await openRawConnection(server.port);
     connection.socket.write(toRawCreate(1) + toRawCreate(2) + toRawCreate(1, "moss"));
-    await connection.answers(3);
+    await connection.responses(3);
     const stored = records.filter(({ result }) => result !== undefined);
     expect(stored).toHaveLength(2);
     for (const { batch, commitWaitMs = -1, durableMs = -1, durationMs } of stored) {

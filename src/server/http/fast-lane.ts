@@ -1,4 +1,4 @@
-/** Answers usual create requests straight from the socket; everything else goes to node:http. */
+/** Handles usual create requests straight from the socket; everything else goes to node:http. */
 import type { RequestError } from "../../core/errors.ts";
 import type { HttpHeaders } from "../request.ts";
 import { type HttpMessage, toText } from "../response.ts";

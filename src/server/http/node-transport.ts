@@ -1,4 +1,4 @@
-/** Answers requests through node:http: every request that is not a usual create, and all of its connection after it. */
+/** Handles requests through node:http: every request that is not a usual create, and all of its connection after it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ import type { Connection, TransportRequest } from "./connection.ts";
 import { SocketStream } from "./socket-stream.ts";
 
 /**
- * Answers all requests that an HTTP server parses. Its connections must be {@link SocketStream}s.
+ * Handles all requests that an HTTP server parses. Its connections must be {@link SocketStream}s.
  *
  * @param maxDrainBytes maximum length of the rest of a rejected body that is read so that the connection can stay open
  */

@@ -14,8 +14,8 @@ export interface PlantRow {
   readonly tag: string | null;
 }
 
-const insertGiven = `INSERT INTO plants (id, name, tag)
-  SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (id, name, tag)
+const insertSent = `INSERT INTO plants (id, name, tag)
+  SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS sent (id, name, tag)
   ON CONFLICT (id)`;
 
 /**
@@ -29,7 +29,7 @@ export async function insertPlants(
   plants: readonly NewPlant[],
 ): Promise<ReadonlySet<bigint>> {
   const { rows } = await client.query<{ id: string }>(
-    `${insertGiven} DO NOTHING RETURNING id`,
+    `${insertSent} DO NOTHING RETURNING id`,
     toColumns(plants),
   );
   return new Set(rows.map(({ id }) => BigInt(id)));
@@ -45,9 +45,9 @@ export async function comparePlants(
   plants: readonly NewPlant[],
 ): Promise<readonly (boolean | undefined)[]> {
   const { rows } = await client.query<{ place: string; same: boolean }>(
-    `SELECT place, plants.name = given.name AND plants.tag IS NOT DISTINCT FROM given.tag AS same
-    FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS given (id, name, tag, place)
-    JOIN plants ON plants.id = given.id`,
+    `SELECT place, plants.name = sent.name AND plants.tag IS NOT DISTINCT FROM sent.tag AS same
+    FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS sent (id, name, tag, place)
+    JOIN plants ON plants.id = sent.id`,
     [...toColumns(plants), [...plants.keys()]],
   );
   const byPlace = new Map(rows.map(({ place, same }) => [Number(place), same]));
@@ -64,7 +64,7 @@ export async function replacePlants(
   plants: readonly NewPlant[],
 ): Promise<void> {
   await client.query(
-    `${insertGiven} DO UPDATE SET name = excluded.name, tag = excluded.tag`,
+    `${insertSent} DO UPDATE SET name = excluded.name, tag = excluded.tag`,
     toColumns(plants),
   );
 }

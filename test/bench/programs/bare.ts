@@ -1,8 +1,8 @@
-/** The yardstick: a node:http server that reads the body and answers a constant. */
+/** The yardstick: a node:http server that reads the body and sends a constant response. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-const answer = JSON.stringify({ name: "fern" });
+const body = JSON.stringify({ name: "fern" });
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -10,7 +10,7 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     Buffer.concat(chunks);
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(answer);
+    response.end(body);
   });
 });
 server.listen(0, "127.0.0.1", () => {

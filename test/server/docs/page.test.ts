@@ -11,8 +11,8 @@ import { startServer } from "../../helpers/plant-server.ts";
 /** Returns the status of the page for a Host header. */
 function readStatus(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path: "/docs", headers: { host } }, (answer) => {
-      answer.resume().on("end", () => resolve(answer.statusCode));
+    request({ host: "127.0.0.1", port, path: "/docs", headers: { host } }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode));
     })
       .on("error", reject)
       .end();
@@ -41,10 +41,10 @@ describe("the server shows the page", () => {
   it("at /docs, and at / to a browser, with any base path", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
-    for (const answer of [await fetch(`${origin}/docs`), await fetch(`${origin}/`, html)]) {
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(await answer.text()).toContain(`curl ${server.url}/plants`);
+    for (const response of [await fetch(`${origin}/docs`), await fetch(`${origin}/`, html)]) {
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(await response.text()).toContain(`curl ${server.url}/plants`);
     }
   });
 

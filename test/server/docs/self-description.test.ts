@@ -9,7 +9,7 @@ import { findPublicUrl } from "../../../src/server/docs/public-url.ts";
 import { createSelfDescription } from "../../../src/server/docs/self-description.ts";
 import {
   compileSchema,
-  createAnswerCheck,
+  createResponseCheck,
   type Description,
   type Schema,
 } from "../../helpers/interface-description.ts";
@@ -30,22 +30,22 @@ async function send(
   body: string,
   url = server.url,
 ): Promise<{ status: number; headers: Record<string, string>; body: string }> {
-  const answer = await fetch(`${url}/plants`, {
+  const response = await fetch(`${url}/plants`, {
     method: "POST",
     headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
     body,
   });
-  const headers = Object.fromEntries(answer.headers);
-  return { status: answer.status, headers, body: await answer.text() };
+  const headers = Object.fromEntries(response.headers);
+  return { status: response.status, headers, body: await response.text() };
 }
 
 /** Returns the URL in the description for a Host header. */
 function readUrl(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path: "/openapi.json", headers: { host } }, (answer) => {
+    request({ host: "127.0.0.1", port, path: "/openapi.json", headers: { host } }, (response) => {
       let text = "";
-      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      answer.on("end", () => resolve((JSON.parse(text) as Description).servers[0]?.url));
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve((JSON.parse(text) as Description).servers[0]?.url));
     })
       .on("error", reject)
       .end();
@@ -54,9 +54,9 @@ function readUrl(port: number, host: string): Promise<string | undefined> {
 
 describe("GET /openapi.json", () => {
   it("needs no token, and returns JSON that caches do not store", async () => {
-    const answer = await fetch(`${server.url}/openapi.json`);
-    expect(answer.status).toBe(200);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await fetch(`${server.url}/openapi.json`);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/json",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
@@ -73,9 +73,9 @@ describe("GET /openapi.json", () => {
   it("describes the options of the server", async () => {
     await using started = await startServer({ basePath: "/v1", maxBodyBytes: 4096 });
     const origin = new URL(started.url).origin;
-    const answer = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
-    expect(answer.servers).toEqual([{ url: started.url }]);
-    expect(answer.paths["/plants"].post.requestBody.description).toContain("at most 4096 bytes");
+    const response = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
+    expect(response.servers).toEqual([{ url: started.url }]);
+    expect(response.paths["/plants"].post.requestBody.description).toContain("at most 4096 bytes");
   });
 
   it.each([
@@ -152,14 +152,14 @@ describe("GET /openapi.json", () => {
 describe("the server responds as in the examples", () => {
   it("of valid requests", async () => {
     const { requestBody, responses } = description.paths["/plants"].post;
-    const answers = Object.values(responses[200]?.content["application/json"]?.examples ?? {});
+    const created = Object.values(responses[200]?.content["application/json"]?.examples ?? {});
     const examples = Object.entries(requestBody.content["application/json"]?.examples ?? {});
     expect(examples).toHaveLength(3);
     for (const [, { value }] of examples) {
       expect((await send(JSON.stringify({ ...(value as object), id: 1 }))).status).toBe(200);
     }
     const { id: _, ...first } = examples[0]![1].value as { id: number };
-    expect(answers.map(({ value }) => value)).toContainEqual(first);
+    expect(created.map(({ value }) => value)).toContainEqual(first);
   });
 
   it("of rejected requests", async () => {
@@ -183,22 +183,22 @@ describe("the server responds as in the examples", () => {
 
 describe("a request that is generated from the schemas", () => {
   it("gets 200 and the Plant if it is valid", async () => {
-    const check = createAnswerCheck(description);
+    const check = createResponseCheck(description);
     const plants = valuesOf({ $ref: "#/components/schemas/NewPlant" }, description);
     await fc.assert(
       fc.asyncProperty(plants, async (plant) => {
-        const answer = await send(stringify(plant) ?? "");
-        expect(answer.status, answer.body).toBe(200);
-        check(answer);
+        const response = await send(stringify(plant) ?? "");
+        expect(response.status, response.body).toBe(200);
+        check(response);
         const { id: _, ...rest } = plant as { id: bigint };
-        expect(parse(answer.body)).toEqual(rest);
+        expect(parse(response.body)).toEqual(rest);
       }),
       { numRuns: 300 },
     );
   });
 
   it("gets 400 and an Error if it breaks one rule", async () => {
-    const check = createAnswerCheck(description);
+    const check = createResponseCheck(description);
     const newPlant = { $ref: "#/components/schemas/NewPlant" };
     const isNewPlant = compileSchema(description, newPlant);
     const { properties, required } = flatten(newPlant, description);
@@ -224,9 +224,9 @@ describe("a request that is generated from the schemas", () => {
     const noObject = fc.jsonValue().filter((value) => !isNewPlant(value));
     await fc.assert(
       fc.asyncProperty(fc.oneof(broken, outside, noObject), async (body) => {
-        const answer = await send(stringify(body) ?? "");
-        expect(answer.status, stringify(body)).toBe(400);
-        check(answer);
+        const response = await send(stringify(body) ?? "");
+        expect(response.status, stringify(body)).toBe(400);
+        check(response);
       }),
       { numRuns: 300 },
     );

@@ -24,9 +24,9 @@ describe("100 Continue", () => {
     connection.socket.write(
       `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
-    expect(await connection.answers(1)).toMatchObject([{ status: 100 }]);
+    expect(await connection.responses(1)).toMatchObject([{ status: 100 }]);
     connection.socket.write(body);
-    expect(await connection.answers(2)).toMatchObject([
+    expect(await connection.responses(2)).toMatchObject([
       {},
       { status: 200, body: '{"name":"fern"}' },
     ]);
@@ -38,9 +38,9 @@ describe("100 Continue", () => {
     const connection = await openRawConnection(server.port);
     const wrong = head.replace(testToken, "wrong");
     connection.socket.write(`${wrong}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`);
-    const [answer] = await connection.answers(1);
-    expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
-    expect(answer?.body).toContain("40102");
+    const [response] = await connection.responses(1);
+    expect(response).toMatchObject({ status: 400, headers: { connection: "close" } });
+    expect(response?.body).toContain("40102");
     connection.socket.destroy();
   });
 });
@@ -50,9 +50,9 @@ describe("a connection stays open", () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(1));
-    await connection.answers(1);
+    await connection.responses(1);
     connection.socket.write(create(2));
-    expect(await connection.answers(2)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(await connection.responses(2)).toMatchObject([{ status: 200 }, { status: 200 }]);
     connection.socket.destroy();
   });
 
@@ -60,9 +60,9 @@ describe("a connection stays open", () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 20\r\n\r\n01234`);
-    await connection.answers(1);
+    await connection.responses(1);
     connection.socket.write(`567890123456789${create(2)}`);
-    const [rejected, created] = await connection.answers(2);
+    const [rejected, created] = await connection.responses(2);
     expect(rejected?.body).toContain("40102");
     expect(created?.status).toBe(200);
     connection.socket.destroy();
@@ -72,8 +72,8 @@ describe("a connection stays open", () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
     const connection = await openRawConnection(server.port);
     connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
-    const answers = await connection.answers(2);
-    expect(answers.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
+    const responses = await connection.responses(2);
+    expect(responses.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
       [400, '{"error":41300'],
       [200, '{"name":"fern"'],
     ]);
@@ -84,8 +84,8 @@ describe("a connection stays open", () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(1, "a") + create(1, "b") + create(2, "c"));
-    const answers = await connection.answers(3);
-    expect(answers.map((answer) => answer.status)).toEqual([200, 400, 200]);
+    const responses = await connection.responses(3);
+    expect(responses.map((response) => response.status)).toEqual([200, 400, 200]);
     connection.socket.destroy();
   });
 });
@@ -113,8 +113,8 @@ describe("the server closes a connection", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n`);
     connection.socket.write("a".repeat(200_000));
-    const [answer] = await connection.answers(1);
-    expect(answer?.body).toContain("41300");
+    const [response] = await connection.responses(1);
+    expect(response?.body).toContain("41300");
     await connection.ended();
     expect(connection.failure()).toBeUndefined();
   });
@@ -123,8 +123,8 @@ describe("the server closes a connection", () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
     const connection = await openRawConnection(server.port);
     connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n${"a".repeat(500)}`);
-    const [answer] = await connection.answers(1);
-    expect(answer?.headers["connection"]).toBe("close");
+    const [response] = await connection.responses(1);
+    expect(response?.headers["connection"]).toBe("close");
     await connection.ended();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
   });
@@ -135,8 +135,8 @@ describe("the server closes a connection", () => {
     connection.socket.write(
       `${head.replace(testToken, "x")}Expect: 100-continue\r\nContent-Length: 20\r\n\r\n`,
     );
-    const [answer] = await connection.answers(1);
-    expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
+    const [response] = await connection.responses(1);
+    expect(response).toMatchObject({ status: 400, headers: { connection: "close" } });
     await connection.ended();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
   });
@@ -158,8 +158,8 @@ describe("the server closes a connection", () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
     const connection = await openRawConnection(server.port);
     connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(2500)}`);
-    const [answer] = await connection.answers(1);
-    expect(answer?.body).toContain("41300");
+    const [response] = await connection.responses(1);
+    expect(response?.body).toContain("41300");
     await connection.ended();
   });
 
@@ -222,8 +222,8 @@ describe("rejects a head that arrives in pieces for the limit that it exceeds:",
       connection.socket.write(piece);
       await untilRead(server.port);
     }
-    const [answer] = await connection.answers(1);
-    expect(answer?.body).toContain(`"error":${error}`);
+    const [response] = await connection.responses(1);
+    expect(response?.body).toContain(`"error":${error}`);
     connection.socket.destroy();
   });
 
@@ -345,24 +345,24 @@ describe("responds to a failure of the store with", () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
     const failure = new StoreError(reason, "disk I/O error in /secret/place");
-    const answering = exchangeRaw(server.port, create(1));
+    const pending = exchangeRaw(server.port, create(1));
     await held.isWaiting(1);
     held.release(failure);
-    const answer = await answering;
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ error });
-    expect(answer.body).not.toContain("secret");
-    expect(answer.headers["retry-after"]).toBe([50300, 50301].includes(error) ? "1" : undefined);
+    const response = await pending;
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body)).toMatchObject({ error });
+    expect(response.body).not.toContain("secret");
+    expect(response.headers["retry-after"]).toBe([50300, 50301].includes(error) ? "1" : undefined);
     expect(server.errors).toEqual([failure]);
   });
 
   it("50000 for an unexpected error, without its message", async () => {
     const held = createHeldStore();
     await using server = await startServer({ store: held.store });
-    const answering = exchangeRaw(server.port, create(1));
+    const pending = exchangeRaw(server.port, create(1));
     await held.isWaiting(1);
     held.release(new TypeError("x is not a function"));
-    expect((await answering).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
+    expect((await pending).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
     expect(server.errors).toMatchObject([{ message: "x is not a function" }]);
   });
 });
@@ -462,8 +462,8 @@ it("reports in a header whether a plant was created, unchanged or replaced", asy
   await using server = await startServer({ onConflict: "replace" });
   const kinds = [];
   for (const name of ["a", "a", "b"]) {
-    const answer = await exchangeRaw(server.port, create(1, name));
-    kinds.push([answer.status, answer.body, answer.headers["x-plantstore-result"]]);
+    const response = await exchangeRaw(server.port, create(1, name));
+    kinds.push([response.status, response.body, response.headers["x-plantstore-result"]]);
   }
   expect(kinds).toEqual([
     [200, '{"name":"a"}', "created"],
@@ -475,9 +475,9 @@ it("reports in a header whether a plant was created, unchanged or replaced", asy
 it("rejects a different plant of the same id with 40900 and keeps the stored one", async () => {
   await using server = await startServer();
   await exchangeRaw(server.port, create(1, "a"));
-  const answer = await exchangeRaw(server.port, create(1, "b"));
-  expect(answer.status).toBe(400);
-  expect(answer.body).toMatch(/^\{"error":40900,"message":"id 1 /);
+  const response = await exchangeRaw(server.port, create(1, "b"));
+  expect(response.status).toBe(400);
+  expect(response.body).toMatch(/^\{"error":40900,"message":"id 1 /);
   expect(await server.store.get(1n)).toMatchObject({ name: "a" });
 });
 
@@ -491,8 +491,8 @@ it("has the operation only below its base path", async () => {
 
 it("accepts a request timeout that is not divisible by three", async () => {
   await using server = await startServer({ requestTimeoutMs: 20_000 });
-  const answer = await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-  expect(answer.status).toBe(200);
+  const response = await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(response.status).toBe(200);
 });
 
 it("fails to open on a port that is in use", async () => {

@@ -104,10 +104,10 @@ it("handles usual requests without node:http, and everything else through it", a
   await using server = await startServer({ fastLane: true });
   const connection = await openRawConnection(server.port);
   connection.socket.write(post() + post());
-  await connection.answers(2);
+  await connection.responses(2);
   expect(count()).toBe(0);
   connection.socket.write(post() + get("/nowhere") + post());
-  await connection.answers(5);
+  await connection.responses(5);
   expect(statuses(connection.received())).toEqual([200, 200, 200, 404, 200]);
   expect(count()).toBe(2);
   connection.socket.destroy();
@@ -128,12 +128,12 @@ describe("while a usual request is in flight,", () => {
     }
     expect(connection.received()).toBe("");
     held.release("created");
-    await connection.answers(3);
+    await connection.responses(3);
     expect(statuses(connection.received())).toEqual([200, 200, 404]);
     connection.socket.write(post());
     await held.isWaiting(1);
     held.release("unchanged");
-    await connection.answers(4);
+    await connection.responses(4);
     expect(server.errors).toEqual([]);
     connection.socket.destroy();
   });
@@ -190,7 +190,7 @@ describe("while a usual request is in flight,", () => {
     const load = { creates: 1, waitingBytes: body.length, connections: 1 };
     expect(server.server.readLoad()).toEqual(load);
     held.release("created");
-    await connection.answers(1);
+    await connection.responses(1);
     const idle = { creates: 0, waitingBytes: 0, connections: 1 };
     await expect.poll(() => server.server.readLoad()).toEqual(idle);
     connection.socket.destroy();
@@ -235,7 +235,7 @@ it("closes only the connection of a request whose handling throws", async () => 
   });
   const connections = await Promise.all([1, 2, 3].map(() => openRawConnection(server.port)));
   for (const { socket } of connections) socket.write(post());
-  const outcomes = await Promise.allSettled(connections.map(({ answers }) => answers(1)));
+  const outcomes = await Promise.allSettled(connections.map(({ responses }) => responses(1)));
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual([
     "fulfilled",
     "fulfilled",

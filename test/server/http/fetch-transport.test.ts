@@ -61,7 +61,7 @@ describe("responds as over HTTP", () => {
     ["a target over the limit", `/plants?${"a".repeat(9000)}`, { method: "POST" }],
     ["headers over the limit", "/plants", { headers: { x: "a".repeat(17_000) } }],
   ])("to a request for %s", async (_request, path, init) => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [true, false].map(async (isFetch) => {
         await using server = await startServer();
         const send = isFetch ? server.server.fetch : fetch;
@@ -72,7 +72,7 @@ describe("responds as over HTTP", () => {
         return { status: response.status, sent, body };
       }),
     );
-    expect(answers[0]).toEqual(answers[1]);
+    expect(responses[0]).toEqual(responses[1]);
   });
 
   it("with a length and an id of the request, and nothing about a connection", async () => {

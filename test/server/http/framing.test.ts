@@ -105,8 +105,8 @@ describe("reads to its end, and the next request after it:", () => {
   ])("%s", async (_rule, bytes, status) => {
     const connection = await openRawConnection(server.port);
     connection.socket.write(bytes + create(1));
-    const answers = await connection.answers(2);
-    expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
+    const responses = await connection.responses(2);
+    expect(responses.map((response) => response.status)).toEqual([status, 200]);
     connection.socket.destroy();
   });
 });

@@ -18,7 +18,7 @@ it("handles 32 requests at a time, and any number one after the other", async ()
   const connection = await openRawConnection(server.port);
   for (let round = 1; round <= 3; round++) {
     connection.socket.write(creates(32));
-    await connection.answers(32 * round);
+    await connection.responses(32 * round);
   }
   expect(statuses(connection.received())).toEqual(Array(96).fill(200));
   connection.socket.destroy();
@@ -108,11 +108,11 @@ it("reads an incomplete request after the responses to 32 usual ones", async () 
   connection.socket.write(creates(33).slice(0, -5));
   await held.isWaiting(32);
   held.release("created");
-  await connection.answers(32);
+  await connection.responses(32);
   connection.socket.write(creates(33).slice(-5));
   await held.isWaiting(1);
   held.release("created");
-  await connection.answers(33);
+  await connection.responses(33);
   expect(statuses(connection.received())).toEqual(Array<number>(33).fill(200));
   connection.socket.destroy();
 });

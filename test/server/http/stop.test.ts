@@ -84,7 +84,7 @@ it("sends no second error on a connection whose first request was rejected befor
   const connection = await openRawConnection(server.port);
   const wrong = head.replace(testToken, "wrong");
   connection.socket.write(`${wrong}Content-Length: 100\r\n\r\n{"id"`);
-  await connection.answers(1);
+  await connection.responses(1);
   connection.socket.write(":1");
   await untilRead(server.port);
   await server.server.close(60_000);
@@ -98,11 +98,11 @@ describe("an active connection", () => {
     await using server = await startServer();
     const connection = await openRawConnection(server.port);
     connection.socket.write(create(1));
-    await connection.answers(1);
+    await connection.responses(1);
     const stopped = server.server.close(60_000);
     advance(graceMs - 1);
     connection.socket.write(create(2));
-    const [, last] = await connection.answers(2);
+    const [, last] = await connection.responses(2);
     expect(last).toMatchObject({ status: 200, headers: { connection: "close" } });
     await connection.ended();
     endAll(connection);
@@ -115,11 +115,11 @@ describe("an active connection", () => {
     await using server = await startServer();
     const inactive = await openRawConnection(server.port);
     inactive.socket.write(create(1));
-    await inactive.answers(1);
+    await inactive.responses(1);
     advance(activeMs);
     const active = await openRawConnection(server.port);
     active.socket.write(create(2));
-    await active.answers(1);
+    await active.responses(1);
     const stopped = server.server.close(60_000);
     await inactive.ended();
     advance(graceMs - 1);
@@ -148,7 +148,7 @@ it("does not wait for a rejected client that continues to send", async () => {
   busy.socket.write(create(1));
   await held.isWaiting(1);
   const rejected = await openRawConnection(server.port);
-  await rejected.answers(1);
+  await rejected.responses(1);
   expect(rejected.received()).toContain("50301");
   const sending = setInterval(() => void rejected.socket.write("more"), 20);
   await server.server.close(0);
@@ -198,7 +198,7 @@ it("loses no request of 64 busy connections", async () => {
     for (let sent = 0; ; sent++) {
       if (isLast(connection)) return { sent, connection };
       connection.socket.write(create((id += 1)));
-      await connection.answers(sent + 1);
+      await connection.responses(sent + 1);
     }
   }
   const clients = Array.from({ length: 64 }, keepBusy);

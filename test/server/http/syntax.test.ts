@@ -7,7 +7,7 @@ import {
   toRequestBytes,
 } from "../../helpers/exchange.ts";
 import type { TestServer } from "../../helpers/plant-server.ts";
-import { openRawConnection, type RawAnswer } from "../../helpers/raw-http.ts";
+import { openRawConnection, type RawResponse } from "../../helpers/raw-http.ts";
 import { toRawHead } from "../../helpers/raw-request.ts";
 
 let servers: ServersOfBothModes;
@@ -67,8 +67,8 @@ describe("responds to malformed HTTP with an Error", () => {
   it("responds to a body that ends early if the client still reads", async () => {
     const connection = await openRawConnection(server.port);
     connection.socket.end(`${head}Content-Length: 50\r\n\r\n{"id":1,`);
-    const [answer] = await connection.answers(1);
-    expectError(answer as RawAnswer, 400, 40000);
+    const [response] = await connection.responses(1);
+    expectError(response as RawResponse, 400, 40000);
     await connection.ended();
   });
 });
@@ -86,23 +86,23 @@ describe("reads chunked bodies", () => {
 
   it("accepts one within the limit", async () => {
     const chunks = `5\r\n{"id"\r\n10\r\n:100002,"name":"\r\n3\r\na"}\r\n0\r\n\r\n`;
-    const answer = await servers.exchangeBytes(Buffer.concat([head, Buffer.from(chunks)]));
-    expect(answer.body).toBe('{"name":"a"}');
+    const response = await servers.exchangeBytes(Buffer.concat([head, Buffer.from(chunks)]));
+    expect(response.body).toBe('{"name":"a"}');
   });
 });
 
 it("closes the connection after a body that is announced over the limit", async () => {
   const headers = { "Content-Length": "10000000000" };
-  const answer = await servers.exchangeBytes(toRequestBytes({ headers }));
-  expectError(answer, 400, 41300);
-  expect(answer.headers["connection"]).toBe("close");
+  const response = await servers.exchangeBytes(toRequestBytes({ headers }));
+  expectError(response, 400, 41300);
+  expect(response.headers["connection"]).toBe("close");
 });
 
 it("rejects CONNECT", async () => {
   const request = toRequestBytes({ line: "CONNECT localhost:80" });
-  const answer = await servers.exchangeBytes(request);
-  expectError(answer, 405, 40500);
-  expect(answer.headers["allow"]).toBe("POST");
+  const response = await servers.exchangeBytes(request);
+  expectError(response, 405, 40500);
+  expect(response.headers["allow"]).toBe("POST");
 });
 
 it("responds to HEAD without a body", async () => {
@@ -115,6 +115,6 @@ it("responds to HEAD without a body", async () => {
 
 it("accepts HTTP/1.0 without a Host", async () => {
   const request = { body: '{"id":400000,"name":"a"}', headers: { Host: undefined } };
-  const answer = await servers.exchangeBytes(toRequestBytes(request, "1.0"));
-  expect(answer.status).toBe(200);
+  const response = await servers.exchangeBytes(toRequestBytes(request, "1.0"));
+  expect(response.status).toBe(200);
 });

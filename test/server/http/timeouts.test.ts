@@ -32,8 +32,8 @@ describe("an idle connection", () => {
         idleAfterMs = performance.now();
         held.release("created");
       }
-      const [answer] = await connection.answers(1);
-      expect(answer?.headers["keep-alive"]).toBe("timeout=1");
+      const [response] = await connection.responses(1);
+      expect(response?.headers["keep-alive"]).toBe("timeout=1");
       await connection.ended();
       expect(performance.now() - idleAfterMs).toBeGreaterThan(1900);
       expect(statuses(connection.received())).toHaveLength(1);
@@ -48,10 +48,10 @@ describe("an idle connection", () => {
     await using server = await startServer({ idleTimeoutMs: 60_000, requestTimeoutMs: 300 });
     const connection = await openRawConnection(server.port);
     connection.socket.write(request);
-    await connection.answers(1);
+    await connection.responses(1);
     await sleep(2500);
     connection.socket.write(request);
-    await connection.answers(2);
+    await connection.responses(2);
     expect(connection.isOpen()).toBe(true);
     connection.socket.destroy();
   });
@@ -73,7 +73,7 @@ describe("an idle connection", () => {
     });
     const connection = await openRawConnection(server.port);
     connection.socket.write(post);
-    await connection.answers(1);
+    await connection.responses(1);
     while (connection.isOpen()) {
       connection.socket.write("\r\n");
       await sleep(100);
@@ -87,12 +87,12 @@ it("keeps a connection open while the head of the next request arrives", async (
   await using server = await startServer({ idleTimeoutMs: 1000 });
   const connection = await openRawConnection(server.port);
   connection.socket.write(post);
-  await connection.answers(1);
+  await connection.responses(1);
   connection.socket.write(post.slice(0, 30));
   // Longer than an idle connection stays open.
   await sleep(3000);
   connection.socket.write(post.slice(30));
-  await connection.answers(2);
+  await connection.responses(2);
   expect(statuses(connection.received())).toEqual([200, 200]);
   connection.socket.destroy();
 });

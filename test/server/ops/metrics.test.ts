@@ -119,9 +119,9 @@ describe("GET /metrics", () => {
   it("responds only if it is enabled, and needs no token", async () => {
     const metrics = createTested();
     await using server = await startServer({ metrics });
-    const answer = await getText(server.port, "/metrics");
-    expect(answer).toMatchObject({ status: 200, contentType: metrics.contentType });
-    expect(answer.text).toMatch(/^process_resident_memory_bytes \d+$/m);
+    const response = await getText(server.port, "/metrics");
+    expect(response).toMatchObject({ status: 200, contentType: metrics.contentType });
+    expect(response.text).toMatch(/^process_resident_memory_bytes \d+$/m);
     await using other = await startServer();
     expect((await getText(other.port, "/metrics")).status).toBe(404);
   });
