@@ -1,6 +1,6 @@
 /** Compares what a server sent with what a rule expects. */
 import { errorTable, type StatusMode, toUsualStatus } from "../core/errors.ts";
-import { fill, type Placeholders } from "../core/examples.ts";
+import { fill, type Placeholders } from "../core/request-template.ts";
 import { parseErrorBody, parsePlant } from "../core/plant.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Response } from "./response.ts";

@@ -2,7 +2,7 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { toEndpoint } from "../core/base-url.ts";
-import { fill, fillRequest, type Placeholders } from "../core/examples.ts";
+import { fill, fillRequest, type Placeholders } from "../core/request-template.ts";
 import { readResponses, type Response } from "./response.ts";
 import { type Exchange, halfClose, pause, type Step } from "./rule.ts";
 

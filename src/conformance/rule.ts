@@ -1,8 +1,8 @@
 /** A rule of the contract: what is sent, and what must be received. */
-import { type RequestTemplate, create, type HeaderChanges } from "../core/examples.ts";
+import { type RequestTemplate, create, type HeaderChanges } from "../core/request-template.ts";
 import type { ErrorKind } from "../core/errors.ts";
 
-/** Who decided a rule: the given interface description, or plantstore where it is silent. */
+/** Source of a rule: `given` by the interface description, or `decided` by plantstore where that is silent. */
 export type RuleGroup = "given" | "decided";
 
 /** A rule. */
@@ -96,11 +96,11 @@ export const fern: ExpectedResponse = plant('{"name":"fern"}');
 export const createHead =
   "POST $BASE/plants HTTP/1.1\r\nHost: $HOST\r\nAuthorization: Bearer $TOKEN\r\nContent-Type: application/json\r\n";
 
-/** Creates the constructor of plantstore's own rules under one heading. */
-export function decidedUnder(heading: string) {
+/** Creates the constructor of the rules under one heading. */
+export function rulesUnder(heading: string) {
   return (name: string, ...exchanges: readonly Exchange[]): Rule => ({
     name,
-    group: "decided",
+    group: heading === "Given" ? "given" : "decided",
     heading,
     exchanges,
   });

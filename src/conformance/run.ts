@@ -2,7 +2,7 @@
 import { toEndpoint } from "../core/base-url.ts";
 import { setMaxListeners } from "node:events";
 import type { StatusMode } from "../core/errors.ts";
-import type { Placeholders } from "../core/examples.ts";
+import type { Placeholders } from "../core/request-template.ts";
 import { checkConversation } from "./check.ts";
 import { type Conversation, converse, type Target } from "./conversation.ts";
 import type { Rule } from "./rule.ts";

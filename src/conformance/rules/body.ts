@@ -1,11 +1,11 @@
 /** Rules about the request body. */
-import { create } from "../../core/examples.ts";
+import { create } from "../../core/request-template.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import type { ErrorKind } from "../../core/errors.ts";
 import {
   createFern,
   createHead,
-  decidedUnder,
+  rulesUnder,
   error,
   fern,
   pause,
@@ -13,20 +13,20 @@ import {
   type Rule,
 } from "../rule.ts";
 
-const decided = decidedUnder("Body");
+const rule = rulesUnder("Body");
 /** The default limit of plantstore. */
 const maxBodyBytes = 1024 ** 2;
 /** A fern with 15 digits, and white space up to a length. */
 const paddedFern = (length: number): string => '{"id":$ID,"name":"fern"}'.padEnd(length - 12);
 
 const accepted = (name: string, body: string): Rule =>
-  decided(name, { send: create(body), receive: fern });
+  rule(name, { send: create(body), receive: fern });
 const rejected = (name: string, body: string, kind: ErrorKind): Rule =>
-  decided(name, { send: create(body), receive: error(kind) });
+  rule(name, { send: create(body), receive: error(kind) });
 
 /** A first create with a usual id, and a second one that spells the same id differently. */
 const sameId = (spelling: string): Rule =>
-  decided(
+  rule(
     `The id ${spelling.replace("$ID", "1")} is the integer ${spelling.startsWith("-") ? 0 : 1}`,
     { send: createFern(), receive: fern },
     { send: create(`{"id":${spelling},"name":"moss"}`), receive: error("idTaken") },
@@ -37,7 +37,7 @@ const sameId = (spelling: string): Rule =>
 export const bodyRules: readonly Rule[] = [
   ...["Application/JSON", 'application/json;charset="UTF-8"', "application/json; profile=x"].map(
     (type) =>
-      decided(`The content type ${type} is accepted`, {
+      rule(`The content type ${type} is accepted`, {
         send: createFern({ "Content-Type": type }),
         receive: fern,
       }),
@@ -55,16 +55,16 @@ export const bodyRules: readonly Rule[] = [
       ],
     ] as const
   ).map(([what, type, kind]) =>
-    decided(`${what} is rejected`, {
+    rule(`${what} is rejected`, {
       send: createFern({ "Content-Type": type }),
       receive: error(kind),
     }),
   ),
-  decided("Accept is ignored", {
+  rule("Accept is ignored", {
     send: createFern({ Accept: "text/html, image/png;q=0" }),
     receive: fern,
   }),
-  decided("A transfer coding other than chunked is a content coding", {
+  rule("A transfer coding other than chunked is a content coding", {
     send: createFern({ "Transfer-Encoding": "gzip, chunked", "Content-Length": undefined }),
     receive: error("contentCoding"),
   }),
@@ -74,15 +74,15 @@ export const bodyRules: readonly Rule[] = [
     paddedFern(maxBodyBytes + 1),
     "bodyTooLarge",
   ),
-  decided("A name of almost 1 MiB comes back completely", {
+  rule("A name of almost 1 MiB comes back completely", {
     send: create(`{"id":$ID,"name":"${"n".repeat(1_048_000)}"}`),
     receive: plant(`{"name":"${"n".repeat(1_048_000)}"}`),
   }),
-  decided("A client that sends all of a body over the limit can read the response", {
+  rule("A client that sends all of a body over the limit can read the response", {
     send: create(" ".repeat(2 * maxBodyBytes)),
     receive: error("bodyTooLarge"),
   }),
-  decided("A client that sends chunks over the limit can read the response", {
+  rule("A client that sends chunks over the limit can read the response", {
     send: `${createHead}Transfer-Encoding: chunked\r\n\r\n${`10000\r\n${" ".repeat(0x10000)}\r\n`.repeat(24)}0\r\n\r\n`,
     receive: error("bodyTooLarge"),
   }),
@@ -94,7 +94,7 @@ export const bodyRules: readonly Rule[] = [
   sameId("$ID0e-1"),
   sameId("0.$IDE+15"),
   ...["-0", "0e5", "0"].map((zero) =>
-    decided(`The id ${zero} is the integer 0`, {
+    rule(`The id ${zero} is the integer 0`, {
       send: create(`{"id":${zero},"name":"plantstore conform"}`),
       receive: plant('{"name":"plantstore conform"}', { or: error("idTaken") }),
     }),
@@ -120,11 +120,11 @@ export const bodyRules: readonly Rule[] = [
       ["NaN", "notJson"],
     ] as const
   ).map(([id, kind]) => rejected(`The id ${id} is rejected`, `{"id":${id},"name":"fern"}`, kind)),
-  decided("NUL and control characters are stored exactly", {
+  rule("NUL and control characters are stored exactly", {
     send: create(String.raw`{"id":$ID,"name":"a\u0000b\u001f\u007f"}`),
     receive: plant(String.raw`{"name":"a\u0000b\u001f\u007f"}`),
   }),
-  decided("A name is not normalized: two ways to write a letter are two names", {
+  rule("A name is not normalized: two ways to write a letter are two names", {
     send: [
       create(String.raw`{"id":$ID,"name":"\u00e9"}`),
       create(String.raw`{"id":$ID,"name":"e\u0301"}`),
@@ -167,7 +167,7 @@ export const bodyRules: readonly Rule[] = [
       ["A truncated character", "\u00f0\u009f\u008c"],
     ] as const
   ).map(([what, name]) =>
-    decided(`${what} is rejected`, {
+    rule(`${what} is rejected`, {
       send: { ...create(`{"id":$ID,"name":"${name}"}`), isLatin1: true },
       receive: error("notUtf8"),
     }),
@@ -176,7 +176,7 @@ export const bodyRules: readonly Rule[] = [
   rejected("A comma after the last member is rejected", '{"id":$ID,"name":"fern",}', "notJson"),
   rejected("A comment is rejected", '{"id":$ID,"name":"fern"}// x', "notJson"),
   rejected("A raw line break in a string is rejected", '{"id":$ID,"name":"f\nern"}', "notJson"),
-  decided("A body that arrives in slow pieces is read to its end", {
+  rule("A body that arrives in slow pieces is read to its end", {
     send: [
       "POST $BASE/plants HTTP/1.1\r\nHost: $HOST\r\nAuthoriza",
       pause,

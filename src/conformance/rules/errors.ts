@@ -1,9 +1,10 @@
 /** Rules about error numbers, messages, and the status of other paths and methods. */
 import { errorTable } from "../../core/errors.ts";
-import { create, examples } from "../../core/examples.ts";
+import { examples } from "../../core/examples.ts";
+import { create } from "../../core/request-template.ts";
 import {
   createFern,
-  decidedUnder,
+  rulesUnder,
   error,
   type Exchange,
   fern,
@@ -12,7 +13,7 @@ import {
   type Rule,
 } from "../rule.ts";
 
-const decided = decidedUnder("Status and error numbers");
+const rule = rulesUnder("Status and error numbers");
 const secret = `pst_${"A".repeat(49)}`;
 
 /** Rules of the section. */
@@ -24,48 +25,48 @@ export const errorRules: readonly Rule[] = [
       { send: example.rejected, receive: error(example.error) },
     ];
     if (example.before !== undefined) exchanges.unshift({ send: example.before, receive: fern });
-    return decided(`Error ${number}: ${when}`, ...exchanges);
+    return rule(`Error ${number}: ${when}`, ...exchanges);
   }),
-  decided("An Error has exactly the members error and message", {
+  rule("An Error has exactly the members error and message", {
     send: create("{}"),
     receive: error("idMissing", {
       contains:
         /^\s*\{\s*"(?:error"\s*:\s*\d+\s*,\s*"message"\s*:\s*"(?:[^"\\]|\\.)*"|message"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"error"\s*:\s*\d+)\s*\}\s*$/,
     }),
   }),
-  decided("The message names all broken rules, and the number is the first", {
+  rule("The message names all broken rules, and the number is the first", {
     send: create('{"tag":1}'),
     receive: error("idMissing", { contains: /id.*name.*tag/ }),
   }),
-  decided("A message is one line of at most 1000 bytes, however long the quoted input is", {
+  rule("A message is one line of at most 1000 bytes, however long the quoted input is", {
     send: create(`{"id":$ID,"${"n\\n".repeat(5000)}":1,"${"n\\n".repeat(5000)}":2,"name":"fern"}`),
     receive: error("duplicateMember", {
       contains: /^.{0,1100}$/,
       containsNot: /"message":"[^"]*\\[nr]/,
     }),
   }),
-  decided("A message quotes no token from the body", {
+  rule("A message quotes no token from the body", {
     send: create(`{"id":$ID,"${secret}":1,"${secret}":2,"name":"fern"}`),
     receive: error("duplicateMember", { containsNot: /AAAAAA/ }),
   }),
-  decided("A message quotes no query", {
+  rule("A message quotes no query", {
     send: { ...createFern(), target: "$BASE/plant?password=hunter2" },
     receive: error("noSuchPath", { containsNot: /hunter2/ }),
   }),
   ...["$BASE/plants/", "$BASE/Plants", "$BASE//plants", "$BASE/plants/1", "$BASE/plants%2F"].map(
     (target) =>
-      decided(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
+      rule(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
         send: { ...createFern(), target },
         receive: error("noSuchPath", { headers: { Location: undefined } }),
       }),
   ),
   ...["GET", "PUT", "PATCH", "DELETE"].map((method) =>
-    decided(`${method} is not allowed on /plants, and Allow names POST`, {
+    rule(`${method} is not allowed on /plants, and Allow names POST`, {
       send: { ...create(fernBody), method },
       receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
     }),
   ),
-  decided("The method and the path are checked before the credential", {
+  rule("The method and the path are checked before the credential", {
     send: [
       { ...createFern({ Authorization: undefined }), target: "$BASE/plant" },
       { ...createFern({ Authorization: undefined }), method: "PUT" },

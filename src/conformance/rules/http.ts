@@ -1,9 +1,9 @@
 /** Rules about HTTP: headers, connections, the order of responses, and requests that can be read in two ways. */
-import { create } from "../../core/examples.ts";
+import { create } from "../../core/request-template.ts";
 import {
   createFern,
   createHead,
-  decidedUnder,
+  rulesUnder,
   error,
   type ExpectedResponse,
   fern,
@@ -15,7 +15,7 @@ import {
   type Rule,
 } from "../rule.ts";
 
-const decided = decidedUnder("HTTP");
+const rule = rulesUnder("HTTP");
 const fixedHeaders = {
   "Content-Length": /^\d+$/,
   "Cache-Control": /^no-store$/,
@@ -107,56 +107,56 @@ const unusual: readonly (readonly [what: string, bytes: string])[] = [
 /** Rules of the section. */
 export const httpRules: readonly Rule[] = [
   ...responses.map(([what, send, expected]) =>
-    decided(`${what} has Content-Length, no-store and nosniff`, {
+    rule(`${what} has Content-Length, no-store and nosniff`, {
       send,
       receive: { ...expected, headers: fixedHeaders },
     }),
   ),
-  decided(
+  rule(
     "No header names the version of the server",
     { send: createFern(), receive: { ...fern, ...noVersion } },
     { send: create("{}"), receive: error("idMissing", noVersion) },
   ),
   ...malformed.map(([what, bytes]) =>
-    decided(`A request with ${what} is rejected, and its connection ends`, {
+    rule(`A request with ${what} is rejected, and its connection ends`, {
       send: [bytes, smuggled],
       receive: error("malformedHttp"),
       thenEnds: true,
     }),
   ),
   ...unusual.map(([what, bytes]) =>
-    decided(`A request with ${what} is read to its end`, {
+    rule(`A request with ${what} is read to its end`, {
       send: [bytes, create('{"id":$ID_1,"name":"moss"}')],
       receive: [fern, plant('{"name":"moss"}')],
     }),
   ),
-  decided("HTTP/1.0 without a Host header is served", {
+  rule("HTTP/1.0 without a Host header is served", {
     send: fernRequest.replace("HTTP/1.1\r\nHost: $HOST", "HTTP/1.0"),
     receive: fern,
     thenEnds: true,
   }),
-  decided("A connection is kept after a 200", {
+  rule("A connection is kept after a 200", {
     send: [createFern(), { responses: 1 }, create('{"id":$ID_1,"name":"moss"}')],
     receive: [fern, plant('{"name":"moss"}')],
   }),
-  decided("A connection is kept after a rejected plant", {
+  rule("A connection is kept after a rejected plant", {
     send: [create("{}"), { responses: 1 }, createFern()],
     receive: [error("idMissing"), fern],
   }),
-  decided("A connection is kept after a rejected credential", {
+  rule("A connection is kept after a rejected credential", {
     send: [createFern({ Authorization: "Bearer unknown" }), { responses: 1 }, createFern()],
     receive: [error("unknownToken"), fern],
   }),
-  decided("A connection ends after Connection: close", {
+  rule("A connection ends after Connection: close", {
     send: [createFern({ Connection: "close" }), smuggled],
     receive: { ...fern, headers: { Connection: /\bclose\b/i } },
     thenEnds: true,
   }),
-  decided("Pipelined requests get one response each, in their order", {
+  rule("Pipelined requests get one response each, in their order", {
     send: many.map((index) => create(`{"id":$ID_${index},"name":"plant ${index}"}`)),
     receive: many.map((index) => plant(`{"name":"plant ${index}"}`)),
   }),
-  decided("Pipelined successes and failures get their responses in order", {
+  rule("Pipelined successes and failures get their responses in order", {
     send: [
       createFern(),
       create("{}"),
@@ -174,7 +174,7 @@ export const httpRules: readonly Rule[] = [
       plant('{"name":"oak"}'),
     ],
   }),
-  decided("No byte of a body is read as a request, even after a rejected credential", {
+  rule("No byte of a body is read as a request, even after a rejected credential", {
     send: [
       `${createHead.replace("$TOKEN", "unknown")}Content-Length: 42\r\n\r\n`,
       pause,
@@ -184,7 +184,7 @@ export const httpRules: readonly Rule[] = [
     ],
     receive: [error("unknownToken"), fern],
   }),
-  decided("Pieces that end in the middle of pipelined requests do not change their responses", {
+  rule("Pieces that end in the middle of pipelined requests do not change their responses", {
     send: [
       fernRequest + fernRequest.slice(0, 40),
       pause,
@@ -194,7 +194,7 @@ export const httpRules: readonly Rule[] = [
     ],
     receive: [fern, fern, fern],
   }),
-  decided("100 Continue is sent before the body of a request that expects it", {
+  rule("100 Continue is sent before the body of a request that expects it", {
     send: [
       `${createHead}Expect: 100-continue\r\nContent-Length: 36\r\n\r\n`,
       { responses: 1 },
@@ -202,25 +202,25 @@ export const httpRules: readonly Rule[] = [
     ],
     receive: [proceed, fern],
   }),
-  decided("A request that expects 100 Continue and is rejected for its head gets no 100", {
+  rule("A request that expects 100 Continue and is rejected for its head gets no 100", {
     send: `${createHead.replace("$TOKEN", "unknown")}Expect: 100-continue\r\nContent-Length: 36\r\n\r\n`,
     receive: error("unknownToken"),
   }),
-  decided("An announced body over the limit gets no 100", {
+  rule("An announced body over the limit gets no 100", {
     send: `${createHead}Expect: 100-continue\r\nContent-Length: 100000000000\r\n\r\n`,
     receive: error("bodyTooLarge"),
   }),
-  decided("A client that closes its side after the request gets its response", {
+  rule("A client that closes its side after the request gets its response", {
     send: [createFern(), halfClose],
     receive: fern,
     thenEnds: true,
   }),
-  decided("A client that closes its side in the middle of a body gets an Error", {
+  rule("A client that closes its side in the middle of a body gets an Error", {
     send: [fernRequest.slice(0, -5), halfClose],
     receive: error("malformedHttp"),
     thenEnds: true,
   }),
-  decided("HEAD on /plants has status 405 and no body, and the connection is kept", {
+  rule("HEAD on /plants has status 405 and no body, and the connection is kept", {
     send: [{ ...create("", empty), method: "HEAD" }, createFern()],
     receive: [{ status: 405, isBodiless: true, headers: { Allow: /\bPOST\b/ } }, fern],
   }),

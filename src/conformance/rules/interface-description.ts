@@ -1,44 +1,42 @@
-/** Rules of the given contract: what every implementation of the interface description does. */
-import { create } from "../core/examples.ts";
-import { int64Max, int64Min } from "../core/int64.ts";
-import { type Exchange, createFern, error, failure, fern, plant, type Rule } from "./rule.ts";
+/** Rules of the interface description, which every implementation has to keep. */
+import { create } from "../../core/request-template.ts";
+import { int64Max, int64Min } from "../../core/int64.ts";
+import { createFern, error, failure, fern, plant, type Rule, rulesUnder } from "../rule.ts";
 
-function given(name: string, ...exchanges: readonly Exchange[]): Rule {
-  return { name, group: "given", heading: "Given", exchanges };
-}
+const rule = rulesUnder("Given");
 
-/** The rules of the given contract. */
-export const givenRules: readonly Rule[] = [
-  given("A plant with a name gets 200 and a Plant without an id", {
+/** Rules of the section. */
+export const interfaceRules: readonly Rule[] = [
+  rule("A plant with a name gets 200 and a Plant without an id", {
     send: createFern(),
     receive: fern,
   }),
-  given("A plant with a name and a tag gets both back", {
+  rule("A plant with a name and a tag gets both back", {
     send: create('{"id":$ID,"name":"monstera","tag":"pot"}'),
     receive: plant('{"name":"monstera","tag":"pot"}'),
   }),
-  given("An empty name and an empty tag are strings", {
+  rule("An empty name and an empty tag are strings", {
     send: create('{"id":$ID,"name":"","tag":""}'),
     receive: plant('{"name":"","tag":""}'),
   }),
-  given("Names and tags in any script come back as they were sent", {
+  rule("Names and tags in any script come back as they were sent", {
     send: create('{"id":$ID,"name":"mönstera 龜背 🌿","tag":"растение"}'),
     receive: plant('{"name":"mönstera 龜背 🌿","tag":"растение"}'),
   }),
-  given("Escaped characters in a name come back as the same characters", {
+  rule("Escaped characters in a name come back as the same characters", {
     send: create(String.raw`{"id":$ID,"name":"\"\\\/\b\f\n\r\t\u00f6\ud83c\udf3f"}`),
     receive: plant(String.raw`{"name":"\"\\\/\b\f\n\r\t\u00f6\ud83c\udf3f"}`),
   }),
-  given("The members of a plant may have any order, with white space around them", {
+  rule("The members of a plant may have any order, with white space around them", {
     send: create(' {"tag" : "pot",\r\n\t"name" : "fern", "id" : $ID } '),
     receive: plant('{"name":"fern","tag":"pot"}'),
   }),
-  given("An id of 64 bits is accepted", {
+  rule("An id of 64 bits is accepted", {
     send: create('{"id":$BIG,"name":"fern"}'),
     receive: fern,
   }),
   // These ids are the same in each run, and may belong to a plant of the operator.
-  given(
+  rule(
     "The largest and the smallest id of 64 bits are accepted",
     {
       send: create(`{"id":${int64Max},"name":"plantstore conform"}`),
@@ -49,7 +47,7 @@ export const givenRules: readonly Rule[] = [
       receive: plant('{"name":"plantstore conform"}', { or: error("idTaken") }),
     },
   ),
-  given("Two ids of 64 bits that differ by one belong to two plants", {
+  rule("Two ids of 64 bits that differ by one belong to two plants", {
     send: [create('{"id":$BIG,"name":"even"}'), create('{"id":$BIG_1,"name":"odd"}')],
     receive: [plant('{"name":"even"}'), plant('{"name":"odd"}')],
   }),
@@ -72,17 +70,17 @@ export const givenRules: readonly Rule[] = [
       ["An empty body", ""],
     ] as const
   ).map(([what, body]) =>
-    given(`${what} gets 400 and an Error`, { send: create(body), receive: failure() }),
+    rule(`${what} gets 400 and an Error`, { send: create(body), receive: failure() }),
   ),
-  given("A request without a credential gets 400 and an Error", {
+  rule("A request without a credential gets 400 and an Error", {
     send: createFern({ Authorization: undefined }),
     receive: failure(),
   }),
-  given("A credential of another scheme gets 400 and an Error", {
+  rule("A credential of another scheme gets 400 and an Error", {
     send: createFern({ Authorization: "Basic cGxhbnQ6c3RvcmU=" }),
     receive: failure(),
   }),
-  given("An unknown token gets 400 and an Error", {
+  rule("An unknown token gets 400 and an Error", {
     send: createFern({ Authorization: "Bearer unknown" }),
     receive: failure(),
   }),

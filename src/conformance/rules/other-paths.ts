@@ -1,7 +1,7 @@
 /** Rules about the operational paths, which need no token and stay at the root. */
-import { type ExpectedResponse, decidedUnder, type Rule } from "../rule.ts";
+import { type ExpectedResponse, rulesUnder, type Rule } from "../rule.ts";
 
-const decided = decidedUnder("Other paths");
+const rule = rulesUnder("Other paths");
 const get = (path: string, method = "GET"): string =>
   `${method} ${path} HTTP/1.1\r\nHost: $HOST\r\n\r\n`;
 const ok = { status: 200, headers: { "Content-Type": /^application\/json\b/i } } as const;
@@ -14,8 +14,8 @@ const paths: readonly (readonly [path: string, expected: ExpectedResponse])[] = 
 
 /** Rules of the section. */
 export const otherPathRules: readonly Rule[] = paths.flatMap(([path, expected]) => [
-  decided(`GET ${path} has status 200 without a token`, { send: get(path), receive: expected }),
-  decided(`HEAD ${path} has the status of GET and no body`, {
+  rule(`GET ${path} has status 200 without a token`, { send: get(path), receive: expected }),
+  rule(`HEAD ${path} has the status of GET and no body`, {
     send: [get(path, "HEAD"), get(path)],
     receive: [{ ...ok, isBodiless: true }, expected],
   }),

@@ -3,7 +3,7 @@ import type { Conversation } from "../../../conformance/conversation.ts";
 import type { RuleGroup } from "../../../conformance/rule.ts";
 import type { RuleResult } from "../../../conformance/run.ts";
 import { toEscapedLines, toRedactedText, toSafeLine } from "../../../conformance/transcript.ts";
-import { untestableRules } from "../../../conformance/untestable.ts";
+import { untestableRules } from "../../../conformance/rules/untestable.ts";
 import type { StatusMode } from "../../../core/errors.ts";
 import type { Run } from "../../command.ts";
 import { writeText } from "../../io.ts";
