@@ -1,18 +1,7 @@
 /** The table of examples: for each error that a client can cause, a request that is accepted and one that is rejected. */
-import { type ErrorKind, errorTable, RequestError } from "./errors.ts";
+import type { ErrorKind } from "./errors.ts";
 import { int64Max } from "./int64.ts";
-import { readNewPlant } from "./plant.ts";
-
-/** A request with placeholders: see {@link fill}. */
-export interface RequestTemplate {
-  readonly method: string;
-  readonly target: string;
-  /** Names and values in their order. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-  /** True if each character of the body is one byte, instead of UTF-8. */
-  readonly isLatin1?: true;
-}
+import { create, type RequestTemplate } from "./request-template.ts";
 
 /** An example of one error. */
 export interface Example {
@@ -29,81 +18,6 @@ export interface Example {
   readonly headers?: RequestTemplate["headers"];
   /** Message in the response to the rejected request. Absent if the message is about the body. */
   readonly message?: string;
-}
-
-/** Values of the placeholders. */
-export interface Placeholders {
-  /** `$HOST`: the Host header. */
-  readonly host: string;
-  /** `$BASE`: the base path, such as `/v1`, or nothing. */
-  readonly basePath: string;
-  /** `$TOKEN`: a valid token. */
-  readonly token: string;
-  /** `$ID`: a free id; `$ID_1`, `$ID_2` and so on are the ids after it. */
-  readonly id: bigint;
-}
-
-/**
- * Replaces the placeholders in a text. `$BIG` and `$BIG_1` are ids of 64 bits: 9000 and the digits of an id.
- */
-export function fill(text: string, { host, basePath, token, id }: Placeholders): string {
-  return text.replace(
-    /\$(?:(HOST|BASE|TOKEN)|(ID|BIG)(?:_(\d+))?)/g,
-    (_, name: string | undefined, idName: string | undefined, offset: string | undefined) => {
-      if (name === undefined) {
-        return `${idName === "BIG" ? "9000" : ""}${id + BigInt(offset ?? 0)}`;
-      }
-      return name === "HOST" ? host : name === "BASE" ? basePath : token;
-    },
-  );
-}
-
-const encoder = new TextEncoder();
-
-/** A request with values for its placeholders. */
-export interface FilledRequest extends Omit<RequestTemplate, "body" | "isLatin1"> {
-  readonly body: Uint8Array;
-}
-
-/** Replaces the placeholders of a request. `$LENGTH` in a header is the length of the body in bytes. */
-export function fillRequest(
-  { method, target, headers, body, isLatin1 }: RequestTemplate,
-  values: Placeholders,
-): FilledRequest {
-  const text = fill(body, values);
-  const bytes = isLatin1
-    ? Uint8Array.from(text, (character) => character.charCodeAt(0))
-    : encoder.encode(text);
-  return {
-    method,
-    target: fill(target, values),
-    headers: headers.map(([name, value]) => [
-      name,
-      fill(value, values).replace("$LENGTH", String(bytes.length)),
-    ]),
-    body: bytes,
-  };
-}
-
-const usualHeaders: RequestTemplate["headers"] = [
-  ["Host", "$HOST"],
-  ["Authorization", "Bearer $TOKEN"],
-  ["Content-Type", "application/json"],
-  ["Content-Length", "$LENGTH"],
-];
-
-/** Headers by name; undefined leaves a header out, a list sends it several times. */
-export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** A create request. @param changes headers that differ from the usual ones, and additional headers */
-export function create(body: string, changes: HeaderChanges = {}): RequestTemplate {
-  const names = new Set([...usualHeaders.map(([name]) => name), ...Object.keys(changes)]);
-  const usual = new Map(usualHeaders);
-  const headers = [...names].flatMap((name) => {
-    const values = Object.hasOwn(changes, name) ? changes[name] : usual.get(name);
-    return values === undefined ? [] : [values].flat().map((value) => [name, value] as const);
-  });
-  return { method: "POST", target: "$BASE/plants", headers, body };
 }
 
 const fern = '{"id":$ID,"name":"fern"}';
@@ -275,87 +189,4 @@ export function findExample(kind: ErrorKind): Example {
   const example = examples.find(({ error }) => error === kind);
   if (example === undefined) throw new RangeError(`no example of ${kind}`);
   return example;
-}
-
-/** An example as `plantstore openapi --examples` prints it. */
-export interface ExampleExchange {
-  readonly error: number;
-  /** Name of the error, as in `plantstore explain`. */
-  readonly name: ErrorKind;
-  readonly when: string;
-  readonly accepted: boolean;
-  /** Requests to send first. */
-  readonly before: readonly FilledRequest[];
-  readonly request: FilledRequest;
-  readonly response: ExampleResponse;
-}
-
-/** Response of a plant store with default options. */
-interface ExampleResponse {
-  readonly status: number;
-  /** All headers except those that differ from response to response. */
-  readonly headers: RequestTemplate["headers"];
-  readonly body: string;
-}
-
-/** The accepted and the rejected request of each example, with responses. The ids count from 1. */
-export function listExampleExchanges(values: Omit<Placeholders, "id">): ExampleExchange[] {
-  return examples.flatMap((example, index) => {
-    const filled = { ...values, id: BigInt(index + 1) };
-    const { error, when } = errorTable[example.error];
-    const before = example.before === undefined ? [] : [fillRequest(example.before, filled)];
-    const common = { error, name: example.error, when } as const;
-    return [
-      {
-        ...common,
-        accepted: true,
-        before,
-        request: fillRequest(example.accepted, filled),
-        response: toPlantExample(example),
-      },
-      {
-        ...common,
-        accepted: false,
-        before,
-        request: fillRequest(example.rejected, filled),
-        response: toErrorExample(example, filled),
-      },
-    ];
-  });
-}
-
-function toPlantExample({ plant, before }: Example): ExampleResponse {
-  const result = before === undefined ? "created" : "unchanged";
-  return toResponse(200, plant, [["X-Plantstore-Result", result]]);
-}
-
-/** Error body of the rejected request of an example. */
-export function toErrorBody({ error, message, rejected }: Example, values: Placeholders) {
-  const { error: number } = errorTable[error];
-  if (message !== undefined) return { error: number, message: fill(message, values) };
-  const problem = readNewPlant(fillRequest(rejected, values).body);
-  return { error: number, message: problem instanceof RequestError ? problem.message : "" };
-}
-
-function toErrorExample(example: Example, values: Placeholders): ExampleResponse {
-  const { status = 400, headers = [] } = example;
-  return toResponse(status, JSON.stringify(toErrorBody(example, values)), headers);
-}
-
-function toResponse(
-  status: number,
-  body: string,
-  headers: RequestTemplate["headers"],
-): ExampleResponse {
-  return {
-    status,
-    headers: [
-      ["Content-Type", "application/json"],
-      ["Content-Length", String(encoder.encode(body).length)],
-      ["Cache-Control", "no-store"],
-      ["X-Content-Type-Options", "nosniff"],
-      ...headers,
-    ],
-    body,
-  };
 }

@@ -1,10 +1,12 @@
 /** The examples of errors agree with the responses of a running server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorTable } from "../../src/core/errors.ts";
-import { examples, type FilledRequest, listExampleExchanges } from "../../src/core/examples.ts";
-import { untestableRules } from "../../src/conformance/untestable.ts";
+import { listExampleExchanges } from "../../src/core/example-exchanges.ts";
+import { examples } from "../../src/core/examples.ts";
+import type { FilledRequest } from "../../src/core/request-template.ts";
+import { untestableRules } from "../../src/conformance/rules/untestable.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { exchangeRaw, type RawResponse } from "../helpers/raw-http.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -12,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function send({ method, target, headers, body }: FilledRequest): Promise<RawAnswer> {
+function send({ method, target, headers, body }: FilledRequest): Promise<RawResponse> {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`);
   return exchangeRaw(server.port, Buffer.concat([head, body]));

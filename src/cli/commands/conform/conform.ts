@@ -5,7 +5,7 @@ import { converse, type Target } from "../../../conformance/conversation.ts";
 import { rules } from "../../../conformance/rules.ts";
 import { idsPerRule, type RunOptions, runRules, toPlaceholders } from "../../../conformance/run.ts";
 import { toSafeLine } from "../../../conformance/transcript.ts";
-import { create } from "../../../core/examples.ts";
+import { create } from "../../../core/request-template.ts";
 import { int64Max, int64Min } from "../../../core/int64.ts";
 import { parseErrorBody } from "../../../core/plant.ts";
 import { readAuthorities } from "../../authorities.ts";

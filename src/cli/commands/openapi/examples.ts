@@ -1,5 +1,6 @@
 /** Formats the examples of the errors as NDJSON. */
-import { type FilledRequest, listExampleExchanges } from "../../../core/examples.ts";
+import { listExampleExchanges } from "../../../core/example-exchanges.ts";
+import type { FilledRequest } from "../../../core/request-template.ts";
 
 /** One JSON text for each example. */
 export function toExampleLines(url: string): readonly string[] {

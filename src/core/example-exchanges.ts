@@ -1,0 +1,94 @@
+/** The examples with a value for each placeholder, and with their responses. */
+import { type ErrorKind, errorTable, RequestError } from "./errors.ts";
+import { type Example, examples } from "./examples.ts";
+import { readNewPlant } from "./plant.ts";
+import {
+  fill,
+  type FilledRequest,
+  fillRequest,
+  type Placeholders,
+  type RequestTemplate,
+} from "./request-template.ts";
+
+/** An example as `plantstore openapi --examples` prints it. */
+export interface ExampleExchange {
+  readonly error: number;
+  /** Name of the error, as in `plantstore explain`. */
+  readonly name: ErrorKind;
+  readonly when: string;
+  readonly accepted: boolean;
+  /** Requests to send first. */
+  readonly before: readonly FilledRequest[];
+  readonly request: FilledRequest;
+  readonly response: ExampleResponse;
+}
+
+/** Response of a plant store with default options. */
+interface ExampleResponse {
+  readonly status: number;
+  /** All headers except those that differ from response to response. */
+  readonly headers: RequestTemplate["headers"];
+  readonly body: string;
+}
+
+/** The accepted and the rejected request of each example, with responses. The ids count from 1. */
+export function listExampleExchanges(values: Omit<Placeholders, "id">): ExampleExchange[] {
+  return examples.flatMap((example, index) => {
+    const filled = { ...values, id: BigInt(index + 1) };
+    const { error, when } = errorTable[example.error];
+    const before = example.before === undefined ? [] : [fillRequest(example.before, filled)];
+    const common = { error, name: example.error, when } as const;
+    return [
+      {
+        ...common,
+        accepted: true,
+        before,
+        request: fillRequest(example.accepted, filled),
+        response: toPlantExample(example),
+      },
+      {
+        ...common,
+        accepted: false,
+        before,
+        request: fillRequest(example.rejected, filled),
+        response: toErrorExample(example, filled),
+      },
+    ];
+  });
+}
+
+function toPlantExample({ plant, before }: Example): ExampleResponse {
+  const result = before === undefined ? "created" : "unchanged";
+  return toResponse(200, plant, [["X-Plantstore-Result", result]]);
+}
+
+/** Error body of the rejected request of an example. */
+export function toErrorBody({ error, message, rejected }: Example, values: Placeholders) {
+  const { error: number } = errorTable[error];
+  if (message !== undefined) return { error: number, message: fill(message, values) };
+  const problem = readNewPlant(fillRequest(rejected, values).body);
+  return { error: number, message: problem instanceof RequestError ? problem.message : "" };
+}
+
+function toErrorExample(example: Example, values: Placeholders): ExampleResponse {
+  const { status = 400, headers = [] } = example;
+  return toResponse(status, JSON.stringify(toErrorBody(example, values)), headers);
+}
+
+function toResponse(
+  status: number,
+  body: string,
+  headers: RequestTemplate["headers"],
+): ExampleResponse {
+  return {
+    status,
+    headers: [
+      ["Content-Type", "application/json"],
+      ["Content-Length", String(new TextEncoder().encode(body).length)],
+      ["Cache-Control", "no-store"],
+      ["X-Content-Type-Options", "nosniff"],
+      ...headers,
+    ],
+    body,
+  };
+}
