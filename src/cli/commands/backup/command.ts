@@ -41,7 +41,7 @@ is a terminal.`,
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./verify.ts")).verify(run),
+  run: async (run) => (await import("./backup.ts")).verify(run),
 };
 
 /** `plantstore restore`. */
@@ -64,5 +64,5 @@ old store, as JSON unless it is a terminal.`,
   ],
   environment,
   exitCodes,
-  run: async (run) => (await import("./restore.ts")).restore(run),
+  run: async (run) => (await import("./backup.ts")).restore(run),
 };

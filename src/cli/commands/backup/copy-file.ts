@@ -5,7 +5,6 @@ import { toExitName } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { StopSignal } from "../../io.ts";
 import { explainStoreErrors } from "../../store-access.ts";
-import { toSize } from "./report.ts";
 
 /** Texts about a copy. */
 interface CopyTexts {
@@ -65,4 +64,17 @@ export async function copyFile<T>(
   }
   await report(result);
   return exitCodes.done.code;
+}
+
+const units = ["kB", "MB", "GB", "TB"] as const;
+
+/** Such as `12.3 MB`. */
+export function toSize(bytes: number): string {
+  let size = bytes / 1000;
+  let index = 0;
+  while (size >= 999.95 && index < units.length - 1) {
+    size /= 1000;
+    index++;
+  }
+  return `${size.toFixed(1)} ${units[index]}`;
 }

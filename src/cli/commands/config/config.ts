@@ -1,17 +1,28 @@
 /** `plantstore config`: shows settings, and the files and directories of plantstore, with their sources. */
 import { existsSync } from "node:fs";
+import { toEndpoint } from "../../../core/base-url.ts";
 import { redactTokens } from "../../../core/quote.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
-import { toCredentialFolder } from "../../config/credentials.ts";
-import { locateConfigDirectory, locateDataDirectory } from "../../config/directories.ts";
+import { CommandError } from "../../command-error.ts";
+import {
+  readSavedCommand,
+  readSavedToken,
+  toCredentialFile,
+  toCredentialFolder,
+} from "../../config/credentials.ts";
+import {
+  findConfigDirectoryIfAny,
+  locateConfigDirectory,
+  locateDataDirectory,
+} from "../../config/directories.ts";
 import { readSavedSettings, toSettingsFile } from "../../config/saved-settings.ts";
+import { describeCommand } from "../../config/token-command.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
-import { jsonOption, storeOption } from "../../options.ts";
-import { readOption, readOptions } from "../../settings.ts";
+import { createOptions, jsonOption, storeOption, toLongFlag, urlOption } from "../../options.ts";
+import { type Flags, readOption, readOptions } from "../../settings.ts";
 import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
-import { describeTokenSetting } from "./token-setting.ts";
 import { listSettings, type SettingReport, toSettingLines } from "./setting-report.ts";
 
 /**
@@ -41,6 +52,32 @@ const settingRows: RowType<SettingReport> = {
   columns: [],
   toJson: (report) => redactTokens(JSON.stringify(report)),
 };
+
+/** Describes where the token for the current URL comes from, without reading it. */
+function describeTokenSetting(io: Io, flags: Flags): SettingReport {
+  const row = {
+    flag: toLongFlag(createOptions.tokenFile.flags),
+    variable: "PLANTSTORE_TOKEN",
+  };
+  const { PLANTSTORE_TOKEN: token, PLANTSTORE_TOKEN_FILE: file } = io.env;
+  if (token) return { ...row, value: "set", source: row.variable };
+  if (file) return { ...row, value: file, source: "PLANTSTORE_TOKEN_FILE" };
+  const none = { ...row, value: "none", source: "the default" };
+  const directory = findConfigDirectoryIfAny(io);
+  if (directory === undefined) return none;
+  try {
+    const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
+    const { origin } = toEndpoint(url);
+    const source = toCredentialFile(directory, origin);
+    const command = readSavedCommand(directory, origin);
+    if (command !== undefined) return { ...row, value: describeCommand(command), source };
+    const isSaved = readSavedToken(directory, origin) !== undefined;
+    return isSaved ? { ...row, value: "saved", source } : none;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { ...row, problem: error.message };
+  }
+}
 
 /** A saved plant store. */
 interface Profile {

@@ -1,13 +1,17 @@
 /** `plantstore conform`: tests a server against the rules of the contract. */
 import { randomInt } from "node:crypto";
+import { NotAPlantStoreError, UnavailableError } from "../../../client/client-error.ts";
 import { toClientError } from "../../../client/http/failure.ts";
+import { get } from "../../../client/http/post.ts";
 import { converse, type Target } from "../../../conformance/conversation.ts";
 import { rules } from "../../../conformance/rules.ts";
 import { idsPerRule, type RunOptions, runRules, toPlaceholders } from "../../../conformance/run.ts";
 import { toSafeLine } from "../../../conformance/transcript.ts";
-import { create } from "../../../core/request-template.ts";
+import { joinPath, toEndpoint } from "../../../core/base-url.ts";
+import type { StatusMode } from "../../../core/errors.ts";
 import { int64Max, int64Min } from "../../../core/int64.ts";
 import { parseErrorBody } from "../../../core/plant.ts";
+import { create } from "../../../core/request-template.ts";
 import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
@@ -17,9 +21,8 @@ import { toExitCode } from "../../failure.ts";
 import { conformOptions } from "../../options.ts";
 import { warnAboutPlaintext } from "../../plaintext-warning.ts";
 import { readOptions, type Values } from "../../settings.ts";
-import { canAsk, confirm } from "../../terminal/confirm.ts";
+import { canAsk, confirm } from "../../terminal/prompts.ts";
 import { printReport } from "./report.ts";
-import { findStatusMode } from "./status-mode.ts";
 
 type Options = Values<typeof conformOptions>;
 
@@ -79,6 +82,41 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
 /** A random id with 15 digits, so that runs do not meet each other's plants. */
 function chooseFirstId(): bigint {
   return 10n ** 14n + BigInt(randomInt(2 ** 47)) * 6n;
+}
+
+/**
+ * Finds out which status a server sends with a failure: reads `/openapi.json` at its root.
+ *
+ * @returns `http` if it documents status 422 for a create; `contract` otherwise, and without a readable description
+ * @throws UnavailableError if no connection can be opened
+ */
+async function findStatusMode({
+  url: baseUrl,
+  ca,
+  timeoutMs,
+  signal,
+}: Target): Promise<StatusMode> {
+  const url = joinPath(toEndpoint(baseUrl).origin, "/openapi.json");
+  try {
+    const { body } = await get({ url, ca, timeoutMs, signal });
+    const description = JSON.parse(new TextDecoder().decode(body)) as Description | null;
+    const responses = description?.paths?.["/plants"]?.post?.responses;
+    return responses?.["422"] === undefined ? "contract" : "http";
+  } catch (error) {
+    signal.throwIfAborted();
+    const isUnreachable =
+      error instanceof UnavailableError && /^(?:refused|unknownHost|insecure)$/.test(error.reason);
+    const isDescribed = error instanceof UnavailableError || error instanceof NotAPlantStoreError;
+    if (isUnreachable || !(isDescribed || error instanceof SyntaxError)) throw error;
+    return "contract";
+  }
+}
+
+/** The part of an OpenAPI document that is read. Any part of it may be missing. */
+interface Description {
+  readonly paths?: {
+    readonly "/plants"?: { readonly post?: { readonly responses?: Record<string, unknown> } };
+  };
 }
 
 /** Sends a create without a plant. @throws UnavailableError without a connection; CommandError without a response, or for a rejected token */

@@ -8,7 +8,7 @@ import { plantId } from "../../option-types.ts";
 import { deleteOptions } from "../../options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
-import { canAsk, confirm } from "../../terminal/confirm.ts";
+import { canAsk, confirm } from "../../terminal/prompts.ts";
 
 /** Largest number of ids in a message. */
 const maxIds = 20;

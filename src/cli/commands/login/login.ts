@@ -21,8 +21,8 @@ import { loginOptions } from "../../options.ts";
 import { warnAboutPlaintext } from "../../plaintext-warning.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { readOptions, readProfile, type Values } from "../../settings.ts";
+import { askSecret } from "../../terminal/prompts.ts";
 import { toTrialExitCode, tryToken } from "../../token-trial.ts";
-import { askSecret } from "./secret-prompt.ts";
 
 type Options = Values<typeof loginOptions>;
 

@@ -1,6 +1,8 @@
 /** `plantstore openapi`: prints the interface description, or examples. */
 import { toEndpoint } from "../../../core/base-url.ts";
+import { listExampleExchanges } from "../../../core/example-exchanges.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../../core/openapi.ts";
+import type { FilledRequest } from "../../../core/request-template.ts";
 import { storeOptions } from "../../../library/options.ts";
 import type { Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
@@ -20,7 +22,6 @@ export async function printOpenApi({ flags, io }: Run): Promise<number> {
   const url = toEndpoint(baseUrl).httpUrl;
   if (isYaml && isExamples) throw new UsageError("--yaml and --examples exclude each other");
   if (isExamples) {
-    const { toExampleLines } = await import("./examples.ts");
     await writeText(io.stdout, `${toExampleLines(url).join("\n")}\n`);
     return exitCodes.done.code;
   }
@@ -29,7 +30,36 @@ export async function printOpenApi({ flags, io }: Run): Promise<number> {
     maxBodyBytes: storeOptions.maxBodyBytes.default,
     onConflict: storeOptions.onConflict.default,
   });
-  const text = isYaml ? (await import("./yaml.ts")).toYaml(document) : toOpenApiJson(document);
-  await writeText(io.stdout, text);
+  await writeText(io.stdout, isYaml ? await toYaml(document) : toOpenApiJson(document));
   return exitCodes.done.code;
+}
+
+/** Does not break lines of text, and keeps the digits of a bigint. */
+async function toYaml(document: object): Promise<string> {
+  const { default: yaml } = await import("yaml");
+  return yaml.stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** One JSON text for each example. */
+function toExampleLines(url: string): readonly string[] {
+  const { host, pathname } = new URL(url);
+  const basePath = pathname.replace(/\/$/, "");
+  const values = { host, basePath, token: "<ACCESS_TOKEN>" };
+  return listExampleExchanges(values).map(({ before, request, ...others }) => {
+    const { response, ...names } = others;
+    return JSON.stringify({
+      ...names,
+      ...(before.length > 0 && { before: before.map(toJsonRequest) }),
+      request: toJsonRequest(request),
+      response,
+    });
+  });
+}
+
+/** A request whose body is text if it is UTF-8, and Base64 otherwise. */
+function toJsonRequest({ body, ...request }: FilledRequest): object {
+  const bytes = Buffer.from(body);
+  const text = bytes.toString();
+  const isUtf8 = Buffer.from(text).equals(bytes);
+  return { ...request, ...(isUtf8 ? { body: text } : { bodyBase64: bytes.toString("base64") }) };
 }

@@ -23,7 +23,7 @@ all plants.`,
   ],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./list.ts")).list(run),
+  run: async (run) => (await import("./read.ts")).list(run),
 };
 
 /** `plantstore get`. */
@@ -44,7 +44,7 @@ server or a token. Servers may write to it at the same time.`,
   ],
   environment,
   exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
-  run: async (run) => (await import("./get.ts")).get(run),
+  run: async (run) => (await import("./read.ts")).get(run),
 };
 
 /** `plantstore export`. */

@@ -1,17 +1,15 @@
-/** `plantstore export`: prints all plants of a store. */
-import { setImmediate as endOfTurn } from "node:timers/promises";
-import type { NewPlant } from "../../../core/plant.ts";
-import type { StoreReader } from "../../../core/store.ts";
+/** `plantstore export`: prints all plants of a store, or follows its feed. */
+import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
+import { type NewPlant, toPlantJson } from "../../../core/plant.ts";
+import type { FeedEntry, StoreReader } from "../../../core/store.ts";
+import { readPlantPages, toNextPageSize } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
-import { UsageError } from "../../command-error.ts";
+import { interruptible, UsageError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { readPlantPages } from "../../../store/plant-pages.ts";
-import { follow } from "./follow.ts";
-import { plantRows } from "./plant-rows.ts";
-import { readInterruptibly, readPlants } from "./read-plants.ts";
+import { plantRows, readPlants } from "./read-plants.ts";
 
 /**
  * Prints the plants in the order of their ids, or with `--follow` in the order of their commits: one NewPlant in JSON per
@@ -35,24 +33,84 @@ export async function exportPlants(run: Run): Promise<number> {
   }
   const style = selectStyle({ json: json ?? !csv, csv }, io.stdout);
   await readInterruptibly(
+    url,
     run,
-    (signal) =>
-      readPlants(url, run, (store) =>
-        printRows(readUntilStopped(store, signal), plantRows, style, io),
-      ),
+    (store, signal) => printRows(readPages(store, signal), plantRows, style, io),
     "some plants are missing in the output",
   );
   return exitCodes.done.code;
 }
 
-async function* readUntilStopped(
+async function* readPages(
   store: StoreReader,
   signal: AbortSignal,
 ): AsyncGenerator<readonly NewPlant[], void, undefined> {
   for await (const page of readPlantPages(store, { limit: Infinity })) {
-    // Neither SQLite nor a pipe has to end the turn, and signals arrive only then.
     await endOfTurn();
     signal.throwIfAborted();
     yield page;
   }
+}
+
+/**
+ * Reads from a store until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
+ * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process. Output that
+ * its reader has not taken yet is never cut.
+ *
+ * @param consequence as for {@link interruptible}
+ * @throws CommandError if the store cannot be read or a signal stops it, and every error of `read`
+ */
+function readInterruptibly<T>(
+  url: string,
+  run: Run,
+  read: (store: StoreReader, signal: AbortSignal) => Promise<T>,
+  consequence: string | (() => string),
+): Promise<T> {
+  const { io, terminal } = run;
+  return interruptible(
+    io,
+    (signal) => readPlants(url, run, (store) => read(store, signal)),
+    consequence,
+    ({ message, exitCode }) => {
+      if (io.stdout.writableLength > 0) return;
+      const exit = (): void => io.exit(exitCode);
+      terminal.error(message).then(exit, exit);
+    },
+  );
+}
+
+/** Time between two reads of a feed that has no further entries. */
+const pollMs = 100;
+
+/**
+ * Prints the entries of the feed, each with its cursor, until a signal stops it. The message then says how to resume.
+ *
+ * @param after cursor of the last entry to skip; empty for none
+ * @throws CommandError if the store cannot be read or does not accept the cursor, or a signal stops it; OutputError
+ */
+async function follow(url: string, after: string, run: Run): Promise<never> {
+  let lastCursor = after;
+  return readInterruptibly(
+    url,
+    run,
+    async (store, signal) => {
+      for (let limit = 1; ;) {
+        const page = await store.readFeed({ after: lastCursor || undefined, limit });
+        await endOfTurn();
+        signal.throwIfAborted();
+        if (page.length > 0) await run.terminal.printJson(page.map(toEntryJson));
+        lastCursor = page.at(-1)?.cursor ?? lastCursor;
+        if (page.length < limit) {
+          await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        }
+        limit = toNextPageSize(page.map(({ plant }) => plant));
+      }
+    },
+    () => (lastCursor === "" ? "nothing was printed" : `resume with --after ${lastCursor}`),
+  );
+}
+
+function toEntryJson({ cursor, id, plant }: FeedEntry): string {
+  const members = plant === undefined ? '"deleted":true}' : toPlantJson(plant).slice(1);
+  return `{"cursor":${JSON.stringify(cursor)},"id":${id},${members}`;
 }

@@ -1,15 +1,27 @@
-/** Opens a store for `list`, `get` and `export`, and tells a user which one it is and where else plants may be. */
+/** Opens a store for `list`, `get` and `export`, formats its plants, and tells a user where else plants may be. */
 import { checkReadiness } from "../../../client/check-readiness.ts";
+import { type NewPlant, toNewPlantJson } from "../../../core/plant.ts";
 import type { StoreReader } from "../../../core/store.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
-import { CommandError, interruptible } from "../../command-error.ts";
+import { CommandError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../plaintext-warning.ts";
 import { readOption, type Setting } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
+import type { RowType } from "../../terminal/rows.ts";
+
+/** Plants as rows. Their CSV is an input of `create --csv`. */
+export const plantRows: RowType<NewPlant> = {
+  columns: [
+    { name: "id", read: ({ id }) => `${id}`, isNumber: true },
+    { name: "name", read: ({ name }) => name, cut: { share: 2, minWidth: 12 } },
+    { name: "tag", read: ({ tag }) => tag, cut: { share: 1, minWidth: 8 } },
+  ],
+  toJson: toNewPlantJson,
+};
 
 /** Limit for a request to a server of this machine, in milliseconds. */
 const requestTimeoutMs = 1000;
@@ -35,22 +47,6 @@ export async function readPlants<T>(
     if (!isUnusable || hint === undefined) throw error;
     throw new CommandError("usage", error.message, { cause: error, hints: [hint] });
   }
-}
-
-/**
- * Reads until a signal stops it, as {@link interruptible}. A read that waits for a lock or for PostgreSQL cannot be stopped:
- * it ends with the process. Output that its reader has not taken yet is never cut.
- */
-export function readInterruptibly<T>(
-  { io, terminal }: Run,
-  read: (signal: AbortSignal) => Promise<T>,
-  consequence: string | (() => string),
-): Promise<T> {
-  return interruptible(io, read, consequence, ({ message, exitCode }) => {
-    if (io.stdout.writableLength > 0) return;
-    const exit = (): void => io.exit(exitCode);
-    terminal.error(message).then(exit, exit);
-  });
 }
 
 /**

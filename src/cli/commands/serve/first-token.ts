@@ -2,6 +2,8 @@
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
 import type { PlantStore } from "../../../core/store.ts";
+import type { PlantServer } from "../../../server/server.ts";
+import { CommandError } from "../../command-error.ts";
 import {
   listSavedOrigins,
   readSavedCommand,
@@ -9,6 +11,9 @@ import {
   removeMemoryToken,
   saveToken,
 } from "../../config/credentials.ts";
+import { findConfigDirectory } from "../../config/directories.ts";
+import type { Io } from "../../io.ts";
+import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /** The token that `create` will use for a server. */
 export type FirstToken =
@@ -25,6 +30,21 @@ export type FirstToken =
   /** The store has tokens, and none of them is saved for this user. */
   | { readonly kind: "none" };
 
+/** Gives a store the token that `create` will use. @throws CommandError if a saved token cannot be read or saved; StoreError */
+export async function provideToken(
+  { environmentToken, isEphemeral, store: storeUrl }: ServeOptions,
+  { host, url }: PlantServer,
+  store: PlantStore,
+  io: Io,
+): Promise<FirstToken> {
+  if (environmentToken !== undefined) return { kind: "environment" };
+  if (isEphemeral) return issueUnsavedToken(store);
+  // Tokens are saved by the address of their server.
+  if (host === undefined) return { kind: "none" };
+  const { origin } = new URL(url);
+  return provideFirstToken(store, origin, findConfigDirectory(io), storeUrl === "memory:");
+}
+
 /**
  * Gives a new store its first token: the token that is saved for its address, or a new one, which is saved. A store with
  * tokens gets no other one. If one of its tokens is saved for another address, that token is saved for this address too,
@@ -35,7 +55,7 @@ export type FirstToken =
  * @param isMemory true for a `memory:` store, whose token is saved until the server stops
  * @throws CommandError if a saved token cannot be read or saved; StoreError
  */
-export async function provideFirstToken(
+async function provideFirstToken(
   store: Pick<PlantStore, "addToken" | "listTokens">,
   origin: string,
   configDirectory: string,
@@ -67,7 +87,7 @@ export async function provideFirstToken(
 }
 
 /** Gives a new store its first token, and saves it nowhere else. @throws StoreError */
-export async function issueUnsavedToken(store: Pick<PlantStore, "addToken">): Promise<FirstToken> {
+async function issueUnsavedToken(store: Pick<PlantStore, "addToken">): Promise<FirstToken> {
   const token = mintToken();
   await addFirstToken(store, token);
   return { kind: "issued", token, saved: "never" };
@@ -99,5 +119,20 @@ function readValidToken(configDirectory: string, origin: string): string | undef
     return readSavedToken(configDirectory, origin);
   } catch {
     return undefined;
+  }
+}
+
+/** Removes the saved token of a `memory:` store. */
+export async function forgetToken(
+  token: FirstToken,
+  url: string,
+  { io, log }: ServerRun,
+): Promise<void> {
+  if (token.kind !== "issued" || token.saved !== "untilStop") return;
+  try {
+    await removeMemoryToken(findConfigDirectory(io), new URL(url).origin, token.token);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    log.message("warn", error.message);
   }
 }

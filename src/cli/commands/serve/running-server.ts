@@ -1,6 +1,8 @@
 /** Runs the server of `serve`: listens, opens the store, serves, and closes both. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
 import type { PlantStore } from "../../../core/store.ts";
+import { limitOptions } from "../../../library/options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { TlsCertificate } from "../../../server/http/listener.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
@@ -8,16 +10,11 @@ import type { Metrics } from "../../../server/ops/metrics.ts";
 import type { MetricsServer } from "../../../server/ops/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
 import { openStore } from "../../../store/open-store.ts";
-import { CommandError, UsageError } from "../../command-error.ts";
-import { removeMemoryToken } from "../../config/credentials.ts";
-import { findConfigDirectory } from "../../config/directories.ts";
-import { type Io, writeText } from "../../io.ts";
-import { drain } from "./drain.ts";
-import { type FirstToken, issueUnsavedToken, provideFirstToken } from "./first-token.ts";
+import { UsageError } from "../../command-error.ts";
+import { writeText } from "../../io.ts";
+import { type FirstToken, forgetToken, provideToken } from "./first-token.ts";
 import { explainListening } from "./listen-error.ts";
-import { loadMetrics, openOwnMetrics } from "./metrics.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
-import type { Seeds } from "./seeds.ts";
 import { printStart } from "./start-messages.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
@@ -36,8 +33,11 @@ export async function runServer(
   const certificate = options.tls && (await readCertificate(options.tls));
   let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
-  const seeds = options.seeds.length > 0 ? await loadSeeds(run, stopped) : undefined;
-  const server = await openServer(run, { certificate, metrics });
+  const seeds =
+    options.seeds.length > 0
+      ? await (await import("./seeds.ts")).openSeeds(run, stopped)
+      : undefined;
+  const server = await openServer(run, certificate, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;
   try {
@@ -104,37 +104,6 @@ export async function readCertificate(files: TlsFiles): Promise<TlsCertificate> 
   return readTlsFiles(files);
 }
 
-/** Loads the code that most starts do not need. */
-async function loadSeeds(run: ServerRun, stopped: Promise<void>): Promise<Seeds> {
-  const { openSeeds } = await import("./seeds.ts");
-  return openSeeds(run, stopped);
-}
-
-async function provideToken(
-  { environmentToken, isEphemeral, store: storeUrl }: ServeOptions,
-  { host, url }: PlantServer,
-  store: PlantStore,
-  io: Io,
-): Promise<FirstToken> {
-  if (environmentToken !== undefined) return { kind: "environment" };
-  if (isEphemeral) return issueUnsavedToken(store);
-  // Tokens are saved by the address of their server.
-  if (host === undefined) return { kind: "none" };
-  const { origin } = new URL(url);
-  return provideFirstToken(store, origin, findConfigDirectory(io), storeUrl === "memory:");
-}
-
-/** Removes the saved token of a `memory:` store. */
-async function forgetToken(token: FirstToken, url: string, { io, log }: ServerRun): Promise<void> {
-  if (token.kind !== "issued" || token.saved !== "untilStop") return;
-  try {
-    await removeMemoryToken(findConfigDirectory(io), new URL(url).origin, token.token);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    log.message("warn", error.message);
-  }
-}
-
 /** The line on stdout. */
 function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): string {
   if (!json) return url;
@@ -144,12 +113,9 @@ function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): st
 /** Opens the server, which does not serve yet. */
 async function openServer(
   { options, log }: ServerRun,
-  parts: {
-    readonly certificate: TlsCertificate | undefined;
-    readonly metrics: Metrics | undefined;
-  },
+  certificate: TlsCertificate | undefined,
+  metrics: Metrics | undefined,
 ): Promise<PlantServer> {
-  const { certificate, metrics } = parts;
   const { tls } = options;
   const onFault = (kind: FaultKind): void => metrics?.addFault(kind);
   try {
@@ -171,5 +137,56 @@ async function openServer(
     );
   } catch (error) {
     throw explainListening(error, options) ?? error;
+  }
+}
+
+/** Lets load balancers notice that the server is about to stop: it is not ready for the time of `--drain`. */
+async function drain(server: PlantServer, { log, readStopTimes }: ServerRun): Promise<void> {
+  const { drainMs } = readStopTimes();
+  if (drainMs === 0) return;
+  server.drain();
+  const seconds = limitOptions.drainMs.type.format(drainMs);
+  log.message("info", `Draining for ${seconds} s: not ready, but requests are still accepted`);
+  await sleep(drainMs);
+}
+
+/**
+ * Loads the metrics, which most starts do not need.
+ *
+ * @param findServer returns undefined before the server is open
+ */
+async function loadMetrics(
+  { options, countDroppedLines }: ServerRun,
+  findServer: () => PlantServer | undefined,
+): Promise<Metrics | undefined> {
+  if (options.metricsPlace === undefined) return undefined;
+  const { createMetrics } = await import("../../../server/ops/metrics.ts");
+  return createMetrics({
+    readLoad: () => findServer()?.readLoad(),
+    async isReady() {
+      const server = findServer();
+      return server !== undefined && (await server.checkReadiness()) === undefined;
+    },
+    countDroppedLines,
+    limits: options,
+  });
+}
+
+/** Opens the server of the metrics, unless the main server has them. @throws CommandError if it cannot listen */
+async function openOwnMetrics(
+  metrics: Metrics | undefined,
+  { options: { metricsPlace }, log }: ServerRun,
+): Promise<MetricsServer | undefined> {
+  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
+    return undefined;
+  }
+  const { openMetricsServer } = await import("../../../server/ops/metrics-server.ts");
+  try {
+    const server = await openMetricsServer(metrics, metricsPlace);
+    log.message("info", `Metrics are at ${server.url}`);
+    return server;
+  } catch (error) {
+    const flags = { host: "--metrics", port: "--metrics" };
+    throw explainListening(error, metricsPlace, flags) ?? error;
   }
 }

@@ -15,7 +15,7 @@ import { readChunks, toInputError, toInputName } from "../../input.ts";
 import { replayAdvice, type ServerRun } from "./serve-options.ts";
 
 /** The seeds of one start. */
-export interface Seeds {
+interface Seeds {
   /** True if `serve` was stopped, so that not all records may have been read. */
   readonly isStopped: boolean;
   /** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */

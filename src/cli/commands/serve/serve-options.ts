@@ -1,6 +1,7 @@
 /** The options of one `plantstore serve`. */
 import { randomInt } from "node:crypto";
 import { findTokenProblem, trimToken } from "../../../auth/token-text.ts";
+import { quoteInput } from "../../../core/quote.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
 import type { Log } from "../../../server/ops/log.ts";
 import type { Run } from "../../command.ts";
@@ -10,7 +11,6 @@ import { maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { findPassedSocket } from "./passed-socket.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 type Settings = Values<typeof serveOptions>;
@@ -107,6 +107,25 @@ export const replayAdvice =
 function assertOneAddress({ socketPath, port, host }: Flags): void {
   const flag = port === undefined ? host && "--host" : "--port";
   if (socketPath && flag) throw new UsageError(`--socket replaces ${flag}: remove one of them`);
+}
+
+/** The first descriptor that is passed, after stdin, stdout and stderr. */
+const firstFd = 3;
+
+/**
+ * Finds the descriptor of the socket that a service manager passed to this process (socket activation, sd_listen_fds(3)).
+ *
+ * @returns undefined without one: `LISTEN_PID` of another process means that the variables were inherited
+ * @throws CommandError for more than one socket
+ */
+function findPassedSocket({ env, processId }: Pick<Io, "env" | "processId">): number | undefined {
+  const { LISTEN_FDS: count = "0", LISTEN_PID: owner } = env;
+  if (owner !== String(processId) || count === "" || count === "0") return undefined;
+  if (count === "1") return firstFd;
+  throw new CommandError(
+    "usage",
+    `expected one socket but LISTEN_FDS is "${quoteInput(count)}": keep one Listen… line in the socket unit`,
+  );
 }
 
 /** Variables and defaults give way to a passed socket; a flag was meant for this very run. */

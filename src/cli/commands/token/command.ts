@@ -25,7 +25,7 @@ one second.`,
   ],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./issue.ts")).issueToken(run),
+  run: async (run) => (await import("./token.ts")).issueToken(run),
 };
 
 const listCommand: Command = {
@@ -41,7 +41,7 @@ terminal, otherwise one line of JSON per token.`,
   ],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./list.ts")).listTokens(run),
+  run: async (run) => (await import("./token.ts")).listTokens(run),
 };
 
 const revokeCommand: Command = {
@@ -54,7 +54,7 @@ const revokeCommand: Command = {
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh"],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./revoke.ts")).revokeToken(run),
+  run: async (run) => (await import("./token.ts")).revokeToken(run),
 };
 
 const rotateCommand: Command = {
@@ -86,7 +86,7 @@ terminal, otherwise as one line of JSON per token. Active tokens stay.`,
   examples: ["plantstore token prune", "plantstore token prune --older-than 30d --json"],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],
-  run: async (run) => (await import("./prune.ts")).pruneTokens(run),
+  run: async (run) => (await import("./token.ts")).pruneTokens(run),
 };
 
 /** `plantstore token`. */

@@ -7,9 +7,8 @@ import { exitCodes } from "../../exit-codes.ts";
 import { tokenRotateOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
-import { findMatches, noMatch } from "./find-tokens.ts";
-import { addNewToken } from "./new-token.ts";
 import { describeToken, isActive, toMinute, toTokenReport } from "./token-rows.ts";
+import { addNewToken, findMatches, noMatch } from "./token.ts";
 
 type Options = Values<typeof tokenRotateOptions>;
 

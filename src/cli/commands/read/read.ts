@@ -1,15 +1,16 @@
-/** `plantstore list`: prints plants of a store. */
+/** `plantstore list` and `get`: prints plants of a store, page by page or by their ids. */
 import type { NewPlant } from "../../../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../../../core/store.ts";
+import { readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
+import { CommandError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
-import { listOptions } from "../../options.ts";
-import { readOptions } from "../../settings.ts";
+import { plantId } from "../../option-types.ts";
+import { getOptions, listOptions } from "../../options.ts";
+import { parseArgument, readOptions } from "../../settings.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { readPlantPages } from "../../../store/plant-pages.ts";
-import { plantRows } from "./plant-rows.ts";
-import { explainMissing, readPlants } from "./read-plants.ts";
+import { explainMissing, plantRows, readPlants } from "./read-plants.ts";
 
 /**
  * Prints plants: as a table on a terminal, otherwise as one NewPlant in JSON per line, or as CSV; or their number.
@@ -63,4 +64,32 @@ async function printRemark(
   if (lastId === undefined) return terminal.note("no plants");
   const rest: readonly NewPlant[] = await store.list({ afterId: lastId, tag, limit: 1 });
   if (rest.length > 0) await terminal.note(`there are more: --after ${lastId} shows the next ones`);
+}
+
+/**
+ * Prints the plants, in the order of the ids on the command line.
+ *
+ * @returns the exit code
+ * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; or if the store cannot be
+ *   read; OutputError
+ */
+export async function get(run: Run): Promise<number> {
+  const { flags, operands, io } = run;
+  const { store: url } = readOptions(getOptions, flags, io);
+  const ids = operands.map((operand) => parseArgument("the id", operand, plantId));
+  const missing: bigint[] = [];
+  await readPlants(url, run, async (store) => {
+    for (const id of ids) {
+      const plant = await store.get(id);
+      if (plant === undefined) missing.push(id);
+      else await printRows([[plant]], plantRows, "json", io);
+    }
+  });
+  if (missing.length === 0) return exitCodes.done.code;
+  const [subject, noun] = missing.length === 1 ? ["no plant has", "id"] : ["no plants have", "ids"];
+  throw new CommandError(
+    "noSuchPlant",
+    `${subject} the ${noun} ${missing.join(", ")}: "plantstore list" shows all plants`,
+    { hints: await explainMissing(url, io) },
+  );
 }
