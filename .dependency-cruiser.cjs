@@ -17,7 +17,7 @@ const layers = {
 const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/terminal/",
-  commander: "^src/cli/program[.]ts$",
+  commander: "^src/cli/program/",
   conf: "^src/cli/config/",
   ora: "^src/cli/terminal/",
   "p-map": "^src/client/",

@@ -1,8 +1,8 @@
 /** Makes the manual page from the declarations of the commands: roff with the macros of man(7). */
 import {
   type Command,
-  describeDefault,
   type Item,
+  listOrigins,
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
@@ -99,11 +99,7 @@ function toSection(entry: Entry): readonly string[] {
 }
 
 function describeOption(option: Option<unknown>): string {
-  const shownDefault = describeDefault(option);
-  const origins = [
-    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
-    ...(option.env === undefined ? [] : [`env: ${option.env}`]),
-  ];
+  const origins = listOrigins(option);
   return origins.length === 0 ? option.help : `${option.help} (${origins.join(", ")})`;
 }
 

@@ -104,6 +104,15 @@ export function describeDefault(option: Option<unknown>): string | undefined {
   return hasDefault ? type.format(value) : undefined;
 }
 
+/** The default and the environment variable of an option, for help. */
+export function listOrigins(option: Option<unknown>): readonly string[] {
+  const shownDefault = describeDefault(option);
+  return [
+    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
+    ...(option.env === undefined ? [] : [`env: ${option.env}`]),
+  ];
+}
+
 /** The heading and the lines of examples. */
 export function toExamples({ examples }: Command): string {
   return ["Examples:", ...examples].join("\n  ");

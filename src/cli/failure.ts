@@ -33,7 +33,7 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
   if (error instanceof NotAPlantStoreError) {
-    return failure("notAPlantStore", `${error.message}; check --url and its path`);
+    return failure("noPlantStore", `${error.message}; check --url and its path`);
   }
   if (error instanceof OutputError) {
     return error.isClosed

@@ -12,6 +12,7 @@ import {
   limitOptions,
   storeOptions,
 } from "../library/options.ts";
+import { listSavedOrigins } from "./config/credentials.ts";
 import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
 import { readSavedSettings, type SavedTarget } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
@@ -216,8 +217,7 @@ export const serveOptions = {
   }),
 } as const satisfies Options;
 
-async function listSavedUrls(io: Io): Promise<readonly string[]> {
-  const { listSavedOrigins } = await import("./config/credentials.ts");
+function listSavedUrls(io: Io): Promise<readonly string[]> {
   return listSavedOrigins(findConfigDirectory(io));
 }
 
@@ -589,4 +589,5 @@ export const otherVariables = {
   PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
   PLANTSTORE_DATA_DIR: 'Directory of the default store; "doctor" shows it',
   LISTEN_FDS: "1 if systemd passes the socket to listen on",
+  TRACEPARENT: "Trace that the requests belong to (W3C Trace Context)",
 } as const;

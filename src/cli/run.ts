@@ -2,7 +2,7 @@
 import { CommandError } from "./command-error.ts";
 import { toFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { runProgram } from "./program.ts";
+import { runProgram } from "./program/program.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
 /**

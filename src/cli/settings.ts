@@ -9,7 +9,7 @@ import {
   type SavedTarget,
   toSettingsFile,
 } from "./config/saved-settings.ts";
-import type { Io } from "./io.ts";
+import type { Environment, Io } from "./io.ts";
 import type { TextType } from "./option-types.ts";
 import { type Option, type Options, profileOption, toLongFlag, urlOption } from "./options.ts";
 
@@ -129,4 +129,16 @@ function parse<T>(
     if (!(error instanceof InvalidValue)) throw error;
     throw toError(error.message, error);
   }
+}
+
+/** Version, trace id, parent id and flags, in lower-case hexadecimal; not ff, and no id of zeros. */
+const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Reads TRACEPARENT, the trace that this process belongs to (W3C Trace Context, https://www.w3.org/TR/trace-context/).
+ *
+ * @returns undefined for an invalid value, which the specification says to ignore
+ */
+export function readTraceparent({ TRACEPARENT: value = "" }: Environment): string | undefined {
+  return traceparent.test(value) ? value : undefined;
 }

@@ -17,12 +17,12 @@ export interface CheckReadinessOptions {
   readonly signal: AbortSignal;
 }
 
-/** State of a plant store: `foreign` if another server responded, `unavailable` without its response. */
+/** State of a plant store: `noPlantStore` if another server responded, `unavailable` without its response. */
 export type Readiness =
   /** `isVolatile`: its plants exist only in its memory. */
   | { readonly state: "ready"; readonly isVolatile: boolean }
   | { readonly state: "notReady"; readonly error: ErrorBody }
-  | { readonly state: "unavailable" | "foreign"; readonly reason: string };
+  | { readonly state: "unavailable" | "noPlantStore"; readonly reason: string };
 
 /**
  * Requests `/readyz`, which is at the root of a server whatever its base path is.
@@ -42,12 +42,12 @@ export async function checkReadiness({
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
     if (error !== undefined) return { state: "notReady", error };
-    const state = isGatewayStatus(status) ? "unavailable" : "foreign";
+    const state = isGatewayStatus(status) ? "unavailable" : "noPlantStore";
     return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
     if (error instanceof UnavailableError) return { state: "unavailable", reason: error.message };
-    if (error instanceof NotAPlantStoreError) return { state: "foreign", reason: error.message };
-    throw error;
+    if (!(error instanceof NotAPlantStoreError)) throw error;
+    return { state: "noPlantStore", reason: error.message };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Checks a token without creating a plant. */
 import { errorTable } from "../core/errors.ts";
-import { probeHeader } from "../core/interface.ts";
+import { tokenCheckHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseAnswer, readHeader } from "./answer.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
@@ -42,7 +42,7 @@ export function toCheckRequest(
   ca?: string,
 ): Pick<HttpRequest, "url" | "headers" | "body" | "ca"> {
   const { headers, ...request } = toCreateRequest(baseUrl, token, { ca });
-  return { ...request, headers: { ...headers, [probeHeader]: "token" }, body: "{}" };
+  return { ...request, headers: { ...headers, [tokenCheckHeader]: "token" }, body: "{}" };
 }
 
 /**

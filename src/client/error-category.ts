@@ -2,22 +2,22 @@
 import { errorTable } from "../core/errors.ts";
 
 /**
- * - `tokenRefused`: the credential is missing or rejected
+ * - `tokenRejected`: the credential is missing or rejected
  * - `idTaken`: the id belongs to a different plant
  * - `invalidPlant`: the plant breaks a rule
- * - `notAPlantStore`: the request does not fit the server, for example because of a wrong base path
+ * - `noPlantStore`: the request does not fit the server, for example because of a wrong base path
  * - `unavailable`: a retry may succeed
  */
 export type ErrorCategory =
-  | "tokenRefused"
+  | "tokenRejected"
   | "idTaken"
   | "invalidPlant"
-  | "notAPlantStore"
+  | "noPlantStore"
   | "unavailable";
 
 /** Returns the category of an Error. */
 export function categorizeError(error: number): ErrorCategory {
-  if (error === errorTable.malformedHttp.error) return "notAPlantStore";
+  if (error === errorTable.malformedHttp.error) return "noPlantStore";
   // The number starts with the usual status of the failure.
   const status = Math.trunc(error / 100);
   if (status >= 500 && status <= 599) return "unavailable";
@@ -27,16 +27,16 @@ export function categorizeError(error: number): ErrorCategory {
 /** Checks whether every other create would get the same Error. */
 export function concernsAllCreates(error: number): boolean {
   const category = categorizeError(error);
-  return category === "tokenRefused" || category === "notAPlantStore";
+  return category === "tokenRejected" || category === "noPlantStore";
 }
 
 const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
-  401: "tokenRefused",
-  404: "notAPlantStore",
-  405: "notAPlantStore",
+  401: "tokenRejected",
+  404: "noPlantStore",
+  405: "noPlantStore",
   408: "unavailable",
   409: "idTaken",
-  414: "notAPlantStore",
-  417: "notAPlantStore",
-  431: "notAPlantStore",
+  414: "noPlantStore",
+  417: "noPlantStore",
+  431: "noPlantStore",
 };

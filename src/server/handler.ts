@@ -1,6 +1,6 @@
 /** Maps each request to a response: routing, authentication and the operations. Knows nothing of sockets. */
 import { type ErrorKind, RequestError } from "../core/errors.ts";
-import { probeHeader } from "../core/interface.ts";
+import { tokenCheckHeader } from "../core/interface.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
 import { createPlant } from "./create-plant.ts";
@@ -104,14 +104,14 @@ export function createHandler(options: HandlerOptions): Handler {
         result = toRequestError(error);
       }
     }
-    if (operation === "create" && isProbe(request, result)) operation = "probe";
+    if (operation === "create" && isTokenCheck(request, result)) operation = "probe";
     const response = result instanceof RequestError ? toErrorResponse(result, statusMode) : result;
     return { response: addCors?.(response, request.headers["origin"]?.[0]) ?? response, operation };
   };
 }
 
-/** Errors that mark a create with the probe header as a test of a token. Any other result is logged as a create. */
-const probeErrors = new Set<ErrorKind>([
+/** Errors that a check of a token gets. With another result, a create with its header is logged as a create. */
+const tokenCheckErrors = new Set<ErrorKind>([
   "idMissing",
   "noCredential",
   "malformedCredential",
@@ -119,7 +119,7 @@ const probeErrors = new Set<ErrorKind>([
   "expiredToken",
 ]);
 
-function isProbe({ headers }: HttpRequest, result: HttpResponse | RequestError): boolean {
-  const isRejected = result instanceof RequestError && probeErrors.has(result.kind);
-  return isRejected && headers[probeHeader] !== undefined;
+function isTokenCheck({ headers }: HttpRequest, result: HttpResponse | RequestError): boolean {
+  const isRejected = result instanceof RequestError && tokenCheckErrors.has(result.kind);
+  return isRejected && headers[tokenCheckHeader] !== undefined;
 }

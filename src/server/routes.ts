@@ -6,7 +6,7 @@ import type { HttpRequest } from "./request.ts";
 /** The operation of the contract, and those that describe the server. */
 export type Operation =
   | "create"
-  /** A create that only tests a token, and is rejected. */
+  /** A create that only checks a token, and is rejected. Named after its header, also in the metrics. */
   | "probe"
   | "health"
   | "readiness"

@@ -4,7 +4,7 @@ import type { Command } from "../../src/cli/command.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { commonFlags, settings, toLongFlag } from "../../src/cli/options.ts";
-import { runProgram } from "../../src/cli/program.ts";
+import { runProgram } from "../../src/cli/program/program.ts";
 
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { runCli } from "../helpers/run-cli.ts";

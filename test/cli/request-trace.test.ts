@@ -162,13 +162,13 @@ describe("--print-curl", () => {
   });
 });
 
-describe("the test of a token", () => {
+describe("the check of a token", () => {
   it.each([
     ["status", "wrong-token", 4],
     ["status", testToken, 0],
     ["doctor", "wrong-token", 4],
     ["doctor", testToken, 0],
-  ])("by %s with %s is a probe for the server's log", async (command, token, code) => {
+  ])("by %s with %s is a check of a token for the server's log", async (command, token, code) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
     const options = { env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token } };
@@ -179,7 +179,7 @@ describe("the test of a token", () => {
       .toEqual(command === "status" ? ["probe"] : ["probe", "readiness"]);
   });
 
-  it("by a create of an id that belongs to a different plant is not a probe", async () => {
+  it("by a create of an id that belongs to a different plant is not a check of a token", async () => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
     await server.store.create({ id: 1n, name: "another" }, "reject");
@@ -193,7 +193,7 @@ describe("the test of a token", () => {
     await expect.poll(() => records).toMatchObject([{ operation: "create", error: 40900 }]);
   });
 
-  it("by a create that succeeds is not a probe", async () => {
+  it("by a create that succeeds is not a check of a token", async () => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
     const response = await fetch(`${server.url}/plants`, {

@@ -30,7 +30,7 @@ export async function runTokenCommand(
   limitMs = defaultLimitMs,
 ): Promise<string> {
   const fail = (problem: string, cause?: unknown): CommandError =>
-    new CommandError("tokenRefused", `${describeCommand(command)} ${problem}`, { cause });
+    new CommandError("tokenRejected", `${describeCommand(command)} ${problem}`, { cause });
   signal.throwIfAborted();
   const output = await readOutput(command, io, signal, { limitMs, fail });
   const line = new TextDecoder().decode(output).replace(/\r?\n$/, "");

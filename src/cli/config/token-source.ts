@@ -45,7 +45,7 @@ export async function findToken(
     (await readSaved(toEndpoint(baseUrl).origin, io, signal));
   if (found === undefined) throw await missing(baseUrl, io);
   const problem = findTokenProblem(found.token);
-  if (problem) throw new CommandError("tokenRefused", `the token from ${found.source} ${problem}`);
+  if (problem) throw new CommandError("tokenRejected", `the token from ${found.source} ${problem}`);
   return found;
 }
 
@@ -130,7 +130,7 @@ async function missing(baseUrl: string, io: Io): Promise<CommandError> {
   const origins = await listSavedOrigins(findConfigDirectory(io));
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   return new CommandError(
-    "tokenRefused",
+    "tokenRejected",
     `no token for ${baseUrl}${known}: run "plantstore login --url ${toShellWord(baseUrl)}", set PLANTSTORE_TOKEN, or pass --token-file`,
   );
 }

@@ -31,7 +31,7 @@ export interface Log {
   /** Logs a message. */
   message(level: LogLevel, text: string): void;
   /** Logs a failure of the store as one line, any other error with its stack. */
-  trouble(error: unknown): void;
+  error(error: unknown): void;
 }
 
 /** The same error is logged at most once in this time: a full disk fails thousands of requests a second. */
@@ -67,17 +67,17 @@ export function createLog(
       if (isLogged(each)) write(lineFormat.request(each, record));
     },
     message,
-    trouble(error) {
+    error(error) {
       const text = describe(error);
       if (!isRepeated(text)) message("error", text);
     },
   };
 }
 
-/** Operations of monitoring, and tests of tokens. */
-const probes = new Set<Operation | undefined>(["health", "readiness", "metrics", "probe"]);
+/** Operations of monitoring, and checks of tokens. */
+const quietOperations = new Set<Operation | undefined>(["health", "readiness", "metrics", "probe"]);
 
-/** Anyone can send the header of a probe, and it must not hide that tokens are guessed. */
+/** Anyone can send the header of a check, and it must not hide that tokens are guessed. */
 const rejectedTokens = new Set<number>([
   errorTable.malformedCredential.error,
   errorTable.unknownToken.error,
@@ -86,7 +86,7 @@ const rejectedTokens = new Set<number>([
 
 /** Errors of the server are logged as errors, transient ones as warnings. */
 function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
-  if (probes.has(operation) && !rejectedTokens.has(error)) return "debug";
+  if (quietOperations.has(operation) && !rejectedTokens.has(error)) return "debug";
   if (error < 50_000) return "info";
   return error >= 50_300 && error < 50_400 ? "warn" : "error";
 }

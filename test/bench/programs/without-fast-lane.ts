@@ -29,7 +29,7 @@ const server = await openPlantServer({
   ...checkOptions(storeOptions, {}),
   ...checkOptions(limitOptions, {}),
   fastLane: false,
-  onError: (error) => log.trouble(error),
+  onError: (error) => log.error(error),
   onResponse: (record) => log.request(record),
 });
 server.start({ store, authenticator });

@@ -114,11 +114,11 @@ describe("the level of", () => {
     ["a rejection", "info", rejected],
     ["a health check", "debug", { ...record, operation: "health" }],
     ["a readiness check with any result", "debug", { ...readiness, error: 50700 }],
-    ["a test of a token", "debug", { ...rejected, operation: "probe", error: 42201 }],
-    ["a test without a token", "debug", { ...rejected, operation: "probe", error: 40100 }],
-    ["a test of a malformed token", "info", { ...rejected, operation: "probe", error: 40101 }],
-    ["a test of a rejected token", "info", { ...rejected, operation: "probe", error: 40102 }],
-    ["a test of an expired token", "info", { ...rejected, operation: "probe", error: 40103 }],
+    ["a check of a token", "debug", { ...rejected, operation: "probe", error: 42201 }],
+    ["a check without a token", "debug", { ...rejected, operation: "probe", error: 40100 }],
+    ["a check of a malformed token", "info", { ...rejected, operation: "probe", error: 40101 }],
+    ["a check of a rejected token", "info", { ...rejected, operation: "probe", error: 40102 }],
+    ["a check of an expired token", "info", { ...rejected, operation: "probe", error: 40103 }],
     ["an overload", "warn", { ...rejected, error: 50301 }],
     ["a full disk", "error", { ...rejected, error: 50700 }],
     ["a bug", "error", { ...rejected, error: 50000 }],
@@ -143,13 +143,13 @@ it("writes a message as one line that is safe on a terminal, in both formats", (
 
 it("writes an error of the store as one line", () => {
   const { lines, log } = createTested();
-  log.trouble(new StoreError("full", "the store has no room"));
+  log.error(new StoreError("full", "the store has no room"));
   expect(lines).toEqual([expect.stringMatching(/^\S+Z error: store: the store has no room\n$/)]);
 });
 
 it("writes a bug with its stack trace", () => {
   const { lines, log } = createTested();
-  log.trouble(new TypeError("x is not a function"));
+  log.error(new TypeError("x is not a function"));
   expect(lines[0]).toMatch(/unexpected: TypeError: x is not a function\n +at /);
 });
 
@@ -158,9 +158,9 @@ it("writes the same error at most once a second, although it alternates with oth
   onTestFinished(() => now.mockRestore());
   const { lines, log } = createTested();
   const errors = ["no room", "locked"].map((message) => new StoreError("full", message));
-  for (let count = 0; count < 1000; count++) for (const error of errors) log.trouble(error);
+  for (let count = 0; count < 1000; count++) for (const error of errors) log.error(error);
   expect(lines).toHaveLength(2);
   now.mockReturnValue(1002);
-  for (const error of errors) log.trouble(error);
+  for (const error of errors) log.error(error);
   expect(lines).toHaveLength(4);
 });

@@ -19,7 +19,7 @@ that the service cannot delete, so it asks first. "plantstore help conformance" 
   ],
   environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
   exitCodes: [
-    ...requestExitCodes.filter((name) => name !== "notAPlantStore"),
+    ...requestExitCodes.filter((name) => name !== "noPlantStore"),
     "someMissing",
     "outputClosed",
   ],

@@ -12,14 +12,13 @@ import type { StatusMode } from "../../../core/errors.ts";
 import { int64Max, int64Min } from "../../../core/int64.ts";
 import { parseErrorBody } from "../../../core/plant.ts";
 import { create } from "../../../core/request-template.ts";
-import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
 import { findToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
 import { conformOptions } from "../../options.ts";
-import { warnAboutPlaintext } from "../../plaintext-warning.ts";
+import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import { canAsk, confirm } from "../../terminal/prompts.ts";
 import { printReport } from "./report.ts";
@@ -139,12 +138,12 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
   const isRejected =
     response.status === 401 ||
     response.status === 403 ||
-    (error !== undefined && toExitCode(error.error) === exitCodes.tokenRefused.code);
+    (error !== undefined && toExitCode(error.error) === exitCodes.tokenRejected.code);
   if (!isRejected) return;
   const reason =
     error === undefined ? `status ${response.status}` : toSafeLine(error.message, options.token);
   throw new CommandError(
-    "tokenRefused",
+    "tokenRejected",
     `${url} rejected the token: ${reason} (the token came from ${tokenSource})`,
   );
 }

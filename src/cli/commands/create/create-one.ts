@@ -11,7 +11,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
 import { OutputError } from "../../io.ts";
 import { printCurlCommand, tracePost } from "../../request-trace.ts";
-import { findTraceparent } from "../../traceparent.ts";
+import { readTraceparent } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { findTokenToSend } from "./request-token.ts";
 import type { CreateRun } from "./create-run.ts";
@@ -103,7 +103,7 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOut
 
 /** The request of a create, without its body. It continues the trace of the caller. */
 export function toRequest(token: string, { options, ca, io }: CreateRun): CreateRequest {
-  const traceparent = findTraceparent(io.env);
+  const traceparent = readTraceparent(io.env);
   return toCreateRequest(options.baseUrl, token, { ca, traceparent });
 }
 
@@ -121,8 +121,8 @@ export function toDetails(
 ): string[] {
   const exitCode = toExitCode(error.error);
   const details = [];
-  if (exitCode === exitCodes.tokenRefused.code) details.push(`the token came from ${tokenSource}`);
-  if (exitCode === exitCodes.notAPlantStore.code) {
+  if (exitCode === exitCodes.tokenRejected.code) details.push(`the token came from ${tokenSource}`);
+  if (exitCode === exitCodes.noPlantStore.code) {
     details.push(`check the path of --url, which is ${baseUrl}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);

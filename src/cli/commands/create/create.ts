@@ -1,6 +1,6 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
 import { RequestError } from "../../../core/errors.ts";
-import { readAuthorities } from "../../authorities.ts";
+import { readAuthorities } from "../../server-access.ts";
 import type { Run } from "../../command.ts";
 import { Interruption } from "../../command-error.ts";
 import { createOne } from "./create-one.ts";

@@ -1,5 +1,5 @@
 /** Finds the token to send. */
-import { warnAboutPlaintext } from "../../plaintext-warning.ts";
+import { warnAboutPlaintext } from "../../server-access.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
 import type { CreateRun } from "./create-run.ts";
 

@@ -4,13 +4,12 @@ import { checkReadiness } from "../../../client/check-readiness.ts";
 import type { TokenCheck } from "../../../client/check-token.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import type { requestOptions } from "../../options.ts";
-import { describePlaintext } from "../../plaintext-warning.ts";
+import { describePlaintext, readAuthorities } from "../../server-access.ts";
 import type { Values } from "../../settings.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
-import { toTrialExitCode, tryToken } from "../../token-trial.ts";
+import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
 import { type Finding, toErrorFinding } from "./finding.ts";
 
 /** With a larger difference, tokens that are issued here expire at the wrong time. */
@@ -34,7 +33,7 @@ export async function checkServer(
   try {
     const token = hasToken ? found.token : undefined;
     const ca = await readAuthorities(cacert);
-    const check = await tryToken({ baseUrl, ca, token, timeoutMs, signal }, terminal);
+    const check = await checkTokenWithProgress({ baseUrl, ca, token, timeoutMs, signal }, terminal);
     const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
     const failure =
       findFailure(check) ?? (readiness.state === "notReady" ? readiness.error : undefined);
@@ -83,14 +82,14 @@ function describeToken(found: FoundToken, check: TokenCheck): Finding {
     subject: "token",
     state: "error",
     message: `${describe(found)}: rejected, error ${error}: ${message}`,
-    exitCode: toTrialExitCode(error),
+    exitCode: toTokenExitCode(error),
   };
 }
 
 /** A failure of the server that is not about the token. */
 function findFailure(check: TokenCheck): ErrorBody | undefined {
   if (check.isAccepted) return undefined;
-  const isUnavailable = toTrialExitCode(check.error.error) === exitCodes.unavailable.code;
+  const isUnavailable = toTokenExitCode(check.error.error) === exitCodes.unavailable.code;
   return isUnavailable ? check.error : undefined;
 }
 

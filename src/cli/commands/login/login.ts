@@ -4,7 +4,6 @@ import { findTokenProblem } from "../../../auth/token-text.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
-import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
 import { readSavedToken, saveCommand, saveToken } from "../../config/credentials.ts";
@@ -18,11 +17,11 @@ import {
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions } from "../../options.ts";
-import { warnAboutPlaintext } from "../../plaintext-warning.ts";
+import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { readOptions, readProfile, type Values } from "../../settings.ts";
 import { askSecret } from "../../terminal/prompts.ts";
-import { toTrialExitCode, tryToken } from "../../token-trial.ts";
+import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
 
 type Options = Values<typeof loginOptions>;
 
@@ -46,7 +45,7 @@ export async function login(run: Run): Promise<number> {
   );
   if (rejection !== undefined) {
     await terminal.error(`${rejection.message} (nothing was saved)`, rejection.error);
-    return toTrialExitCode(rejection.error);
+    return toTokenExitCode(rejection.error);
   }
   const { profile } = options;
   const use = profile === undefined ? "now the default" : `profile ${profile}`;
@@ -92,7 +91,10 @@ async function saveIfAccepted(
   await warnAboutPlaintext(baseUrl, terminal);
   const { tokenCommand } = options;
   const token = await readToken(baseUrl, tokenCommand, { io, terminal }, signal);
-  const check = await tryToken({ baseUrl, ca, timeoutMs, token, signal, isVerbose }, terminal);
+  const check = await checkTokenWithProgress(
+    { baseUrl, ca, timeoutMs, token, signal, isVerbose },
+    terminal,
+  );
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
   if (tokenCommand === undefined) await saveToken(directory, origin, token);
@@ -130,5 +132,5 @@ async function readToken(
 /** @throws CommandError */
 function assertToken(token: string, name: string): void {
   const problem = findTokenProblem(token);
-  if (problem) throw new CommandError("tokenRefused", `${name} ${problem}; nothing was saved`);
+  if (problem) throw new CommandError("tokenRejected", `${name} ${problem}; nothing was saved`);
 }

@@ -3,7 +3,6 @@ import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import { escapeUnprintable, redactTokens } from "../../../core/quote.ts";
-import { readAuthorities } from "../../authorities.ts";
 import type { Run } from "../../command.ts";
 import { interruptible } from "../../command-error.ts";
 import {
@@ -17,11 +16,15 @@ import { exitCodes } from "../../exit-codes.ts";
 import { toFailure } from "../../failure.ts";
 import { type Io, writeText } from "../../io.ts";
 import { statusOptions } from "../../options.ts";
-import { warnAboutPlaintext } from "../../plaintext-warning.ts";
+import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { readOption, readOptions } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { toTrialExitCode, type Trial, tryToken } from "../../token-trial.ts";
+import {
+  checkTokenWithProgress,
+  type TokenCheckOptions,
+  toTokenExitCode,
+} from "../../token-check.ts";
 
 /** The report, which is printed as JSON. */
 interface StatusReport {
@@ -84,12 +87,12 @@ export async function status({ flags, io, terminal }: Run): Promise<number> {
   });
 }
 
-async function check(trial: Trial, terminal: Terminal): Promise<Outcome> {
+async function check(options: TokenCheckOptions, terminal: Terminal): Promise<Outcome> {
   try {
-    const result = await tryToken(trial, terminal);
+    const result = await checkTokenWithProgress(options, terminal);
     if (result.isAccepted) return { works: true, exitCode: exitCodes.done.code };
     const { error, message } = result.error;
-    return { works: false, error, problem: message, exitCode: toTrialExitCode(error) };
+    return { works: false, error, problem: message, exitCode: toTokenExitCode(error) };
   } catch (error) {
     return toOutcome(error);
   }

@@ -23,7 +23,7 @@ stopping, and its storage is writable. Needs no token and creates nothing. With
     "internal",
     "usage",
     "unavailable",
-    "notAPlantStore",
+    "noPlantStore",
     "interrupted",
     "terminated",
   ],

@@ -2,7 +2,7 @@
 import { checkReadiness, type Readiness } from "../../../client/check-readiness.ts";
 import { pause } from "../../../client/pause.ts";
 import { redactTokens } from "../../../core/quote.ts";
-import { readAuthorities } from "../../authorities.ts";
+import { readAuthorities } from "../../server-access.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -38,7 +38,7 @@ export async function ping({ flags, io, terminal }: Run): Promise<number> {
     await terminal.note(`${url} is ready`);
     return exitCodes.done.code;
   }
-  const exit = readiness.state === "foreign" ? "notAPlantStore" : "unavailable";
+  const exit = readiness.state === "notReady" ? "unavailable" : readiness.state;
   const time = waitMs > 0 ? ` after ${waitMs / 1000} s` : "";
   const advice = waitMs > 0 || exit !== "unavailable" ? "" : "; --wait 30s waits until it is";
   throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`);

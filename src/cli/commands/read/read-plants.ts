@@ -8,7 +8,7 @@ import { CommandError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options.ts";
-import { isLocalUrl } from "../../plaintext-warning.ts";
+import { isLocalUrl } from "../../server-access.ts";
 import { readOption, type Setting } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 import type { RowType } from "../../terminal/rows.ts";

@@ -1,7 +1,7 @@
 /** Finds the risks of a server that its operator is warned about at the start. */
 import { faultOptions } from "../../../library/options.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
-import { isLoopback } from "../../plaintext-warning.ts";
+import { isLoopback } from "../../server-access.ts";
 import type { FirstToken } from "./first-token.ts";
 import type { ServeOptions } from "./serve-options.ts";
 

@@ -123,7 +123,7 @@ async function openServer(
       ...options,
       faults: options.faults && new Faults(options.faults, onFault),
       certificate,
-      onError: (error) => log.trouble(error),
+      onError: (error) => log.error(error),
       onResponse(record) {
         log.request(record);
         metrics?.addRequest(record);

@@ -52,7 +52,7 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     countDroppedLines: output.countDropped,
     readStopTimes: () => stopTimes,
   };
-  io.onUncaught((error) => log.trouble(error));
+  io.onUncaught((error) => log.error(error));
   if (isStartedByNpm(io.env)) {
     io.onParentExit(() => {
       if (isStopping) return;
@@ -94,6 +94,6 @@ async function reload(server: PlantServer | undefined, { options, log }: ServerR
     log.message("info", "SIGHUP: the certificate was reloaded");
   } catch (error) {
     if (error instanceof CommandError) log.message("error", `SIGHUP: ${error.message}`);
-    else log.trouble(error);
+    else log.error(error);
   }
 }

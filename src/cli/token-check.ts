@@ -1,38 +1,35 @@
 /** Checks whether a plant store accepts a token, and shows progress. */
-import { checkToken, type TokenCheck } from "../client/check-token.ts";
+import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/check-token.ts";
 import { UnavailableError } from "../client/client-error.ts";
+import { categorizeError } from "../client/error-category.ts";
 import { post } from "../client/http/post.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { toExitCode } from "./failure.ts";
 import { tracePost } from "./request-trace.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** A request that checks a token. */
-export interface Trial {
-  readonly baseUrl: string;
-  /** Certificates of trusted authorities, in PEM. */
-  readonly ca?: string | undefined;
-  /** Absent: checks only whether a plant store responds. */
-  readonly token?: string | undefined;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+/** Options for {@link checkTokenWithProgress}. */
+export interface TokenCheckOptions extends Omit<CheckTokenOptions, "post"> {
   /** True to print the request and the response. */
   readonly isVerbose?: boolean | undefined;
 }
 
 /**
- * Sends the request. It creates nothing.
+ * Checks a token without creating a plant.
  *
+ * @param options without a token, checks only whether a plant store responds
  * @throws CommandError, UnavailableError without a response; NotAPlantStoreError
  */
-export async function tryToken(trial: Trial, terminal: Terminal): Promise<TokenCheck> {
-  const { baseUrl, isVerbose } = trial;
+export async function checkTokenWithProgress(
+  options: TokenCheckOptions,
+  terminal: Terminal,
+): Promise<TokenCheck> {
+  const { baseUrl, isVerbose } = options;
   try {
-    if (isVerbose) return await checkToken({ ...trial, post: tracePost(post, terminal) });
+    if (isVerbose) return await checkToken({ ...options, post: tracePost(post, terminal) });
     return await terminal.showWhile(
       () => `waiting for ${baseUrl}`,
-      () => checkToken({ ...trial, post }),
+      () => checkToken({ ...options, post }),
     );
   } catch (error) {
     // The usual message is about a plant that may have been created.
@@ -45,11 +42,9 @@ export async function tryToken(trial: Trial, terminal: Terminal): Promise<TokenC
 }
 
 /** The exit code for a token that is not accepted. */
-export function toTrialExitCode(error: number): number {
-  const exitCode = toExitCode(error);
-  const isAboutToken = [exitCodes.tokenRefused.code, exitCodes.unavailable.code].some(
-    (code) => code === exitCode,
-  );
+export function toTokenExitCode(error: number): number {
+  const category = categorizeError(error);
   // Any other number may have another cause.
-  return isAboutToken ? exitCode : exitCodes.notAPlantStore.code;
+  const isAboutToken = category === "tokenRejected" || category === "unavailable";
+  return exitCodes[isAboutToken ? category : "noPlantStore"].code;
 }

@@ -1,7 +1,31 @@
-/** Warns about tokens that are sent unencrypted. */
+/** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
+import { readFile } from "node:fs/promises";
 import { isIPv4 } from "node:net";
 import { toEndpoint } from "../core/base-url.ts";
+import { certificates, InvalidValue } from "../library/option-types.ts";
+import { CommandError, toSystemReason } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+
+/**
+ * Reads certificates in PEM.
+ *
+ * @param path undefined for the authorities of Node
+ * @throws CommandError if the file cannot be read, or has no valid certificate
+ */
+export async function readAuthorities(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const fail = (problem: string, cause: unknown): never => {
+    const advice = "choose another file with --cacert";
+    throw new CommandError("usage", `the certificates in ${path} ${problem}: ${advice}`, { cause });
+  };
+  try {
+    return certificates.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    const problem = error instanceof InvalidValue ? error.message : undefined;
+    if (problem !== undefined) return fail(`are unusable: the file ${problem}`, error);
+    return fail(`can't be read (${toSystemReason(error)})`, error);
+  }
+}
 
 /** Checks whether the host of a URL is this machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3). */
 export function isLoopback(hostname: string): boolean {

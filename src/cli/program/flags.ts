@@ -1,0 +1,103 @@
+/** The flags of a command: declares them to commander, and reads their values. */
+import { type Command as Commander, Option as Flag } from "commander";
+import { type Command, listOrigins } from "../command.ts";
+import { type Option, toLongFlag } from "../options.ts";
+import type { Flags } from "../settings.ts";
+import { maxColumns } from "./help.ts";
+import { toPath, wrongUsage } from "./usage.ts";
+
+/** The names of options, each with commander's name for its flag. */
+type FlagNames = readonly (readonly [name: string, attribute: string])[];
+
+/** Declares the flags of a command. */
+export function declareFlags(
+  commander: Commander,
+  { options = {}, isGrouped }: Command,
+  argv: readonly string[],
+): FlagNames {
+  const longest = Math.max(...Object.values(options).map(({ flags }) => flags.length));
+  // Help has two spaces before the flags and two after them.
+  const noteColumns = maxColumns - longest - 4;
+  return Object.entries(options).map(([name, option]) => {
+    const flag = createFlag(option, noteColumns, commander, argv);
+    if (isGrouped && option.group !== undefined) flag.helpGroup(option.group);
+    commander.addOption(flag);
+    return [name, flag.attributeName()] as const;
+  });
+}
+
+/** A flag of an option; its help names the default and the environment variable. */
+function createFlag(
+  option: Option<unknown>,
+  noteColumns: number,
+  commander: Commander,
+  argv: readonly string[],
+): Flag {
+  const { flags, help: description, isRepeatable, separator = " " } = option;
+  const origins = listOrigins(option);
+  const line = `(${origins.join(", ")})`;
+  const note = line.length <= noteColumns ? line : `(${origins.join(",\n")})`;
+  const flag = new Flag(flags, origins.length === 0 ? description : `${description}\n${note}`);
+  if (!flag.required) return flag;
+  return flag.argParser((value: string, previous: string | undefined) => {
+    const joined = `${flag.long}=${value}`;
+    if (
+      commander.options.some(({ short, long }) => value === short || value === long) &&
+      !argv.includes(joined)
+    ) {
+      const message = `${flag.long} has no value: add one before ${value}, or write ${joined}`;
+      throw wrongUsage(message, commander);
+    }
+    if (previous === undefined) return value;
+    if (isRepeatable) return previous + separator + value;
+    throw wrongUsage(`${flag.long} is given twice: remove one of them`, commander);
+  });
+}
+
+/** The flags of a command, and those before it, such as `plantstore --profile prod create`. */
+export function readFlags(
+  command: Command,
+  commander: Commander,
+  names: FlagNames,
+  program: Command,
+): Flags {
+  const own = toFlags(commander, names);
+  let root = commander;
+  while (root.parent !== null) root = root.parent;
+  const options = Object.entries(program.options ?? {});
+  const outer = toFlags(
+    root,
+    options.map(([name]) => [name, name]),
+  );
+  for (const [name, option] of options) {
+    if (outer[name] === undefined) continue;
+    const flag = toLongFlag(option.flags);
+    const isKnown = Object.hasOwn(command.options ?? {}, name);
+    const problem = isKnown ? `${flag} is given twice` : `${toPath(commander)} has no ${flag}`;
+    if (isKnown && own[name] === undefined) continue;
+    throw wrongUsage(`${problem}: remove it`, commander);
+  }
+  return { ...own, ...outer };
+}
+
+function toFlags(commander: Commander, names: FlagNames): Flags {
+  const given = names.filter(
+    ([, attribute]) => commander.getOptionValueSource(attribute) === "cli",
+  );
+  return Object.fromEntries(
+    given.map(([name, attribute]) => {
+      const value: unknown = commander.getOptionValue(attribute);
+      return [name, typeof value === "string" ? value : "1"];
+    }),
+  );
+}
+
+/** Rejects `--token`, because other users of the machine can read command lines. */
+export function rejectTokenFlag(commander: Commander, advice: string): void {
+  commander.addOption(new Flag("--token [token]").hideHelp()).on("option:token", () => {
+    throw wrongUsage(
+      `there is no --token, because other users of this machine can read its command lines: ${advice}`,
+      commander,
+    );
+  });
+}

@@ -1,0 +1,147 @@
+/** Reads a command line with commander, and runs its command. */
+import { Command as Commander, CommanderError } from "commander";
+import { type Command, toExamples, toHelpEnd, toParagraphs } from "../command.ts";
+import { UsageError } from "../command-error.ts";
+import { helpCommand } from "../commands/help/command.ts";
+import { plantstoreCommand } from "../commands/plantstore.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { type Io, writeText } from "../io.ts";
+import { commonFlags, versionFlag } from "../options.ts";
+import type { Flags } from "../settings.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { toVersionLine } from "../version.ts";
+import { declareFlags, readFlags, rejectTokenFlag } from "./flags.ts";
+import { help, showHelp, toHelpWidth, toTerm } from "./help.ts";
+import { isHelpAsked, toExit, wrongUsage } from "./usage.ts";
+
+const [colorFlag, noColorFlag, helpFlag] = commonFlags;
+
+/** A command line that is being read. */
+interface Reading {
+  readonly argv: readonly string[];
+  readonly io: Io;
+  readonly terminal: Terminal;
+  readonly program: Command;
+  /** Help and the version, which commander prints. */
+  output: string;
+  exitCode: number;
+}
+
+/**
+ * Runs the command of a command line.
+ *
+ * @param program the declaration of `plantstore`
+ * @returns the exit code
+ * @throws CommandError for a wrong command line, and every error of the command
+ */
+export async function runProgram(
+  argv: readonly string[],
+  io: Io,
+  terminal: Terminal,
+  program: Command = plantstoreCommand,
+): Promise<number> {
+  const exitCode = exitCodes.done.code;
+  const reading: Reading = { argv, io, terminal, program, output: "", exitCode };
+  try {
+    await createProgram(reading).parseAsync(argv, { from: "user" });
+    return reading.exitCode;
+  } catch (error) {
+    // Commander throws after it has printed help or the version.
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) await writeText(io.stdout, reading.output);
+    // The exit code reports the error even if stderr cannot be written.
+    else await writeText(io.stderr, reading.output).catch(() => undefined);
+    return error.exitCode;
+  }
+}
+
+function createProgram(reading: Reading): Commander {
+  const { io } = reading;
+  const print = (text: string): void => {
+    reading.output += text;
+  };
+  const program = new Commander(reading.program.name)
+    .configureHelp({ subcommandTerm: toTerm, minWidthToWrap: 20 })
+    .configureOutput({
+      writeOut: print,
+      writeErr: print,
+      outputError: () => {},
+      getOutHelpWidth: () => toHelpWidth(io.stdout),
+      getErrHelpWidth: () => toHelpWidth(io.stderr),
+    });
+  declare(program, reading.program, reading);
+  return program.version(toVersionLine(io), ...versionFlag);
+}
+
+/** Declares a command, and the commands below it. */
+function declare(commander: Commander, command: Command, reading: Reading): void {
+  const { arguments: args = [], commands, tokenAdvice } = command;
+  const paragraphs = toParagraphs(command.description);
+  commander
+    .summary(command.summary)
+    .description([...paragraphs, toExamples(command)].join("\n\n"))
+    .addHelpText("after", () => `\n${toHelpEnd(command)}`)
+    .exitOverride((error) => {
+      throw toExit(error, commander, command, reading.argv);
+    });
+  for (const argument of args) commander.argument(argument.name, argument.help);
+  const flagNames = declareFlags(commander, command, reading.argv);
+  if (tokenAdvice !== undefined) rejectTokenFlag(commander, tokenAdvice);
+  commander
+    .optionsGroup("Options:")
+    .option(...colorFlag)
+    .option(...noColorFlag)
+    .on("option:color", () => (reading.terminal.colorChoice = true))
+    .on("option:no-color", () => (reading.terminal.colorChoice = false));
+  if (commands !== undefined) {
+    declareGroup(commander, commands, reading);
+    return;
+  }
+  commander.helpOption(...helpFlag).action(async () => {
+    if (command === helpCommand) return help(commander, reading.io);
+    const flags = readFlags(command, commander, flagNames, reading.program);
+    return run(command, commander, flags, reading);
+  });
+}
+
+/** Declares the commands of a group. Each command reads the flags after its name. */
+function declareGroup(commander: Commander, commands: readonly Command[], reading: Reading): void {
+  commander
+    .enablePositionalOptions()
+    .helpCommand(false)
+    // An option like others, so that `--help serve` prints help of serve, and `creat --help` is an error.
+    .helpOption(false)
+    .option(...helpFlag)
+    .hook("preSubcommand", (_, child) => {
+      if (isHelpAsked(commander) && child.commands.length === 0) showHelp(child);
+    });
+  const isRoot = commander.parent === null;
+  for (const child of isRoot ? commands : [...commands, helpCommand]) {
+    if (child.group !== undefined) commander.commandsGroup(child.group);
+    const hidden = child.isHidden === true || (child === helpCommand && !isRoot);
+    declare(commander.command(child.name, { hidden }), child, reading);
+  }
+}
+
+/** Runs a command that commander has read. */
+async function run(
+  command: Command,
+  commander: Commander,
+  flags: Flags,
+  reading: Reading,
+): Promise<void> {
+  const { io, terminal, program } = reading;
+  try {
+    const exitCode = await command.run?.({
+      io,
+      terminal,
+      operands: commander.args,
+      flags,
+      program,
+    });
+    if (exitCode !== undefined) reading.exitCode = exitCode;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw wrongUsage(error.message, commander, error.cause);
+  }
+}
