@@ -1,6 +1,5 @@
 /** Divides an input that arrives in pieces into records. Subclasses know the format of the records. */
 import { RequestError } from "../core/errors.ts";
-import type { PlantReading } from "../core/plant.ts";
 import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "./characters.ts";
 import type { ParsedRecord, PlantRecord } from "./record.ts";
 
@@ -13,14 +12,7 @@ import type { ParsedRecord, PlantRecord } from "./record.ts";
  */
 export type Step = "separates" | "continues" | "completes" | "endsBefore" | "breaks";
 
-/** The place at which the next record begins if the current one is malformed. */
-interface ResumePoint {
-  /** Number of bytes of the current record before it. */
-  readonly length: number;
-  readonly line: number;
-}
-
-type Records<Result> = Generator<PlantRecord, Result, undefined>;
+type Records = Generator<PlantRecord, void, undefined>;
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const nothing = new Uint8Array();
@@ -47,15 +39,21 @@ export abstract class RecordReader {
   /** Line of the next byte. */
   protected nextLine = 1;
   readonly #maxBytes: number;
-  /** Number of bytes of the byte order mark so far; 3 after its place. */
-  #markLength = 0;
-  #pushed = 0;
-  /** Bytes of the current record in earlier pieces; empty if it is over the limit. */
-  #pieces: Uint8Array[] = [];
-  /** Number of these bytes, including those over the limit. */
-  #length = 0;
+  /** Bytes of the input, from the current record or from an earlier place on. */
+  #bytes: Uint8Array = nothing;
+  /** Unused memory directly after these bytes. */
+  #free: Uint8Array = nothing;
+  /** Number of bytes of the input before these bytes. */
+  #offset = 0;
+  /** Index of the first byte of the current record. */
+  #start = 0;
+  /** Index of the next byte. */
+  #at = 0;
+  /** The line at which the next record begins if the current one is malformed, and the index of its first byte. */
+  #resume: { readonly line: number; readonly at: number } | undefined;
   #isBroken = false;
-  #resume: ResumePoint | undefined;
+  /** True if the record is over the limit, so that its bytes are dropped. */
+  #isTooLarge = false;
   /** True if the line has only blanks and separators of arrays so far. */
   #isIndentation = true;
   #column = 0;
@@ -82,10 +80,16 @@ export abstract class RecordReader {
    *
    * @throws InputSyntaxError when no further record can be found
    */
-  *push(bytes: Uint8Array): Records<void> {
-    this.#pushed += bytes.length;
-    let rest: Uint8Array | undefined = this.#skipByteOrderMark(bytes);
-    while (rest !== undefined) rest = yield* this.#read(rest);
+  *push(bytes: Uint8Array): Records {
+    let start = 0;
+    if (this.#bytes.length === 0) {
+      while (start < bytes.length && bytes[start] === byteOrderMark[this.#offset]) {
+        start++;
+        this.#offset++;
+      }
+    }
+    this.#append(bytes.subarray(start));
+    yield* this.#read();
   }
 
   /**
@@ -93,203 +97,150 @@ export abstract class RecordReader {
    *
    * @throws InputSyntaxError when the input is incomplete
    */
-  *end(): Records<void> {
-    for (let rest = yield* this.#take(nothing); rest !== undefined;) {
-      rest = (yield* this.#read(rest)) ?? (yield* this.#take(nothing));
-    }
+  *end(): Records {
+    do {
+      yield* this.#read();
+      yield* this.#take(this.#bytes.length);
+    } while (this.#at < this.#bytes.length);
     this.finish();
   }
 
-  #skipByteOrderMark(bytes: Uint8Array): Uint8Array {
-    let start = 0;
-    for (; this.#markLength < 3 && start < bytes.length; start++) {
-      if (bytes[start] === byteOrderMark[this.#markLength]) this.#markLength++;
-      else {
-        this.#markLength = 3;
-        break;
-      }
+  /** Drops the bytes before the current record. The bytes of earlier records do not change. */
+  #append(bytes: Uint8Array): void {
+    const dropped = this.#isTooLarge ? this.#at : this.#start;
+    const kept = this.#bytes.subarray(dropped);
+    this.#offset += dropped;
+    this.#at -= dropped;
+    this.#start = 0;
+    if (this.#resume) this.#resume = { ...this.#resume, at: this.#resume.at - dropped };
+    const length = kept.length + bytes.length;
+    let all = kept;
+    if (this.#free.length < bytes.length) {
+      // More than necessary, so that the pieces of a large record are copied only a few times.
+      all = Buffer.allocUnsafeSlow(2 * length);
+      all.set(kept);
+      this.#free = all.subarray(kept.length);
     }
-    return bytes.subarray(start);
+    this.#free.set(bytes);
+    this.#free = this.#free.subarray(bytes.length);
+    this.#bytes = new Uint8Array(all.buffer, all.byteOffset, length);
   }
 
-  /** @returns bytes to read again, after a malformed record */
-  *#read(bytes: Uint8Array): Records<Uint8Array | undefined> {
-    const offset = this.#pushed - bytes.length;
-    let start = 0;
-    for (let at = 0; at < bytes.length; at++) {
-      if (this.isByLine && at === start && this.#length === 0 && !this.#isBroken) {
-        const end = bytes.indexOf(lineFeed, at);
-        const { line } = this;
-        const parsed = end === -1 ? malformed : this.#parseLine(bytes.subarray(at, end));
-        if (parsed?.isMalformed !== true) {
-          this.bytesRead = offset + end;
-          this.nextLine++;
-          this.#isIndentation = true;
-          this.#column = 0;
-          this.#begin();
-          if (parsed !== undefined) yield toRecord(line, bytes.subarray(at, end), parsed);
-          start = end + 1;
-          at = end;
+  *#read(): Records {
+    while (this.#at < this.#bytes.length) {
+      const at = this.#at;
+      if (this.isByLine && at === this.#start && !this.#isTooLarge) {
+        const end = this.#bytes.indexOf(lineFeed, at);
+        const line = this.#bytes.subarray(at, Math.max(end, at));
+        const record = this.isProbablyRecord(line) ? this.#parse(line) : malformed;
+        if (record?.isMalformed !== true) {
+          this.#at = end + 1;
+          this.#beginLine(this.nextLine + 1);
+          this.#begin(end);
+          if (record !== undefined) yield record;
           continue;
         }
       }
-      const byte = bytes[at] ?? 0;
-      if (this.#isIndentation) this.#scanIndentation(byte, at - start);
+      const byte = this.#bytes[at] ?? 0;
+      if (this.#isIndentation) this.#scanIndentation(byte);
       const step = this.#isBroken ? "continues" : this.scan(byte);
-      if (byte === lineFeed) this.#endLine(step, at + 1 - start);
-      if (step === "breaks") this.#isBroken = true;
-      if (this.#isBroken && this.#resume !== undefined) {
-        return yield* this.#cut(bytes.subarray(start));
-      }
-      if (step === "continues" || step === "breaks") continue;
-      const isAgain = step === "endsBefore" && byte !== lineFeed;
+      this.#at++;
+      if (byte === lineFeed) this.#beginLine(this.nextLine + 1);
       if (step === "separates") this.#begin();
-      else {
-        const end = step === "completes" ? at + 1 : at;
-        this.bytesRead = offset + end;
-        const part = bytes.subarray(start, end);
-        if (this.#isCutByLimit(part)) return yield* this.#cut(bytes.subarray(start));
-        this.#add(part);
-        const rest = yield* this.#take(bytes.subarray(end), isAgain);
-        if (rest !== undefined) return rest;
+      else if (step === "completes") yield* this.#take(this.#at);
+      else if (step === "endsBefore") {
+        const isInLine = byte !== lineFeed;
+        if (isInLine) this.#at = at;
+        yield* this.#take(at, isInLine);
+      } else {
+        if (byte === lineFeed && this.isByLine) this.#resumeAt(this.#at);
+        if (step === "breaks") this.#isBroken = true;
+        const isOver = this.#at - this.#start > this.#maxBytes;
+        if (this.#resume === undefined) this.#isTooLarge ||= isOver;
+        else if (this.#isBroken || this.#isTooLarge || isOver) yield* this.#cut(this.#resume);
       }
-      if (isAgain) at--;
-      start = at + 1;
     }
-    const part = bytes.subarray(start);
-    if (this.#isCutByLimit(part)) return yield* this.#cut(part);
-    this.#add(part);
-    return undefined;
   }
 
-  #parseLine(line: Uint8Array): ParsedRecord | typeof malformed | undefined {
-    const isRecord = line.length <= this.#maxBytes && this.isProbablyRecord(line);
-    return isRecord ? this.parse(line) : malformed;
-  }
-
-  #scanIndentation(byte: number, length: number): void {
+  #scanIndentation(byte: number): void {
     const isSeparator = byte === comma || byte === leftBracket;
-    if (isSeparator || (isBlank(byte) && byte !== lineFeed)) {
-      this.#column++;
-      return;
-    }
-    this.#isIndentation = false;
-    if (this.nextLine === this.line) this.#recordColumn = this.#column;
+    this.#isIndentation = isSeparator || (isBlank(byte) && byte !== lineFeed);
+    if (this.#isIndentation) this.#column++;
+    else if (this.nextLine === this.line) this.#recordColumn = this.#column;
     else if (byte === leftBrace && this.#column <= this.#recordColumn) {
-      this.#setResume(length - this.#column);
+      // The indentation of the line may be dropped together with a record over the limit.
+      this.#resumeAt(Math.max(this.#at - this.#column, 0));
     }
   }
 
-  #endLine(step: Step, length: number): void {
-    this.nextLine++;
+  #resumeAt(at: number): void {
+    this.#resume ??= { line: this.nextLine, at };
+  }
+
+  #beginLine(line: number): void {
+    this.nextLine = line;
     this.#isIndentation = true;
     this.#column = 0;
-    if (this.isByLine && (step === "continues" || step === "breaks")) this.#setResume(length);
   }
 
-  #setResume(length: number): void {
-    // The bytes of a record over the limit are lost, so that the reader cannot return to this line later.
-    if (this.#isOverLimit) this.#isBroken = true;
-    this.#resume ??= { length: this.#length + length, line: this.nextLine };
-  }
-
-  get #isOverLimit(): boolean {
-    return this.#length > this.#maxBytes;
-  }
-
-  #isCutByLimit(part: Uint8Array): boolean {
-    return this.#resume !== undefined && this.#length + part.length > this.#maxBytes;
-  }
-
-  #add(part: Uint8Array): void {
-    this.#length += part.length;
-    if (this.#isOverLimit) this.#pieces = [];
-    else if (part.length > 0) this.#pieces.push(part);
-  }
-
-  /** Ends the record. @returns bytes to read again if it is malformed */
-  *#take(remaining: Uint8Array, isTrimmed = false): Records<Uint8Array | undefined> {
-    const { line } = this;
-    if (this.#isOverLimit) {
-      const plant = this.#createLimitError();
-      this.#begin();
-      yield { line, bytes: nothing, plant, unknownMembers: [] };
-      return undefined;
-    }
-    const [only = nothing] = this.#pieces;
-    const all = this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : only;
-    const bytes = isTrimmed ? trimEnd(all) : all;
-    if (this.#isBroken) this.restart();
-    const parsed = bytes.every(isBlank) ? undefined : this.parse(bytes);
-    if (parsed?.isMalformed) {
-      if (this.#resume !== undefined) return yield* this.#cut(remaining);
+  /** Ends the record, or cuts it if it is malformed. */
+  *#take(end: number, isInLine = false): Records {
+    const all = this.#bytes.subarray(this.#start, end);
+    const record = this.#parse(isInLine ? trimEnd(all) : all);
+    if (record?.isMalformed === true) {
+      if (this.#resume !== undefined) return yield* this.#cut(this.#resume);
       // The rest of the line belongs to the malformed record.
-      if (this.isByLine && isTrimmed) {
+      if (isInLine && this.isByLine && record.bytes.length > 0) {
         this.#isBroken = true;
-        return undefined;
+        return;
       }
     }
-    this.#begin();
-    if (parsed !== undefined) yield toRecord(line, bytes, parsed);
-    return undefined;
+    if (this.#isBroken) this.restart();
+    this.#begin(end);
+    if (record !== undefined) yield record;
   }
 
-  /** Ends a malformed record before the line at which the reader resumes. @returns bytes to read again */
-  *#cut(remaining: Uint8Array): Records<Uint8Array> {
-    const { line } = this;
-    const { length, line: nextLine } = this.#resume ?? { length: 0, line };
-    const all = joinBytes(this.#pieces, remaining);
-    const end = this.#isOverLimit ? length - this.#length : length;
-    const isTooLarge = this.#isOverLimit || length - 1 > this.#maxBytes;
+  /** Ends a malformed record before the line at which the reader resumes. */
+  *#cut(resume: { readonly line: number; readonly at: number }): Records {
+    const first = this.line;
+    this.#at = resume.at;
+    this.#beginLine(resume.line);
+    this.#resume = undefined;
+    this.#isBroken = true;
     // Without the line feed.
-    const bytes = isTooLarge ? nothing : all.subarray(0, end - 1);
-    let plant = isTooLarge ? this.#createLimitError() : this.parse(bytes)?.plant;
-    if (plant instanceof RequestError && nextLine > line + 1) {
-      plant = new RequestError(plant.kind, `${plant.message} (lines ${line} to ${nextLine - 1})`);
+    for (const record of this.#take(resume.at - 1)) {
+      const { plant } = record;
+      const last = resume.line - 1;
+      if (plant instanceof RequestError && last > first) {
+        const message = `${plant.message} (lines ${first} to ${last})`;
+        yield { ...record, plant: new RequestError(plant.kind, message) };
+      } else {
+        yield record;
+      }
     }
-    this.nextLine = nextLine;
-    this.#isIndentation = true;
-    this.#column = 0;
-    this.#begin();
-    this.restart();
-    const rest = all.subarray(end);
-    this.bytesRead = this.#pushed - rest.length;
-    if (plant !== undefined) yield { line, bytes, plant, unknownMembers: [] };
-    return rest;
   }
 
-  #begin(): void {
+  #parse(bytes: Uint8Array): PlantRecord | undefined {
+    const { line } = this;
+    if (this.#isTooLarge || bytes.length > this.#maxBytes) {
+      const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record`;
+      const plant = new RequestError("bodyTooLarge", message);
+      return { plant, unknownMembers: [], isMalformed: true, line, bytes: nothing };
+    }
+    const parsed = bytes.every(isBlank) ? undefined : this.parse(bytes);
+    return parsed && { ...parsed, line, bytes };
+  }
+
+  /** Begins a record with the next byte. */
+  #begin(end = this.#at): void {
+    this.bytesRead = this.#offset + end;
     this.line = this.nextLine;
+    this.#start = this.#at;
     this.#recordColumn = this.#column;
-    this.#pieces = [];
-    this.#length = 0;
     this.#isBroken = false;
+    this.#isTooLarge = false;
     this.#resume = undefined;
   }
-
-  #createLimitError(): RequestError {
-    const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record`;
-    return new RequestError("bodyTooLarge", message);
-  }
-}
-
-function toRecord(
-  line: number,
-  bytes: Uint8Array,
-  { plant, id, unknownMembers, cursor, isDeletion = false }: PlantReading,
-): PlantRecord {
-  return { line, bytes, plant, id, unknownMembers, cursor, isDeletion };
-}
-
-/** Joins bytes. Adjacent bytes are not copied: copying the rest of a large input for each of its records takes minutes. */
-function joinBytes(pieces: readonly Uint8Array[], last: Uint8Array): Uint8Array {
-  const [first] = pieces;
-  if (first === undefined) return last;
-  const { buffer, byteOffset, length } = first;
-  const isAdjacent = buffer === last.buffer && byteOffset + length === last.byteOffset;
-  return pieces.length === 1 && isAdjacent
-    ? new Uint8Array(buffer, byteOffset, length + last.length)
-    : Buffer.concat([...pieces, last]);
 }
 
 function trimEnd(bytes: Uint8Array): Uint8Array {

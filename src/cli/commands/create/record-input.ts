@@ -17,7 +17,7 @@ import { describeUnknownMember, findUnknownMembers } from "./unknown-members.ts"
 const maxRecordBytes = maxBodyRange.max;
 
 /** A record with its place in the run. */
-export interface PlacedRecord extends Omit<PlantRecord, "plant" | "isDeletion"> {
+export interface PlacedRecord extends Omit<PlantRecord, "plant" | "isDeletion" | "isMalformed"> {
   readonly plant: NewPlant | Rejection;
   /** Counts the records of the run, from 1. */
   readonly number: number;
