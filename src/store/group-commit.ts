@@ -127,6 +127,7 @@ export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     checkWritable: () => accept(() => engine.checkWritable()),
     addToken: (token) => accept(() => engine.addToken(token)),
+    addSuccessor: (token, known) => accept(() => engine.addSuccessor(token, known)),
     listTokens: () => accept(() => engine.listTokens()),
     revokeToken: (digest, revokedAtMs) => accept(() => engine.revokeToken(digest, revokedAtMs)),
     expireToken: (digest, expiresAtMs) => accept(() => engine.expireToken(digest, expiresAtMs)),

@@ -93,6 +93,8 @@ export function createPostgresEngine(
     },
     checkWritable: () => check(() => write(plants.insertNothing)),
     addToken: (token) => change((client) => tokens.insertToken(client, token)),
+    addSuccessor: (token, known) =>
+      change((client) => tokens.insertSuccessor(client, token, known)),
     listTokens: () => find(tokens.findTokens),
     revokeToken: (digest, revokedAtMs) =>
       change((client) => tokens.revokeToken(client, digest, revokedAtMs)),

@@ -9,14 +9,10 @@ import { createDamageError, toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
 import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
-import { toPlant, toSqlInteger, toToken } from "./rows.ts";
-import {
-  type ListedPlantRow,
-  type PlantRow,
-  prepareStatements,
-  type TokenRow,
-} from "./statements.ts";
+import { toPlant } from "./rows.ts";
+import { type ListedPlantRow, type PlantRow, prepareStatements } from "./statements.ts";
 import { toSqlText } from "./text.ts";
+import { insertSuccessor, insertToken, listTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
 
 /** File to connect to. */
@@ -39,6 +35,7 @@ export interface Connection {
   delete(ids: readonly bigint[]): readonly bigint[];
   checkWritable(): void;
   addToken(token: TokenRecord): void;
+  addSuccessor(token: TokenRecord, known: readonly string[]): boolean;
   listTokens(): readonly TokenRecord[];
   revokeToken(digest: string, revokedAtMs: number): void;
   expireToken(digest: string, expiresAtMs: number): void;
@@ -136,20 +133,10 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
         return deleted;
       }),
     checkWritable: () => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
-    addToken: (token) =>
-      attempt(() => {
-        statements.insertToken.run(
-          toSqlText(token.digest),
-          toSqlText(token.prefix),
-          toSqlText(token.name),
-          BigInt(token.issuedAtMs),
-          toSqlInteger(token.expiresAtMs),
-          toSqlInteger(token.revokedAtMs),
-          toSqlInteger(token.lastUsedDay),
-        );
-      }),
-    listTokens: () =>
-      attempt(() => (statements.listTokens.all() as TokenRow[]).map((row) => toToken(row))),
+    addToken: (token) => attempt(() => insertToken(statements, token)),
+    addSuccessor: (token, known) =>
+      attempt(() => inTransaction(database, () => insertSuccessor(statements, token, known))),
+    listTokens: () => attempt(() => listTokens(statements)),
     revokeToken: (digest, revokedAtMs) =>
       attempt(() => {
         statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
