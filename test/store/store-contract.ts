@@ -348,7 +348,7 @@ export function describeStoreContract(
       const added = await Promise.all(
         ["a", "b", "c"].map((name) => store.addSuccessor({ ...token, digest: name }, [digest])),
       );
-      expect(added.toSorted()).toEqual([false, false, true]);
+      expect(added.filter(Boolean)).toEqual([true]);
       expect(await store.listTokens()).toHaveLength(2);
     });
 

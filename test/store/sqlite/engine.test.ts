@@ -331,7 +331,7 @@ describe("two engines on one file", () => {
         engine.addSuccessor({ ...token, digest: `${index}`, issuedAtMs: 2 }, ["ab"]),
       ),
     );
-    expect(added.toSorted()).toEqual([false, true]);
+    expect(added.filter(Boolean)).toEqual([true]);
     expect(await engines[1]?.listTokens()).toHaveLength(2);
   });
 });
