@@ -160,28 +160,22 @@ export const outputFile: TextType<string> = {
   format: String,
 };
 
-/** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
-export const plantId: TextType<bigint> = {
-  parse(value) {
-    const id = toInteger(value);
-    if (id !== undefined && id >= int64Min && id <= int64Max) return id;
-    throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
-  },
-  format: String,
-};
+function createIdType(min: bigint, max: bigint): TextType<bigint> {
+  return {
+    parse(value) {
+      const id = toInteger(value);
+      if (id !== undefined && id >= min && id <= max) return id;
+      throw invalid(value, `an integer from ${min} to ${max}`);
+    },
+    format: String,
+  };
+}
 
-const firstConformId = 10n ** 14n;
-const lastConformId = 10n ** 15n - 10n ** 6n;
+/** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
+export const plantId = createIdType(int64Min, int64Max);
 
 /** The first id of a run of `conform`: 15 digits, with room for a million ids. */
-export const conformId: TextType<bigint> = {
-  parse(value) {
-    const id = toInteger(value);
-    if (id !== undefined && id >= firstConformId && id <= lastConformId) return id;
-    throw invalid(value, `an integer from ${firstConformId} to ${lastConformId}`);
-  },
-  format: String,
-};
+export const conformId = createIdType(10n ** 14n, 10n ** 15n - 10n ** 6n);
 
 /** A tag of a plant. */
 export const plantTag: TextType<string> = {
@@ -229,31 +223,23 @@ export const waitTime: TextType<number> = {
 
 const msPerUnit: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const maxDays = 3650;
-const spans = `a time such as 90m, 12h or 30d, at most ${maxDays}d`;
-
-/** @returns undefined for invalid text */
-function parseSpan(value: string): number | undefined {
-  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
-  const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
-  return timeMs >= 1 && timeMs <= maxDays * 86_400_000 ? timeMs : undefined;
-}
+const times = `a time such as 90m, 12h or 30d, at most ${maxDays}d`;
 
 /** A lifetime in milliseconds, as text such as `90m`, `12h` or `30d`: 1 minute … 10 years. */
 export const lifetime: TextType<number> = {
-  parse(value) {
-    const timeMs = parseSpan(value);
-    if (timeMs !== undefined) return timeMs;
-    throw invalid(value, spans);
-  },
+  parse: (value) => parseTime(value, times),
   format: String,
 };
 
 /** A time in milliseconds as {@link lifetime}, or 0. */
 export const graceTime: TextType<number> = {
-  parse(value) {
-    const timeMs = value === "0" ? 0 : parseSpan(value);
-    if (timeMs !== undefined) return timeMs;
-    throw invalid(value, `0 or ${spans}`);
-  },
+  parse: (value) => (value === "0" ? 0 : parseTime(value, `0 or ${times}`)),
   format: (timeMs) => (timeMs === 0 ? "0" : `${timeMs / 3_600_000}h`),
 };
+
+function parseTime(value: string, expected: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
+  const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
+  if (timeMs >= 1 && timeMs <= maxDays * 86_400_000) return timeMs;
+  throw invalid(value, expected);
+}

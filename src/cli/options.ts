@@ -54,6 +54,10 @@ const option = <Row extends object>(flags: string, help: string, row: Row) => ({
   help,
 });
 
+/** A row of a switch: a flag without a value. */
+const toggle = (flags: string, help: string, group: { readonly group?: string } = {}) =>
+  option(flags, help, { ...group, type: types.toggle });
+
 /** A row of a setting. Its environment variable is named after its flag. */
 const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
   ...option(flags, help, row),
@@ -71,6 +75,9 @@ const limits = { group: "Limits:" } as const;
 const testing = { group: "For tests of clients:" } as const;
 const browser = { group: "In a browser:" } as const;
 const operations = { group: "Metrics and log:" } as const;
+const plant = { group: "Plant:" } as const;
+const input = { group: "Input:" } as const;
+const output = { group: "Output:" } as const;
 const sending = { group: "Sending:" } as const;
 const file = { type: types.optionalText, default: undefined, isFile: true } as const;
 
@@ -101,10 +108,7 @@ export const serveOptions = {
     default: undefined,
     shownDefault: "the address it listens on",
   }),
-  json: option("--json", "Print the URL and a new token as JSON", {
-    ...address,
-    type: types.toggle,
-  }),
+  json: toggle("--json", "Print the URL and a new token as JSON", address),
   onConflict: setting(
     "--on-conflict <policy>",
     "Policy for an id that belongs to a different plant: reject or replace",
@@ -116,10 +120,7 @@ export const serveOptions = {
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
     shownDefault: "<data dir>/plants.db",
   }),
-  isEphemeral: option("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
-    ...plants,
-    type: types.toggle,
-  }),
+  isEphemeral: toggle("--ephemeral", "Short for --store memory: --port 0; saves nothing", plants),
   seeds: setting("--seed <file>", "File of plants to load before the first request; repeatable", {
     ...plants,
     type: types.files,
@@ -270,14 +271,12 @@ export const requestOptions = {
 
 /** Options that show requests. */
 const traceOptions = {
-  verbose: option("-v, --verbose", "Print requests and responses on stderr, without the token", {
-    ...sending,
-    type: types.toggle,
-  }),
-  printCurl: option("--print-curl", "Print the equivalent curl command, and send nothing", {
-    ...sending,
-    type: types.toggle,
-  }),
+  verbose: toggle(
+    "-v, --verbose",
+    "Print requests and responses on stderr, without the token",
+    sending,
+  ),
+  printCurl: toggle("--print-curl", "Print the equivalent curl command, and send nothing", sending),
 } as const satisfies Options;
 
 /** Options of `login`. */
@@ -297,11 +296,11 @@ export const loginOptions = {
 /** The members of a plant. */
 const plantOptions = {
   id: option("--id <integer>", "Identification number, -2^63 to 2^63-1", {
-    group: "Plant:",
+    ...plant,
     type: types.text,
   }),
-  name: option("--name <text>", "Name", { group: "Plant:", type: types.text }),
-  tag: option("--tag <text>", "Type of the plant", { group: "Plant:", type: types.text }),
+  name: option("--name <text>", "Name", { ...plant, type: types.text }),
+  tag: option("--tag <text>", "Type of the plant", { ...plant, type: types.text }),
 } as const satisfies Options;
 
 /** The retries of a bulk create, which takes long enough to see a server restart. */
@@ -310,55 +309,28 @@ const bulkRetries = 8;
 /** Options of `create`. */
 export const createOptions = {
   ...plantOptions,
-  csv: option("--csv", "The input is CSV; the first row names the columns", {
-    group: "Input:",
-    type: types.toggle,
-  }),
-  tsv: option("--tsv", "The input is TSV; the first row names the columns", {
-    group: "Input:",
-    type: types.toggle,
-  }),
+  csv: toggle("--csv", "The input is CSV; the first row names the columns", input),
+  tsv: toggle("--tsv", "The input is TSV; the first row names the columns", input),
   delimiter: option("--delimiter <char>", "Character between the cells of a table", {
-    group: "Input:",
+    ...input,
     type: types.delimiter,
   }),
-  isStrict: option("--strict", "Reject records with unknown members", {
-    group: "Input:",
-    type: types.toggle,
-  }),
+  isStrict: toggle("--strict", "Reject records with unknown members", input),
   fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
-    group: "Input:",
+    ...input,
     type: types.line,
   }),
-  failFast: option("--fail-fast", "Stop at the first rejected or failed record", {
-    group: "Input:",
-    type: types.toggle,
-  }),
-  many: option("--many", "Print a line for each record, even for a single one", {
-    group: "Output:",
-    type: types.toggle,
-  }),
-  json: option("--json", "Print a line for each record, even on a terminal", {
-    group: "Output:",
-    type: types.toggle,
-  }),
-  quiet: option("-q, --quiet", "Print only rejected and failed records", {
-    group: "Output:",
-    type: types.toggle,
-  }),
-  silent: option("--silent", "Print only errors of usage", {
-    group: "Output:",
-    type: types.toggle,
-  }),
+  failFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
+  many: toggle("--many", "Print a line for each record, even for a single one", output),
+  json: toggle("--json", "Print a line for each record, even on a terminal", output),
+  quiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
+  silent: toggle("--silent", "Print only errors of usage", output),
   rejects: option("--rejects <file>", "File for rejected and failed records, unchanged", {
-    group: "Output:",
+    ...output,
     type: types.outputFile,
     isFile: true,
   }),
-  dryRun: option("--dry-run", "Check the plants, and send nothing", {
-    ...sending,
-    type: types.toggle,
-  }),
+  dryRun: toggle("--dry-run", "Check the plants, and send nothing", sending),
   tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
     ...sending,
     type: types.text,
@@ -394,14 +366,12 @@ export const storeOption = {
 
 /** JSON output. */
 export const jsonOption = {
-  json: option("--json", "Print JSON even on a terminal", { type: types.toggle }),
+  json: toggle("--json", "Print JSON even on a terminal"),
 } as const satisfies Options;
 
 /** `--csv` of the commands that print plants. */
 const csvOption = {
-  csv: option("--csv", "Print CSV with a header row, as create --csv reads it", {
-    type: types.toggle,
-  }),
+  csv: toggle("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
 /** Options of `get`, which prints JSON in any case. */
@@ -409,9 +379,7 @@ export const getOptions = { ...jsonOption, ...storeOption } as const satisfies O
 
 /** Options of `export`, which prints JSON by default. */
 export const exportOptions = {
-  isFollowing: option("--follow", "Print plants in the order of their commits, and wait for more", {
-    type: types.toggle,
-  }),
+  isFollowing: toggle("--follow", "Print plants in the order of their commits, and wait for more"),
   after: option("--after <cursor>", "With --follow: only plants after this cursor", {
     type: types.text,
   }),
@@ -422,26 +390,22 @@ export const exportOptions = {
 
 /** Options of `backup`. */
 export const backupOptions = {
-  isForced: option("--force", "Replace the file if it exists", { type: types.toggle }),
+  isForced: toggle("--force", "Replace the file if it exists"),
   ...jsonOption,
   ...storeOption,
 } as const satisfies Options;
 
 /** Options of `restore`. */
 export const restoreOptions = {
-  isForced: option("--force", "Replace a store that has plants; it remains under another name", {
-    type: types.toggle,
-  }),
+  isForced: toggle("--force", "Replace a store that has plants; it remains under another name"),
   ...jsonOption,
   ...storeOption,
 } as const satisfies Options;
 
 /** Options of `delete`. */
 export const deleteOptions = {
-  isConfirmed: option("-y, --yes", "Delete the plants without asking", { type: types.toggle }),
-  json: option("--json", "Print each id and whether its plant was deleted as JSON", {
-    type: types.toggle,
-  }),
+  isConfirmed: toggle("-y, --yes", "Delete the plants without asking"),
+  json: toggle("--json", "Print each id and whether its plant was deleted as JSON"),
   ...storeOption,
 } as const satisfies Options;
 
@@ -449,9 +413,7 @@ export const deleteOptions = {
 export const listOptions = {
   ...jsonOption,
   ...csvOption,
-  count: option("--count", "Print only the number of plants, without a limit", {
-    type: types.toggle,
-  }),
+  count: toggle("--count", "Print only the number of plants, without a limit"),
   limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
     type: types.listLimit,
     default: 100,
@@ -468,9 +430,7 @@ export const tokenIssueOptions = {
     type: types.lifetime,
     shownDefault: "never",
   }),
-  json: option("--json", "Print JSON with the token, its prefix and its times", {
-    type: types.toggle,
-  }),
+  json: toggle("--json", "Print JSON with the token, its prefix and its times"),
   ...storeOption,
 } as const satisfies Options;
 
@@ -508,7 +468,7 @@ export const pingOptions = {
     default: 0,
     shownDefault: "one attempt",
   }),
-  json: option("--json", "Print the result as JSON", { type: types.toggle }),
+  json: toggle("--json", "Print the result as JSON"),
   ...requestOptions,
 } as const satisfies Options;
 
@@ -522,9 +482,7 @@ export const statusOptions = {
 /** Options for the report of `doctor`. */
 export const doctorReportOptions = {
   ...jsonOption,
-  verbose: option("-v, --verbose", "Print all settings and their sources too", {
-    type: types.toggle,
-  }),
+  verbose: toggle("-v, --verbose", "Print all settings and their sources too"),
 } as const satisfies Options;
 
 /** Options of `doctor`. */
@@ -536,16 +494,14 @@ export const doctorOptions = {
 
 /** Options of `openapi`. */
 export const openApiOptions = {
-  isExamples: option("--examples", "Print example requests and responses, one JSON per line", {
-    type: types.toggle,
-  }),
-  isYaml: option("--yaml", "Print YAML instead of JSON", { type: types.toggle }),
+  isExamples: toggle("--examples", "Print example requests and responses, one JSON per line"),
+  isYaml: toggle("--yaml", "Print YAML instead of JSON"),
   ...urlOption,
 } as const satisfies Options;
 
 /** Options of `conform`. */
 export const conformOptions = {
-  isConfirmed: option("-y, --yes", "Write the plants without asking", { type: types.toggle }),
+  isConfirmed: toggle("-y, --yes", "Write the plants without asking"),
   firstId: option("--first-id <id>", "First id of the plants to write: 15 digits", {
     type: types.optional(types.conformId),
     default: undefined,
@@ -556,9 +512,7 @@ export const conformOptions = {
     default: undefined,
     shownDefault: "as the server describes itself",
   }),
-  isVerbose: option("-v, --verbose", "Print the bytes of every rule, not only of failed ones", {
-    type: types.toggle,
-  }),
+  isVerbose: toggle("-v, --verbose", "Print the bytes of every rule, not only of failed ones"),
   ...jsonOption,
   tokenFile: createOptions.tokenFile,
   ...serverOptions,

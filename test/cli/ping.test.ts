@@ -1,16 +1,17 @@
 /** `plantstore ping`: checks whether a plant store is ready, now or within a time. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   findClosedUrl,
   json,
   openRawServer,
   openScriptedServer,
-  reservePort,
 } from "../client/scripted-server.ts";
 import { openServer, startServer } from "../helpers/plant-server.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const ready = json(200, '{"status":"ready"}');
 const starting = json(503, '{"error":50301,"message":"the server is starting: try again"}');
@@ -101,13 +102,13 @@ describe("--wait", () => {
   });
 
   it("retries until a server listens", async () => {
-    const { url, release } = await reservePort();
-    const argv = ["ping", "--wait", "30s", "--url", url];
+    // Another process could take the port of an address.
+    const path = join(await createTemporaryDirectory(), "s");
+    const argv = ["ping", "--wait", "30s", "--url", `unix:${path}`];
     const run = startCli(argv, { terminals: { stderr: true } });
     await run.saw("waiting for");
     const server = createServer((_request, response) => response.end('{"status":"ready"}'));
-    release();
-    server.listen(Number(new URL(url).port), "127.0.0.1");
+    server.listen(path);
     onTestFinished(() => void server.close());
     await once(server, "listening");
     expect(await run.finished).toMatchObject({ exitCode: 0 });

@@ -48,17 +48,12 @@ export async function openRawServer(onConnection: (socket: Socket) => void): Pro
   return toUrl(await listen(createServer(onConnection)));
 }
 
-/** Reserves a port without a listener: the port of a connection, which no server can get until `release`. */
-export async function reservePort(): Promise<{ url: string; release(): void }> {
+/** Returns a URL at which no server listens during the test: its port is that of a connection. */
+export async function findClosedUrl(): Promise<string> {
   const server = await listen(createServer());
   const socket = connect(server.port, server.address);
   await once(socket, "connect");
-  return { url: toUrl(socket.address() as AddressInfo), release: () => socket.resetAndDestroy() };
-}
-
-/** Returns a URL at which no server listens during the test. */
-export async function findClosedUrl(): Promise<string> {
-  return (await reservePort()).url;
+  return toUrl(socket.address() as AddressInfo);
 }
 
 /** Creates a responder that sends JSON. */

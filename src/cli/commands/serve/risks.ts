@@ -8,20 +8,15 @@ import type { ServeOptions } from "./serve-options.ts";
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
 const minTokenLength = 16;
 
-/** A server that accepts requests. */
-interface StartedServer {
-  /** Undefined for a Unix socket. */
-  readonly host: string | undefined;
-  readonly token: FirstToken;
-}
-
 /**
  * Finds the risks.
  *
+ * @param host undefined for a Unix socket
  * @param isShown whether the user sees an issued token
  */
 export function findRisks(
-  { token, host }: StartedServer,
+  host: string | undefined,
+  token: FirstToken,
   options: ServeOptions,
   isShown: boolean,
 ): readonly string[] {

@@ -79,10 +79,7 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   return { ...options, tls, faults, environmentToken, socketFd };
 }
 
-function toEphemeral<T extends Pick<Values<typeof serveOptions>, "isEphemeral" | "port" | "store">>(
-  options: T,
-  { port, store }: Flags,
-): T {
+function toEphemeral(options: Settings, { port, store }: Flags): Settings {
   if (!options.isEphemeral) return options;
   if (store !== undefined) {
     throw new UsageError("--ephemeral replaces --store: remove one of them");

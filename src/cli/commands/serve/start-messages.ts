@@ -25,14 +25,14 @@ interface Started {
 
 /** Prints warnings, and where the server is: as messages to the user, or as lines of a JSON log. */
 export async function printStart(started: Started, run: ServerRun): Promise<void> {
-  const { url } = started;
+  const { url, host, token } = started;
   const { options, io, terminal, log } = run;
   const isJson = options.logFormat === "json";
   const { store: storeUrl, tls } = options;
   const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
   // A log would keep the token.
   const isForUser = !isJson && io.stderr.isTTY === true;
-  for (const warning of [...findRisks(started, options, isForUser), ...exposures]) {
+  for (const warning of [...findRisks(host, token, options, isForUser), ...exposures]) {
     if (isJson) log.message("warn", warning);
     else await terminal.warning(warning);
   }
