@@ -18,6 +18,8 @@ export interface RawConnection {
   readonly socket: Socket;
   /** Everything that the server has sent. */
   received(): string;
+  /** Resolves when the server has sent more, or has ended the connection. */
+  changed(): Promise<void>;
   /** Resolves with the first `count` responses; rejects when the connection ends before they arrive. */
   responses(count: number): Promise<RawResponse[]>;
   /** Ends the connection with a TCP reset. */
@@ -75,6 +77,7 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
   return {
     socket,
     received: () => received,
+    changed: nextEvent,
     reset: () => void tcpSocket.resetAndDestroy(),
     isOpen: () => !isEnded,
     failure: () => failure,

@@ -92,4 +92,4 @@ it("10,000 random records, valid and broken: each line says what a create of it 
     }),
     { numRuns: 10, endOnFailure: true },
   );
-}, 300_000);
+}, 600_000);
