@@ -38,7 +38,7 @@ const slowTests = [
   "test/server/docs/browser.test.ts",
   "test/server/http/{differential,random-pipelines,stop,timeouts}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
-  "test/cli/export.test.ts",
+  "test/cli/commands/read/export.test.ts",
   "test/conformance/{one-fault,wrong-servers}.test.ts",
 ];
 

@@ -4,15 +4,15 @@ import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Io } from "../../src/cli/io.ts";
-import { main } from "../../src/cli/main.ts";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import { type NewPlant, parseNewPlant } from "../../src/core/plant.ts";
-import { openStore } from "../../src/store/open-store.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, runCli, startCli } from "../helpers/run-cli.ts";
-import { createSqliteStore } from "../helpers/sqlite-store.ts";
-import { bundleProgram, start } from "../store/sqlite/programs.ts";
+import type { Io } from "../../../../src/cli/io.ts";
+import { main } from "../../../../src/cli/main.ts";
+import { int64Max, int64Min } from "../../../../src/core/int64.ts";
+import { type NewPlant, parseNewPlant } from "../../../../src/core/plant.ts";
+import { openStore } from "../../../../src/store/open-store.ts";
+import { startServer, testToken } from "../../../helpers/plant-server.ts";
+import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
+import { bundleProgram, start } from "../../../store/sqlite/programs.ts";
 
 /** The plants of an export, read by the rules of the service. */
 function parseLines(text: string): readonly NewPlant[] {

@@ -1,11 +1,11 @@
 /** `plantstore explain`: of every error number, what it says is what the code does. */
 import { describe, expect, it } from "vitest";
-import { toExitCode } from "../../src/cli/failure.ts";
-import { errorAdvice } from "../../src/core/error-advice.ts";
-import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
-import { parseNewPlant } from "../../src/core/plant.ts";
-import { requestErrorOf } from "../core/request-error-of.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { toExitCode } from "../../../src/cli/failure.ts";
+import { errorAdvice } from "../../../src/core/error-advice.ts";
+import { type ErrorKind, errorTable } from "../../../src/core/errors.ts";
+import { parseNewPlant } from "../../../src/core/plant.ts";
+import { requestErrorOf } from "../../core/request-error-of.ts";
+import { runCli } from "../../helpers/run-cli.ts";
 
 const kinds = Object.keys(errorTable) as ErrorKind[];
 

@@ -1,10 +1,10 @@
 /** The output, the questions and the exit codes of `plantstore conform`. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rules } from "../../src/conformance/rules.ts";
-import { openRawServer } from "../client/scripted-server.ts";
-import { parseConformLines } from "../helpers/conform-lines.ts";
-import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, runCli, startCli } from "../helpers/run-cli.ts";
+import { rules } from "../../../src/conformance/rules.ts";
+import { openRawServer } from "../../client/scripted-server.ts";
+import { parseConformLines } from "../../helpers/conform-lines.ts";
+import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { allTerminals, runCli, startCli } from "../../helpers/run-cli.ts";
 
 const env = { PLANTSTORE_TOKEN: testToken };
 let server: TestServer;

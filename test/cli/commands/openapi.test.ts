@@ -1,8 +1,8 @@
 /** `plantstore openapi`. */
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createOpenApiDocument } from "../../src/core/openapi.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { createOpenApiDocument } from "../../../src/core/openapi.ts";
+import { runCli } from "../../helpers/run-cli.ts";
 
 /** Creates the document of a server. */
 const toDocument = (url: string) =>

@@ -6,11 +6,11 @@ import { chmod, link, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken } from "../../src/cli/config/credentials.ts";
-import { createCertificate } from "../helpers/certificate.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { mintToken } from "../../../src/auth/token.ts";
+import { readSavedToken, saveToken } from "../../../src/cli/config/credentials.ts";
+import { createCertificate } from "../../helpers/certificate.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const configDirectory = (home: string): string => join(home, ".config/plantstore");
 

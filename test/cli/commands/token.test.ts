@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { digestToken, mintToken } from "../../src/auth/token.ts";
-import type { TokenRecord } from "../../src/core/store.ts";
-import { addNewToken } from "../../src/cli/commands/token/token.ts";
-import { openStore } from "../../src/store/open-store.ts";
-import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createSqliteStore } from "../helpers/sqlite-store.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { digestToken, mintToken } from "../../../src/auth/token.ts";
+import type { TokenRecord } from "../../../src/core/store.ts";
+import { addNewToken } from "../../../src/cli/commands/token/token.ts";
+import { openStore } from "../../../src/store/open-store.ts";
+import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,9 +1,9 @@
 /** `plantstore backup`, `verify` and `restore`: what they print, and their exit codes. */
 import { stat } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../src/store/open-store.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
-import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { openStore } from "../../../src/store/open-store.ts";
+import { allTerminals, runCli } from "../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 
 async function createBackup(): Promise<{ url: string; path: string; file: string }> {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);

@@ -1,8 +1,8 @@
 /** `plantstore get`: plants of a store by their ids. */
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
-import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { int64Max, int64Min } from "../../../../src/core/int64.ts";
+import { allTerminals, runCli } from "../../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 
 const fern = { id: 1n, name: "fern" };
 

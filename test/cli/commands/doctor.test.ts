@@ -2,10 +2,10 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
-import { saveSettings, toSettingsFile } from "../../src/cli/config/saved-settings.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { mintToken } from "../../../src/auth/token.ts";
+import { saveToken, toCredentialFile } from "../../../src/cli/config/credentials.ts";
+import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
+import { openStore } from "../../../src/store/open-store.ts";
 import {
   type Responder,
   errorResponse,
@@ -13,12 +13,12 @@ import {
   json,
   openRawServer,
   openScriptedServer,
-} from "../client/scripted-server.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { runBinary } from "../helpers/run-binary.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createSqliteStore } from "../helpers/sqlite-store.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+} from "../../client/scripted-server.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { runBinary } from "../../helpers/run-binary.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 let home: string;
 let configDirectory: string;

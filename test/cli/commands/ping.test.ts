@@ -8,10 +8,10 @@ import {
   json,
   openRawServer,
   openScriptedServer,
-} from "../client/scripted-server.ts";
-import { openServer, startServer } from "../helpers/plant-server.ts";
-import { runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+} from "../../client/scripted-server.ts";
+import { openServer, startServer } from "../../helpers/plant-server.ts";
+import { runCli, startCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const ready = json(200, '{"status":"ready"}');
 const starting = json(503, '{"error":50301,"message":"the server is starting: try again"}');

@@ -3,23 +3,27 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
+import { mintToken } from "../../../src/auth/token.ts";
+import {
+  readSavedToken,
+  saveToken,
+  toCredentialFile,
+} from "../../../src/cli/config/credentials.ts";
 import {
   readSavedSettings,
   saveSettings,
   toSettingsFile,
-} from "../../src/cli/config/saved-settings.ts";
+} from "../../../src/cli/config/saved-settings.ts";
 import {
   errorResponse,
   findClosedUrl,
   json,
   openRawServer,
   openScriptedServer,
-} from "../client/scripted-server.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+} from "../../client/scripted-server.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 let directory: string;
 beforeEach(async () => {

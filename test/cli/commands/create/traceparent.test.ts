@@ -1,7 +1,7 @@
 /** The trace of the caller: `create` sends TRACEPARENT with each request. */
 import { expect, it } from "vitest";
-import { json, openScriptedServer } from "../client/scripted-server.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { json, openScriptedServer } from "../../../client/scripted-server.ts";
+import { runCli } from "../../../helpers/run-cli.ts";
 
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 

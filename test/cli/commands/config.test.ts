@@ -2,10 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { saveSettings, toSettingsFile } from "../../src/cli/config/saved-settings.ts";
-import { settings, toLongFlag } from "../../src/cli/options.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
+import { settings, toLongFlag } from "../../../src/cli/options.ts";
+import { allTerminals, runCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 let home: string;
 let configDirectory: string;

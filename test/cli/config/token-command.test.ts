@@ -2,11 +2,11 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runTokenCommand } from "../../src/cli/config/token-command.ts";
-import { toCredentialFile } from "../../src/cli/config/credentials.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { runTokenCommand } from "../../../src/cli/config/token-command.ts";
+import { toCredentialFile } from "../../../src/cli/config/credentials.ts";
+import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 let directory: string;
 let command: string;
