@@ -1,7 +1,7 @@
 /** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { findTokenProblem } from "../auth/token-text.ts";
+import { findTokenProblem } from "../auth/token.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl } from "../core/base-url.ts";
 import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";

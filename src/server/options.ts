@@ -4,7 +4,6 @@ import type { StatusMode } from "../core/errors.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
 import type { Faults } from "./faults.ts";
 import type { ListenAddress } from "./http/listen.ts";
-import type { TlsCertificate } from "./http/listener.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Metrics } from "./ops/metrics.ts";
 import type { RequestRecord } from "./ops/request-record.ts";
@@ -13,6 +12,13 @@ import type { RequestRecord } from "./ops/request-record.ts";
 export interface ServerBackend {
   readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
   readonly authenticator: Pick<Authenticator, "check">;
+}
+
+/** Certificate of the server, in PEM. */
+export interface TlsCertificate {
+  /** The certificate, followed by intermediate certificates. */
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** Options for {@link openPlantServer}. */

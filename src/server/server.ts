@@ -5,8 +5,7 @@ import { createHandler } from "./handler.ts";
 import type { ConnectionContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
-import type { TlsCertificate } from "./http/listener.ts";
-import type { PlantServerOptions, ServerBackend } from "./options.ts";
+import type { PlantServerOptions, ServerBackend, TlsCertificate } from "./options.ts";
 import { createReadinessCheck, type ReadinessCheck } from "./readiness.ts";
 
 /** A server that is open. */

@@ -43,7 +43,7 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
       return openSqliteReader(location.path);
     }
     case "postgres": {
-      const { openPostgresReader } = await import("./postgres/reader.ts");
+      const { openPostgresReader } = await import("./postgres/engine.ts");
       return openPostgresReader(location.url);
     }
   }

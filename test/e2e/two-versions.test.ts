@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
-import { openPostgresReader } from "../../src/store/postgres/reader.ts";
+import { openPostgresReader } from "../../src/store/postgres/engine.ts";
 import { buildOldVersion, hasOldVersion } from "../helpers/old-version.ts";
 import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
 import { startBinary } from "../helpers/run-binary.ts";

@@ -1,5 +1,5 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
-import { toTokenPrefix } from "../../auth/token-format.ts";
+import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/shell-word.ts";
 import {
@@ -12,7 +12,6 @@ import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
 import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
-import { findTokenProblem, trimToken } from "../../auth/token-text.ts";
 
 /** A token and its source, which is named if the token is rejected. */
 export interface FoundToken {

@@ -1,9 +1,9 @@
 /** The OpenAPI document and the documentation page of a server, with the options it was started with. */
+import { isIP } from "node:net";
 import { RequestError } from "../../core/errors.ts";
 import { quoteInput } from "../../core/quote.ts";
 import type { HttpResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
-import { findPublicUrl, type PublicUrlOptions } from "./public-url.ts";
 
 /** Describes a server to programs and to people. */
 export interface SelfDescription {
@@ -20,6 +20,16 @@ export interface SelfDescription {
    * @returns a RequestError `noSuchPath` for any other name
    */
   show(hostHeader: string | undefined): Promise<HttpResponse | RequestError>;
+}
+
+/** URLs and names of a server. */
+interface PublicUrlOptions {
+  /** URL on which it listens, with the base path. */
+  readonly url: string;
+  /** Configured name or address to listen on. */
+  readonly host: string;
+  /** URL for clients of a proxy, with the base path. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** A server has few URLs, but clients can send any number of addresses and ports. */
@@ -67,4 +77,39 @@ function remember(
   const [oldest = url] = responses.keys();
   if (responses.size > maxRemembered) responses.delete(oldest);
   return response;
+}
+
+/** Names without special characters, and addresses (RFC 3986 section 3.2.2), with an optional port. */
+const plainHost = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
+
+const localName = /^(?:.+\.)?localhost$/;
+
+/**
+ * Returns the URL before `/plants` for a client that sent this Host header.
+ *
+ * @returns undefined if the header names another host. Addresses and `localhost` are always accepted; a foreign name
+ * server can point any other name to this server (DNS rebinding)
+ */
+export function findPublicUrl(
+  hostHeader: string | undefined,
+  { url, host, publicUrl }: PublicUrlOptions,
+): string | undefined {
+  if (hostHeader === undefined) return publicUrl ?? url;
+  const { protocol, pathname } = new URL(url);
+  const asked = `${protocol}//${hostHeader}${pathname}`;
+  if (!plainHost.test(hostHeader) || !URL.canParse(asked)) return undefined;
+  const { hostname, href } = new URL(asked);
+  const name = toName(hostname);
+  const others = publicUrl === undefined ? [host] : [host, new URL(publicUrl).hostname];
+  const isOwn = isIP(name) !== 0 || localName.test(name) || others.map(toName).includes(name);
+  if (!isOwn) return undefined;
+  return publicUrl ?? href.replace(/\/$/, "");
+}
+
+/** Normalizes a name: lower case, without brackets and without a final dot (RFC 3986 section 3.2.2). */
+function toName(hostname: string): string {
+  return hostname
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "")
+    .toLowerCase();
 }

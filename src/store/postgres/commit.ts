@@ -1,10 +1,30 @@
-/** Commits a batch of creates in one transaction. */
+/** Commits a batch of creates in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
+import type { NewPlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult } from "../../core/store.ts";
-import { type Create, decide, type Group, groupById, type Outcome } from "./batch.ts";
 import type { Database } from "./database.ts";
 import { createError, isRolledBack } from "./failure.ts";
 import { comparePlants, insertPlants, replacePlants } from "./statements.ts";
+
+/** One create of a batch. */
+interface Create extends CreateRequest {
+  /** Position in the batch. */
+  readonly index: number;
+}
+
+/** The creates of a batch with the same id, in their order. */
+interface Group {
+  readonly id: bigint;
+  readonly creates: readonly Create[];
+}
+
+/** The outcome of a group. */
+interface Outcome {
+  /** One for each create of the group. */
+  readonly results: readonly { readonly index: number; readonly result: CreateResult }[];
+  /** The create whose plant must be stored; undefined if the stored plant stays. */
+  readonly stored: Create | undefined;
+}
 
 type Outcomes = ReadonlyMap<Group, Outcome>;
 
@@ -98,4 +118,47 @@ function toResults(outcomes: Outcomes): readonly CreateResult[] {
     .flatMap(({ results }) => results)
     .toSorted((a, b) => a.index - b.index)
     .map(({ result }) => result);
+}
+
+/**
+ * Groups the creates of a batch by id. The ids ascend, so that servers that write the same ids at the same time wait for
+ * each other instead of deadlocking.
+ */
+function groupById(requests: readonly CreateRequest[]): readonly Group[] {
+  const groups = new Map<bigint, { id: bigint; creates: Create[] }>();
+  for (const [index, request] of requests.entries()) {
+    const { id } = request.plant;
+    const create = { ...request, index };
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, { id, creates: [create] });
+    else group.creates.push(create);
+  }
+  return [...groups.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * Decides a group.
+ *
+ * @param isStored checks whether a create's plant is the stored one; undefined if the id has no plant yet
+ */
+function decide({ creates }: Group, isStored?: (create: Create) => boolean): Outcome {
+  const results: { index: number; result: CreateResult }[] = [];
+  // Undefined: the stored plant, or none.
+  let written: Create | undefined;
+  for (const create of creates) {
+    const isFirst = written === undefined && isStored === undefined;
+    const isSame =
+      written === undefined ? isStored?.(create) : isSamePlant(written.plant, create.plant);
+    if (isFirst || (isSame === false && create.onConflict === "replace")) written = create;
+    const otherResult = create.onConflict === "replace" ? "replaced" : "conflict";
+    const result = isFirst ? "created" : isSame === true ? "unchanged" : otherResult;
+    results.push({ index: create.index, result });
+  }
+  // The stored plant stays too if it was replaced and restored.
+  const isRestored = written !== undefined && isStored?.(written) === true;
+  return { results, stored: isRestored ? undefined : written };
+}
+
+function isSamePlant(a: NewPlant, b: NewPlant): boolean {
+  return a.name === b.name && a.tag === b.tag;
 }

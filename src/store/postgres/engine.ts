@@ -1,13 +1,13 @@
-/** The engine on a PostgreSQL database, which any number of servers may share. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** The engine and the reader on a PostgreSQL database, which any number of servers may share. */
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
+import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
-import { createError, isTransient, toCode, toStoreError } from "./failure.ts";
+import { toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
-import { isCurrent, isRace, migrate } from "./migrations.ts";
+import { assertCurrent, isCurrent, isRace, migrate } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
-import { defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
+import { assertFlushing, defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
 import * as plants from "./statements.ts";
 import { loadTls } from "./tls.ts";
 import * as tokens from "./token-statements.ts";
@@ -44,6 +44,38 @@ export async function openPostgresEngine(
   }
 }
 
+/**
+ * Opens a store for reading; a standby server is sufficient. Nothing is created or changed.
+ *
+ * @param url as {@link parsePostgresUrl} describes it
+ * @throws StoreError
+ */
+export async function openPostgresReader(url: string): Promise<StoreReader> {
+  const location = parsePostgresUrl(url);
+  const database = createDatabase(location, await loadTls(location), longLimits, false);
+  const { place } = database;
+  try {
+    await database.read((client) => assertCurrent(client, place));
+    return {
+      ...createPostgresEngine(database, longLimits),
+      // PostgreSQL itself can search for damage only for its administrator.
+      async checkSoundness() {
+        try {
+          await database.read(async (client) => {
+            const { rows } = await client.query<{ fsync: string }>("SHOW fsync");
+            assertFlushing(rows[0]?.fsync, place);
+          });
+        } catch (error) {
+          throw toStoreError(error, place);
+        }
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw toStoreError(error, place);
+  }
+}
+
 async function upgrade({ place, write, close }: Database, lockMs: number): Promise<void> {
   const deadlineMs = performance.now() + longLimits.callMs;
   try {
@@ -59,7 +91,7 @@ async function upgrade({ place, write, close }: Database, lockMs: number): Promi
  * A call retries transient failures, a lost connection included, until its time is over. A commit that fails because the
  * connection was lost in its last moment may have been stored.
  */
-export function createPostgresEngine(
+function createPostgresEngine(
   database: Database,
   limits: Limits,
 ): StoreEngine & Pick<StoreReader, "readFeed"> {
@@ -105,84 +137,4 @@ export function createPostgresEngine(
       call(() => write((client) => tokens.noteTokenUses(client, digests, day))),
     close: () => database.close(),
   };
-}
-
-type Call = <T>(work: () => Promise<T>) => Promise<T>;
-
-/**
- * Creates a function that retries work and rejects when the time for a call is over. An attempt that has not ended by
- * then continues without its caller.
- *
- * @param isInOrder whether a call starts only after every attempt of the previous call has ended
- */
-function createCaller(place: string, { callMs, shortCallMs }: Limits, isInOrder: boolean): Call {
-  // Calls that are queued after a failing one have waited long enough.
-  let isDown = false;
-  let previous: Promise<unknown> = Promise.resolve();
-
-  return async (work) => {
-    const limitMs = isDown ? shortCallMs : callMs;
-    const deadlineMs = performance.now() + limitMs;
-    const attempts = (isInOrder ? previous : Promise.resolve()).then(() =>
-      retryWhile(isTransient, deadlineMs, work),
-    );
-    previous = attempts.then(
-      () => (isDown = false),
-      (error: unknown) => (isDown = isTransient(error)),
-    );
-    try {
-      return await within(limitMs, attempts);
-    } catch (error) {
-      if (toCode(error) === "TIMEOUT") isDown = true;
-      throw toRetryableError(toStoreError(error, place));
-    }
-  };
-}
-
-/** A store that was opened may become usable again, for example after its password is corrected: clients retry `busy`. */
-function toRetryableError(error: StoreError): StoreError {
-  if (error.reason !== "unusable") return error;
-  return new StoreError("busy", error.message, { cause: error.cause });
-}
-
-/** Rejects when the promise does not settle in time. */
-async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(createTimeoutError()), limitMs);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function createTimeoutError(): Error {
-  return createError("TIMEOUT", "timeout");
-}
-
-const firstPauseMs = 10;
-const longestPauseMs = 500;
-
-/**
- * Repeats `work` with growing, random pauses, so that writers that conflicted do not meet again.
- *
- * @param deadlineMs of `performance.now()`; no attempt starts after it
- * @throws the last error of `work`
- */
-async function retryWhile<T>(
-  isRetryable: (error: unknown) => boolean,
-  deadlineMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (performance.now() > deadlineMs) throw createTimeoutError();
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isRetryable(error) || performance.now() + pauseMs > deadlineMs) throw error;
-      await sleep(pauseMs * (0.5 + 0.5 * Math.random()));
-    }
-  }
 }

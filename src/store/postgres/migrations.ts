@@ -3,7 +3,7 @@
  * new step. They ignore an addition, which is not counted, and whose columns have defaults or triggers.
  */
 import type { ClientBase } from "pg";
-import { createStoreError, type Meaning } from "../failure.ts";
+import { createStoreError, type Meaning, unusable } from "../failure.ts";
 import { isRolledBack, toCode } from "./failure.ts";
 
 /** Step n, counted from 1, changes version n - 1 of the schema to version n. */
@@ -166,29 +166,22 @@ async function readVersion(client: ClientBase, place: string): Promise<number> {
   return version;
 }
 
-const noSchema: Meaning = {
-  reason: "unusable",
-  problem:
-    "has none of the schemas in this connection's search_path: create one, or name another with ?options=-c%20search_path=NAME",
-};
-
-const missing: Meaning = {
-  reason: "unusable",
-  problem: 'has no plants yet: check its name, or start "plantstore serve" on it',
-};
-
-const older: Meaning = {
-  reason: "unusable",
-  problem:
-    'is from an older plantstore, or restored from another server: start "plantstore serve" on it once, which brings it up to date',
-};
+const noSchema = unusable(
+  "has none of the schemas in this connection's search_path: create one, or name another with ?options=-c%20search_path=NAME",
+);
+const missing = unusable('has no plants yet: check its name, or start "plantstore serve" on it');
+const older = unusable(
+  'is from an older plantstore, or restored from another server: start "plantstore serve" on it once, which brings it up to date',
+);
 
 function foreign(schema: string, tables: readonly string[]): Meaning {
-  const problem = `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`;
-  return { reason: "unusable", problem };
+  return unusable(
+    `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`,
+  );
 }
 
 function newer(version: number): Meaning {
-  const problem = `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`;
-  return { reason: "unusable", problem };
+  return unusable(
+    `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`,
+  );
 }

@@ -3,9 +3,9 @@ import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type StoreErrorReason, StoreError } from "../../core/store.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
-import { createPartialFile } from "./partial-file.ts";
+import { writePartialFile } from "./durable-files.ts";
 import { assertSqliteInstalled } from "./provider.ts";
-import { type ConnectionThread, createConnectionThread } from "./thread.ts";
+import { type ConnectionThread, useConnection } from "./thread.ts";
 import type { StoreContents, WholeFile } from "./whole-file.ts";
 
 /** How a long operation on files is watched and stopped. */
@@ -47,22 +47,17 @@ export async function backupSqliteFile(
   const store = prepareDatabaseFile(resolve(path), true);
   const targetPath = resolve(target);
   assertFree(targetPath, store, isForced);
-  const partial = attempt(targetPath, () => createPartialFile(targetPath));
-  signal.addEventListener("abort", partial.remove);
-  try {
-    onCopy(partial.readSize);
-    const plants = await useWholeFile(store, (file) => file.call("copyTo", partial.path));
+  return writePartialFile(targetPath, signal, async (file) => {
+    onCopy(file.readSize);
+    const plants = await useWholeFile(store, (thread) => thread.call("copyTo", file.path));
     signal.throwIfAborted();
-    await partial.flush();
+    await file.flush();
     signal.throwIfAborted();
     assertFree(targetPath, store, isForced);
-    const bytes = partial.readSize();
-    attempt(targetPath, partial.publish);
+    const bytes = file.readSize();
+    file.publish();
     return { path: targetPath, plants, bytes };
-  } catch (error) {
-    partial.remove();
-    throw error;
-  }
+  });
 }
 
 /**
@@ -71,7 +66,7 @@ export async function backupSqliteFile(
  * @throws StoreError with what it finds first
  */
 export async function verifySqliteFile(path: string): Promise<StoreContents> {
-  return useWholeFile(findBackup(path), (file) => file.call("check"));
+  return useWholeFile(findBackup(path), (thread) => thread.call("check"));
 }
 
 /** Finds a backup, or a store that is treated as one. @throws StoreError */
@@ -85,17 +80,11 @@ export function findBackup(path: string): StoreFile {
 }
 
 /** Opens a store as a whole on a thread of its own, and always closes it. */
-export async function useWholeFile<T>(
+export function useWholeFile<T>(
   file: StoreFile,
   work: (thread: ConnectionThread<WholeFile>) => Promise<T>,
 ): Promise<T> {
-  const locate = () => ({ ...file, access: "whole" }) as const;
-  const thread = createConnectionThread<WholeFile>(file.path, locate, () => undefined);
-  try {
-    return await work(thread);
-  } finally {
-    await thread.close();
-  }
+  return useConnection({ ...file, access: "whole" }, work);
 }
 
 /** Asserts that a backup may get a name. @throws StoreError */
@@ -120,15 +109,4 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
   if (!found.isFile()) reject("is not a regular file: choose another name");
   if (toIdentity(found) === store.identity) reject("is the store itself: choose another name");
   if (!isForced) reject("exists: choose another name, or replace it with --force");
-}
-
-/** Maps errors of the file system. @throws StoreError */
-export function attempt<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    const { message } = cause as Error;
-    const problem = `${path} cannot be written: choose another place, or change the permissions`;
-    throw new StoreError("full", `${problem} (${message})`, { cause });
-  }
 }

@@ -9,8 +9,7 @@ import { createDamageError, toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
 import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
-import { toPlant } from "./rows.ts";
-import { type ListedPlantRow, type PlantRow, prepareStatements } from "./statements.ts";
+import { type PlantRow, prepareStatements, toPlant } from "./statements.ts";
 import { toSqlText } from "./text.ts";
 import { insertSuccessor, insertToken, listTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
@@ -25,38 +24,11 @@ export interface ConnectionTarget extends StoreFile {
   readonly access: "read" | "first" | "further";
 }
 
-/** Operations of the store (see StoreEngine), and those that SQLite would otherwise do in the middle of commits. */
-export interface Connection {
-  commit(requests: PackedRequests): readonly CreateResult[];
-  get(id: bigint): NewPlant | undefined;
-  list(query: PlantQuery): PackedPlants;
-  readFeed(query: FeedQuery): PackedFeed;
-  /** @returns the ids that were deleted */
-  delete(ids: readonly bigint[]): readonly bigint[];
-  checkWritable(): void;
-  addToken(token: TokenRecord): void;
-  addSuccessor(token: TokenRecord, known: readonly string[]): boolean;
-  listTokens(): readonly TokenRecord[];
-  revokeToken(digest: string, revokedAtMs: number): void;
-  expireToken(digest: string, expiresAtMs: number): void;
-  removeTokens(digests: readonly string[]): void;
-  noteTokenUses(digests: readonly string[], day: number): void;
-  /** Searches all of the database for damage, except the order of the indexes. */
-  checkSoundness(): void;
-  /**
-   * Copies commits from the write-ahead log into the database, except those that others read or write at the moment.
-   *
-   * @returns length of the log in pages
-   */
-  checkpoint(): number;
-  /**
-   * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
-   *
-   * @returns false if a reader took too long
-   */
-  restartLog(): boolean;
-  close(): void;
-}
+/**
+ * Operations of the store (see StoreEngine and StoreReader), and those that SQLite would otherwise do in the middle of
+ * commits.
+ */
+export type Connection = ReturnType<typeof createConnection>;
 
 /** Time that commits wait for a reader; clients wait ten times as long. */
 const restartTimeoutMs = 1000;
@@ -90,7 +62,7 @@ export async function openConnection({
  *
  * @param path for messages
  */
-export function createConnection(database: SqliteDatabase, path: string): Connection {
+export function createConnection(database: SqliteDatabase, path: string) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   // From now on, `whileLocked` waits.
@@ -106,23 +78,24 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
   }
 
   return {
-    commit: (requests) =>
+    commit: (requests: PackedRequests): readonly CreateResult[] =>
       attempt(() => inTransaction(database, () => createAll(statements, requests))),
-    get: (id) =>
+    get: (id: bigint): NewPlant | undefined =>
       attempt(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
-        return row && toPlant(id, row);
+        return row && toPlant(row);
       }),
-    list: ({ afterId, tag, limit }) =>
+    list: ({ afterId, tag, limit }: PlantQuery): PackedPlants =>
       attempt(() => {
         if (afterId === int64Max) return packPlants([]);
         const fromId = afterId === undefined ? int64Min : afterId + 1n;
         const tagText = tag === undefined ? null : toSqlText(tag);
         const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
-        return packPlants((rows as ListedPlantRow[]).map((row) => toPlant(row.id, row)));
+        return packPlants((rows as PlantRow[]).map(toPlant));
       }),
-    readFeed: (query) => attempt(() => readFeed(statements, query, path)),
-    delete: (ids) =>
+    readFeed: (query: FeedQuery): PackedFeed => attempt(() => readFeed(statements, query, path)),
+    /** @returns the ids that were deleted */
+    delete: (ids: readonly bigint[]): readonly bigint[] =>
       attempt(() => {
         // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
         database.exec("PRAGMA secure_delete = ON");
@@ -132,27 +105,27 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
         checkpointWithoutReaders(database, "TRUNCATE");
         return deleted;
       }),
-    checkWritable: () => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
-    addToken: (token) => attempt(() => insertToken(statements, token)),
-    addSuccessor: (token, known) =>
+    checkWritable: (): void => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
+    addToken: (token: TokenRecord): void => attempt(() => insertToken(statements, token)),
+    addSuccessor: (token: TokenRecord, known: readonly string[]): boolean =>
       attempt(() => inTransaction(database, () => insertSuccessor(statements, token, known))),
-    listTokens: () => attempt(() => listTokens(statements)),
-    revokeToken: (digest, revokedAtMs) =>
+    listTokens: (): readonly TokenRecord[] => attempt(() => listTokens(statements)),
+    revokeToken: (digest: string, revokedAtMs: number): void =>
       attempt(() => {
         statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
       }),
-    expireToken: (digest, expiresAtMs) =>
+    expireToken: (digest: string, expiresAtMs: number): void =>
       attempt(() => {
         const time = BigInt(expiresAtMs);
         statements.expireToken.run(time, toSqlText(digest), time);
       }),
-    removeTokens: (digests) =>
+    removeTokens: (digests: readonly string[]): void =>
       attempt(() =>
         inTransaction(database, () => {
           for (const digest of digests) statements.removeToken.run(toSqlText(digest));
         }),
       ),
-    noteTokenUses: (digests, day) =>
+    noteTokenUses: (digests: readonly string[], day: number): void =>
       attempt(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
@@ -166,15 +139,26 @@ export function createConnection(database: SqliteDatabase, path: string): Connec
           database.exec("PRAGMA synchronous = FULL");
         }
       }),
-    checkSoundness: () =>
+    /** Searches all of the database for damage, except the order of the indexes. */
+    checkSoundness: (): void =>
       attempt(() => {
         // https://sqlite.org/pragma.html#pragma_quick_check
         const row = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
         if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
       }),
-    checkpoint: () => attempt(() => Number(runCheckpoint(database, "PASSIVE").log)),
-    restartLog: () => attempt(() => checkpointWithoutReaders(database, "RESTART")),
-    close: () =>
+    /**
+     * Copies commits from the write-ahead log into the database, except those that others read or write at the moment.
+     *
+     * @returns length of the log in pages
+     */
+    checkpoint: (): number => attempt(() => Number(runCheckpoint(database, "PASSIVE").log)),
+    /**
+     * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
+     *
+     * @returns false if a reader took too long
+     */
+    restartLog: (): boolean => attempt(() => checkpointWithoutReaders(database, "RESTART")),
+    close: (): void =>
       attempt(() => {
         if (!isOpen) return;
         isOpen = false;

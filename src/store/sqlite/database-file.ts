@@ -5,7 +5,6 @@ import {
   constants,
   existsSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -14,10 +13,10 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { platform } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning, unusable } from "../failure.ts";
+import { syncDirectory } from "./durable-files.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
 export interface StoreFile {
@@ -79,29 +78,6 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
 /** Distinguishes a file from all others that exist at the same time. */
 export function toIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
-}
-
-/**
- * Flushes the entries of a directory. Windows has no such operation, and needs none. Without permission to read the
- * directory, it cannot be flushed; SQLite ignores that too.
- */
-export function syncDirectory(path: string): void {
-  if (platform() === "win32") return;
-  try {
-    syncFile(path, "r");
-  } catch (error) {
-    if (toCode(error) !== "EACCES") throw error;
-  }
-}
-
-/** Flushes what any process has written to a file. */
-export function syncFile(path: string, flags: "r" | "r+"): void {
-  const file = openSync(path, flags);
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** Resolves symbolic links, also in a path that leads to no file yet. */

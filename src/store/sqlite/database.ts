@@ -1,10 +1,8 @@
 /** Opens databases with the settings that make their commits survive a power failure. */
 import { existsSync, statSync } from "node:fs";
-import { platform } from "node:os";
-import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { syncDirectory, syncFile } from "./database-file.ts";
 import { createStoreError, unusable } from "../failure.ts";
+import { flushLog } from "./durable-files.ts";
 import { isBusy, isUnwritable } from "./failure.ts";
 import { checkVersion, migrate } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
@@ -147,25 +145,6 @@ function checkDurability(database: SqliteDatabase, path: string): void {
   if (journalMode === "wal" && synchronous === synchronousFull) return;
   const problem = `cannot be made durable there (journal_mode ${journalMode}, synchronous ${synchronous}): choose a path on a local disk`;
   throw createStoreError(unusable(problem), path);
-}
-
-/**
- * Flushes the log and its directory entry. A process that was killed between writing and flushing a commit leaves the
- * commit in the cache of the operating system, where SQLite finds it. Without this flush, a repeated create would be
- * acknowledged as `unchanged` although a power failure could still lose the plant. (SQLite takes no locks on the log, so
- * that closing it here drops none.)
- */
-function flushLog(path: string): void {
-  syncFile(`${path}-wal`, "r+");
-  syncDirectory(dirname(path));
-}
-
-/** Flushes the log for a reader, which may have no permission to write to it. Without a log, nothing has to be flushed. */
-export function flushLogToRead(path: string): void {
-  if (!existsSync(`${path}-wal`)) return;
-  // Only Windows needs the permission.
-  syncFile(`${path}-wal`, platform() === "win32" ? "r+" : "r");
-  syncDirectory(dirname(path));
 }
 
 function readSetting(database: SqliteDatabase, name: string): string {

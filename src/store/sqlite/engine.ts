@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { FeedEntry, FeedQuery, StoreEngine, StoreReader } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
-import { flushLogToRead } from "./database.ts";
+import { flushLog } from "./durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
 import { packRequests, unpackFeed, unpackPlants } from "./packing.ts";
 import { assertSqliteInstalled } from "./provider.ts";
@@ -58,6 +58,7 @@ export async function openSqliteEngine(
 
   /** Makes a write whose result counts only if the files of the store were in place before and after it. */
   async function write<T>(call: () => Promise<T>): Promise<T> {
+    // Without an await, so that calls keep their order.
     try {
       files.assertInPlace();
     } catch (error) {
@@ -132,7 +133,7 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
     files.assertInPlace();
     const packed = await thread.call("readFeed", query);
-    if (!isFlushed) flushLogToRead(files.locate().realPath);
+    if (!isFlushed) flushLog(files.locate().realPath);
     isFlushed = true;
     return unpackFeed(packed);
   }

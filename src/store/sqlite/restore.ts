@@ -5,11 +5,11 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
-import { attempt, type Backup, type FileWork, findBackup, useWholeFile } from "./backup.ts";
+import { type Backup, type FileWork, findBackup, useWholeFile } from "./backup.ts";
 import { prepareDatabaseFile, type StoreFile } from "./database-file.ts";
-import { createPartialFile } from "./partial-file.ts";
+import { toWriteError, writePartialFile } from "./durable-files.ts";
 import type { ReplacedFile, RestoredFile } from "./restore-files.ts";
-import { createConnectionThread } from "./thread.ts";
+import { type ConnectionThread, useConnection } from "./thread.ts";
 import type { StoreContents } from "./whole-file.ts";
 
 /** Options for {@link restoreSqliteFile}. */
@@ -45,28 +45,38 @@ export async function restoreSqliteFile(
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
   }
-  const locate = () => ({ ...target, access: "replaced" }) as const;
-  const lock = createConnectionThread<ReplacedFile>(target.path, locate, () => undefined);
   // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
-  const descriptor = attempt(target.path, () => openSync(target.realPath, "r"));
+  const descriptor = openToRead(target);
   try {
-    if ((await lock.call("hasPlants")) && !options.isForced) {
-      throw new StoreError(
-        "unusable",
-        `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
-      );
-    }
-    const oldPath = await replace(target, descriptor, source, options);
-    return { path: target.path, plants, bytes: statSync(target.realPath).size, oldPath };
+    return await useConnection(
+      { ...target, access: "replaced" },
+      async (lock: ConnectionThread<ReplacedFile>) => {
+        if ((await lock.call("hasPlants")) && !options.isForced) {
+          throw new StoreError(
+            "unusable",
+            `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
+          );
+        }
+        const oldPath = await replace(target, descriptor, source, options);
+        return { path: target.path, plants, bytes: statSync(target.realPath).size, oldPath };
+      },
+    );
   } finally {
-    await lock.close();
     closeSync(descriptor);
+  }
+}
+
+function openToRead({ path, realPath }: StoreFile): number {
+  try {
+    return openSync(realPath, "r");
+  } catch (error) {
+    throw toWriteError(path, error);
   }
 }
 
 async function checkBackup(source: StoreFile): Promise<StoreContents> {
   try {
-    return await useWholeFile(source, (file) => file.call("check"));
+    return await useWholeFile(source, (thread) => thread.call("check"));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const problem = error.message.replace(`the store ${source.path} `, "it ");
@@ -77,39 +87,26 @@ async function checkBackup(source: StoreFile): Promise<StoreContents> {
 
 /** Replaces a locked store. @returns the path of the store before it */
 async function replace(
-  { path, realPath }: StoreFile,
+  { realPath }: StoreFile,
   descriptor: number,
   source: StoreFile,
   { signal, onCopy, onReplaced }: RestoreOptions,
 ): Promise<string | undefined> {
-  const partial = attempt(realPath, () => createPartialFile(realPath));
-  signal.addEventListener("abort", partial.remove);
-  try {
-    onCopy(partial.readSize);
-    await useWholeFile(source, (file) => file.call("copyTo", partial.path));
-    await renewId(partial.path);
-    await partial.flush();
+  return writePartialFile(realPath, signal, async (file) => {
+    onCopy(file.readSize);
+    await useWholeFile(source, (thread) => thread.call("copyTo", file.path));
+    // Upgrades the copy as well.
+    await useConnection(
+      { ...prepareDatabaseFile(file.path, true), access: "restored" },
+      (thread: ConnectionThread<RestoredFile>) => thread.call("renewId"),
+    );
+    await file.flush();
     const oldPath = await keepOld(realPath, descriptor, signal);
     signal.throwIfAborted();
-    attempt(path, partial.publish);
+    file.publish();
     onReplaced();
     return oldPath;
-  } catch (error) {
-    partial.remove();
-    throw error;
-  }
-}
-
-/** Upgrades a copy, and gives it a new id. */
-async function renewId(path: string): Promise<void> {
-  const file = prepareDatabaseFile(path, true);
-  const locate = () => ({ ...file, access: "restored" }) as const;
-  const thread = createConnectionThread<RestoredFile>(path, locate, () => undefined);
-  try {
-    await thread.call("renewId");
-  } finally {
-    await thread.close();
-  }
+  });
 }
 
 /** Copies the store that will be replaced. A hard link in its place could remain after a kill, and `serve` rejects those. */
@@ -122,21 +119,13 @@ async function keepOld(
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
   const oldPath = `${realPath}.replaced-${time}`;
   if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
-  const partial = attempt(oldPath, () => createPartialFile(oldPath));
-  signal.addEventListener("abort", partial.remove);
-  try {
-    await pipeline(readAll(descriptor), createWriteStream(partial.path, { flags: "r+" }));
-    await partial.flush();
+  return writePartialFile(oldPath, signal, async (file) => {
+    await pipeline(readAll(descriptor), createWriteStream(file.path, { flags: "r+" }));
+    await file.flush();
     signal.throwIfAborted();
-    partial.publish();
+    file.publish();
     return oldPath;
-  } catch (error) {
-    partial.remove();
-    if (signal.aborted || !(error instanceof Error && "code" in error)) throw error;
-    return attempt(oldPath, () => {
-      throw error;
-    });
-  }
+  });
 }
 
 const readPiece = promisify(read);

@@ -1,15 +1,13 @@
-/** Statements of the engine, prepared once. */
+/** Statements of the engine, prepared once, and their rows. */
+import type { NewPlant } from "../../core/plant.ts";
 import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
+import { fromSqlText } from "./text.ts";
 
-/** A row of `findPlant`. */
+/** A row of `findPlant` and `listPlants`. */
 export interface PlantRow {
+  readonly id: bigint;
   readonly name: Uint8Array;
   readonly tag: Uint8Array | null;
-}
-
-/** A row of `listPlants`. */
-export interface ListedPlantRow extends PlantRow {
-  readonly id: bigint;
 }
 
 /** A row of `readOldPlants` and `readFeed`. */
@@ -20,17 +18,6 @@ export interface FeedRow {
   /** Null for a deleted plant. */
   readonly name: Uint8Array | null;
   readonly tag: Uint8Array | null;
-}
-
-/** A row of `listTokens`. */
-export interface TokenRow {
-  readonly digest: Uint8Array;
-  readonly prefix: Uint8Array;
-  readonly name: Uint8Array;
-  readonly issued_at: bigint;
-  readonly expires_at: bigint | null;
-  readonly revoked_at: bigint | null;
-  readonly last_used_day: bigint | null;
 }
 
 /** The statements of a connection. */
@@ -71,7 +58,7 @@ export function prepareStatements(database: SqliteDatabase) {
       UNION ALL SELECT id, seq, NULL, NULL FROM deleted_plants WHERE seq > ?
       ORDER BY seq LIMIT ?`),
     findPlant: prepare(`
-      SELECT CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
+      SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
     // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
     listPlants: prepare(`
       SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
@@ -95,4 +82,10 @@ export function prepareStatements(database: SqliteDatabase) {
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
       AND (last_used_day IS NULL OR last_used_day < ?)`),
   };
+}
+
+/** Converts a row of a plant. */
+export function toPlant({ id, name, tag }: PlantRow): NewPlant {
+  const plant = { id, name: fromSqlText(name) };
+  return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
 }

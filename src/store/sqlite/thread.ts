@@ -1,10 +1,10 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
+import { StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning } from "../failure.ts";
 import type { Connection } from "./connection.ts";
-import { type Call, fromFailure, type Reply } from "./messages.ts";
 import { workerScript } from "./worker-script.ts";
-import type { ThreadTarget } from "./worker.ts";
+import type { Call, Reply, ThreadTarget } from "./worker.ts";
 
 /** Methods of a connection, whose arguments and results can be sent between threads. */
 type Methods<Api> = Readonly<Record<keyof Api, (...args: never[]) => unknown>>;
@@ -33,7 +33,7 @@ export interface ConnectionThread<Api extends Methods<Api> = Connection> {
 export function createConnectionThread<Api extends Methods<Api> = Connection>(
   path: string,
   locate: () => ThreadTarget,
-  onOpen: () => void,
+  onOpen: () => void = () => undefined,
 ): ConnectionThread<Api> {
   let running: RunningThread | undefined;
   let closed: Promise<void> | undefined;
@@ -54,6 +54,19 @@ export function createConnectionThread<Api extends Methods<Api> = Connection>(
     },
     close: () => (closed ??= running?.close() ?? Promise.resolve()),
   };
+}
+
+/** Runs work on a connection of its own, which it always closes. */
+export async function useConnection<Api extends Methods<Api>, T>(
+  target: ThreadTarget,
+  work: (thread: ConnectionThread<Api>) => Promise<T>,
+): Promise<T> {
+  const thread = createConnectionThread<Api>(target.path, () => target);
+  try {
+    return await work(thread);
+  } finally {
+    await thread.close();
+  }
 }
 
 const died: Meaning = {
@@ -94,7 +107,7 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
     const call = pending.shift();
     if (pending.length === 0) worker.unref();
     if ("failure" in reply) {
-      const error = fromFailure(reply.failure);
+      const error = new StoreError(reply.failure.reason, reply.failure.message);
       // The end of the thread may be reported before a handler of `opened` runs.
       if (isOpening) failure = error;
       call?.reject(error);

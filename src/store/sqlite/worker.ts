@@ -1,12 +1,27 @@
 /** Script of a thread with a connection: opens it, and makes the calls of the main thread on it, in their order. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { StoreError, type StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
-import { type Call, type Reply, toFailure } from "./messages.ts";
 import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
 import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
 
 /** File to connect to, and what for. */
 export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
+
+/** Calls a method of the connection. Replies arrive in the order of the calls. */
+export interface Call {
+  readonly method: PropertyKey;
+  readonly args: readonly unknown[];
+}
+
+/** Result of a call. The first one of a thread is that of opening its connection. */
+export type Reply = { readonly value: unknown } | { readonly failure: Failure };
+
+/** A StoreError as plain data, because errors lose their class between threads. */
+interface Failure {
+  readonly reason: StoreErrorReason;
+  readonly message: string;
+}
 
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) void serve(parentPort, workerData as ThreadTarget);
@@ -45,4 +60,11 @@ async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
     // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
   });
+}
+
+/** Converts an error for another thread. Its message includes that of its cause. */
+function toFailure(error: unknown): Failure {
+  const { reason, message } =
+    error instanceof StoreError ? error : new StoreError("failed", String(error));
+  return { reason, message };
 }

@@ -5,8 +5,7 @@ import { parse, stringify } from "lossless-json";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
 import * as openapi from "../../../src/core/openapi.ts";
-import { findPublicUrl } from "../../../src/server/docs/public-url.ts";
-import { createSelfDescription } from "../../../src/server/docs/self-description.ts";
+import { createSelfDescription, findPublicUrl } from "../../../src/server/docs/self-description.ts";
 import {
   compileSchema,
   createResponseCheck,

@@ -1,7 +1,7 @@
 /** With synchronous replication, the feed returns only plants that a failover keeps, and continues after it. */
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
 import { openEngine, openReader } from "./feed-store.ts";

@@ -3,8 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, generousLimits } from "../../helpers/postgres.ts";
 
 /** Opens an engine for one test. */

@@ -2,8 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { startPostgres } from "../../helpers/postgres-server.ts";
 import { describeFeedContract } from "../feed-contract.ts";

@@ -5,8 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type StoreEngine, StoreError } from "../../../src/core/store.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
 import {
   createStoreUrl,

@@ -1,8 +1,7 @@
 /** A reader reads a PostgreSQL store while servers write to it, and changes nothing. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StoreReader } from "../../../src/core/store.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();

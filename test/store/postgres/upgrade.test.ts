@@ -4,8 +4,7 @@ import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import type { StoreEngine } from "../../../src/core/store.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { openPostgresReader } from "../../../src/store/postgres/reader.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();

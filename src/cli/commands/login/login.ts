@@ -1,6 +1,6 @@
 /** `plantstore login`: checks a token, and saves it for the origin of a plant store. */
 import { resolve } from "node:path";
-import { findTokenProblem } from "../../../auth/token-text.ts";
+import { findTokenProblem } from "../../../auth/token.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";

@@ -1,5 +1,5 @@
 /** `plantstore status`: shows the current server and token, their sources, and whether they work. */
-import { toTokenPrefix } from "../../../auth/token-format.ts";
+import { toTokenPrefix } from "../../../auth/token.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import { escapeUnprintable, redactTokens } from "../../../core/quote.ts";

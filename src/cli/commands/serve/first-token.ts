@@ -1,6 +1,5 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
-import { toTokenPrefix } from "../../../auth/token-format.ts";
-import { digestToken, mintToken } from "../../../auth/token.ts";
+import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError } from "../../command-error.ts";

@@ -4,7 +4,7 @@ import { createAuthenticator } from "../../../auth/authenticator.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
-import type { TlsCertificate } from "../../../server/http/listener.ts";
+import type { TlsCertificate } from "../../../server/options.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
 import type { Metrics } from "../../../server/ops/metrics.ts";
 import type { MetricsServer } from "../../../server/ops/metrics-server.ts";

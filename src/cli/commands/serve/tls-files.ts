@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { TlsCertificate } from "../../../server/http/listener.ts";
+import type { TlsCertificate } from "../../../server/options.ts";
 import { CommandError, toSystemReason } from "../../command-error.ts";
 
 /** The files of a certificate and its key, in PEM. */

@@ -1,6 +1,5 @@
 /** `plantstore token issue`, `list`, `revoke` and `prune`: the tokens of a store. */
-import { toTokenPrefix } from "../../../auth/token-format.ts";
-import { digestToken, mintToken } from "../../../auth/token.ts";
+import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { PlantStore, TokenRecord } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";

@@ -1,0 +1,115 @@
+/** Writes files that survive a power failure. */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  promises,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { platform } from "node:os";
+import { dirname } from "node:path";
+import { StoreError } from "../../core/store.ts";
+
+const isWindows = platform() === "win32";
+
+/**
+ * Flushes the entries of a directory. Windows has no such operation, and needs none. Without permission to read the
+ * directory, it cannot be flushed; SQLite ignores that too.
+ */
+export function syncDirectory(path: string): void {
+  if (isWindows) return;
+  try {
+    syncFile(path);
+  } catch (error) {
+    if (!(hasCode(error) && error.code === "EACCES")) throw error;
+  }
+}
+
+/** Flushes what any process has written to a file. Only Windows needs the permission to write. */
+function syncFile(path: string): void {
+  const file = openSync(path, isWindows ? "r+" : "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Flushes the log of a database, if it has one, and its directory entry. A process that was killed between writing and
+ * flushing a commit leaves the commit in the cache of the operating system, where SQLite finds it. Without this flush, a
+ * repeated create would be acknowledged as `unchanged` although a power failure could still lose the plant. (SQLite takes
+ * no locks on the log, so that closing it here drops none.)
+ */
+export function flushLog(path: string): void {
+  if (!existsSync(`${path}-wal`)) return;
+  syncFile(`${path}-wal`);
+  syncDirectory(dirname(path));
+}
+
+/** A SQLite file that has a temporary name in its directory until it is complete. */
+export interface PartialFile {
+  readonly path: string;
+  /** Returns the size so far, in bytes. */
+  readonly readSize: () => number;
+  /** Flushes the content. */
+  readonly flush: () => Promise<void>;
+  /** Gives the file its final name, over any file of that name. Call {@link PartialFile.flush} before. */
+  readonly publish: () => void;
+}
+
+/**
+ * Creates an empty file that only its owner can read, for `work` to fill, flush and publish. Removes the file if `work`
+ * fails, or as soon as the signal is aborted.
+ *
+ * @param finalPath absolute
+ * @throws StoreError `full` for an error of the file system
+ */
+export async function writePartialFile<T>(
+  finalPath: string,
+  signal: AbortSignal,
+  work: (file: PartialFile) => Promise<T>,
+): Promise<T> {
+  const path = `${finalPath}.partial-${randomBytes(4).toString("hex")}`;
+  const remove = (): void => {
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  };
+  signal.addEventListener("abort", remove);
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+    return await work({
+      path,
+      readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+      async flush() {
+        const file = await promises.open(path, "r+");
+        try {
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+      },
+      publish() {
+        renameSync(path, finalPath);
+        syncDirectory(dirname(finalPath));
+      },
+    });
+  } catch (error) {
+    remove();
+    throw signal.aborted ? error : toWriteError(finalPath, error);
+  }
+}
+
+/** Maps an error of the file system to a StoreError; any other error stays the same. */
+export function toWriteError(path: string, error: unknown): unknown {
+  if (!hasCode(error)) return error;
+  const problem = `${path} cannot be written: choose another place, or change the permissions`;
+  return new StoreError("full", `${problem} (${error.message})`, { cause: error });
+}
+
+function hasCode(error: unknown): error is Error & { readonly code: unknown } {
+  return error instanceof Error && "code" in error;
+}
