@@ -6,7 +6,7 @@ import nodeModule, { isBuiltin } from "node:module";
 import { StoreError } from "../../core/store.ts";
 
 /** A value in a statement. Integers are always bigint: the package binds a number above int32 as a double. */
-export type SqliteValue = bigint | string | Uint8Array | null;
+type SqliteValue = bigint | string | Uint8Array | null;
 
 /** A prepared statement. It does not keep its database alive: hold that as long as this. */
 export interface SqliteStatement {
