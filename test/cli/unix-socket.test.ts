@@ -83,12 +83,18 @@ it("a token is saved for the socket, and removed by logout", async () => {
 it("serve --socket suggests commands with its absolute URL on a terminal", async () => {
   const store = `sqlite:${join(directory, "plants.db")}`;
   const args = ["serve", "--socket", socketPath, "--base-path", "/v1", "--store", store];
-  const env = { PLANTSTORE_CONFIG_DIR: directory };
-  const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
-  await serve.saw(`unix:${socketPath}:/v1\n`);
-  expect(serve.stderr()).toContain(`plantstore login --url unix:${socketPath}:/v1\n`);
-  serve.signal("SIGTERM");
-  expect(await serve.finished).toMatchObject({ exitCode: 0 });
+  // The first user gets the first token. The second one has to issue another one.
+  for (const [user, suggestion] of [
+    ["first", `plantstore create --url unix:${socketPath}:/v1 --id 1 --name fern\n`],
+    ["second", `plantstore login --url unix:${socketPath}:/v1\n`],
+  ] as const) {
+    const env = { PLANTSTORE_CONFIG_DIR: join(directory, user) };
+    const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
+    await serve.saw(`unix:${socketPath}:/v1\n`);
+    expect(serve.stderr()).toContain(suggestion);
+    serve.signal("SIGTERM");
+    expect(await serve.finished).toMatchObject({ exitCode: 0 });
+  }
 });
 
 it("--print-curl prints a command for the socket", async () => {

@@ -9,19 +9,22 @@ import { hasFish } from "./fish.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 import { hasServiceManager } from "./service-manager.ts";
 
-let isRoot = false;
+/** True if this user may give files to other users. */
+export const isRoot = process.geteuid?.() === 0;
+
+let isRootProject = false;
 let isQuick = false;
 
 /** Runs before the first test, for each project and for the root of them. */
 export function setup(project: TestProject): void {
   const names = project.vitest.projects.map(({ name }) => name);
-  isRoot = project.isRootProject();
+  isRootProject = project.isRootProject();
   isQuick = !names.includes("slow");
 }
 
 /** Runs after the last test. */
 export async function teardown(): Promise<void> {
-  if (!isRoot) return;
+  if (!isRootProject) return;
   if (isQuick) {
     process.stderr.write(
       "\nLEFT OUT: a million plants, 20 crash rounds, the page in a browser, most tests of the built command, of the package\n" +
@@ -32,6 +35,11 @@ export async function teardown(): Promise<void> {
     process.stderr.write(
       "\nNOT TESTED: power failures, full disks and directories of other users, because this user cannot mount disks.\n" +
         "Run the tests as root on Linux with a loop device, mkfs.ext4 and mount.\n\n",
+    );
+  }
+  if (!isRoot) {
+    process.stderr.write(
+      "\nNOT TESTED: a restore that replaces the store of another user, because this user is not root.\n\n",
     );
   }
   if (findBrowser() === undefined) {

@@ -1,4 +1,5 @@
 /** Saved tokens and token commands: one file for each origin, so that saving one cannot damage another. */
+import { createHash } from "node:crypto";
 import { promises, statSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
@@ -29,7 +30,19 @@ const othersBits = 0o007;
 
 /** The path of the file with the token for an origin. */
 export function toCredentialFile(configDirectory: string, origin: string): string {
-  return toConfigFile(toCredentialFolder(configDirectory), encodeURIComponent(origin));
+  return toConfigFile(toCredentialFolder(configDirectory), toName(origin));
+}
+
+/** Maximum length of a file name without its extension: file systems allow 255 bytes. */
+const maxNameLength = 255 - extension.length;
+/** No encoded origin starts with it: each has a colon, which is encoded as %3A. */
+const digestPrefix = "sha256-";
+
+/** The name of a file without its extension: the origin, or its digest if that is too long. */
+function toName(origin: string): string {
+  const name = encodeURIComponent(origin);
+  if (name.length <= maxNameLength) return name;
+  return digestPrefix + createHash("sha256").update(origin).digest("hex");
 }
 
 /**
@@ -47,7 +60,7 @@ export function readSavedCommand(configDirectory: string, origin: string): strin
 }
 
 /**
- * Lists the origins with a saved token, without opening their files.
+ * Lists the origins with a saved token. Opens only files whose name does not contain the origin.
  *
  * @throws CommandError if the directory cannot be read
  */
@@ -59,7 +72,11 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
   });
   return names
     .filter((name) => name.endsWith(extension))
-    .map((name) => decodeName(name.slice(0, -extension.length)))
+    .map((name) =>
+      name.startsWith(digestPrefix)
+        ? readOrigin(join(folder, name))
+        : decodeName(name.slice(0, -extension.length)),
+    )
     .filter((origin) => origin !== undefined)
     .toSorted();
 }
@@ -148,7 +165,7 @@ async function write(configDirectory: string, credential: SavedCredential): Prom
   readOwn(configDirectory, origin);
   const what = token === undefined ? "the command" : "the token";
   const folder = toCredentialFolder(configDirectory);
-  await writeConfigFile(folder, encodeURIComponent(origin), what, { ...credential });
+  await writeConfigFile(folder, toName(origin), what, { ...credential });
 }
 
 function readOwn(configDirectory: string, origin: string): SavedCredential | undefined {
@@ -193,6 +210,15 @@ function isOpenToOthers(mode: number): boolean {
 /** The path of the directory with saved tokens. */
 export function toCredentialFolder(configDirectory: string): string {
   return join(configDirectory, "credentials");
+}
+
+/** @returns undefined for a file that is broken or cannot be read: reading its token reports that */
+function readOrigin(path: string): string | undefined {
+  try {
+    return readCredentialFile(path)?.origin;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns undefined for a name that plantstore does not create */

@@ -2,12 +2,17 @@
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   openSync,
   promises,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from "node:fs";
 import { platform } from "node:os";
@@ -56,6 +61,8 @@ export interface PartialFile {
   readonly path: string;
   /** Returns the size so far, in bytes. */
   readonly readSize: () => number;
+  /** Gives the file the owner and the mode of another one. Has an effect only for root. */
+  readonly copyAccess: (from: Pick<Stats, "uid" | "gid" | "mode">) => void;
   /** Flushes the content. */
   readonly flush: () => Promise<void>;
   /** Gives the file its final name, over any file of that name. Call {@link PartialFile.flush} before. */
@@ -84,6 +91,7 @@ export async function writePartialFile<T>(
     return await work({
       path,
       readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+      copyAccess: (from) => copyAccess(path, from),
       async flush() {
         const file = await promises.open(path, "r+");
         try {
@@ -100,6 +108,21 @@ export async function writePartialFile<T>(
   } catch (error) {
     remove();
     throw signal.aborted ? error : toWriteError(finalPath, error);
+  }
+}
+
+const permissionBits = 0o777;
+
+function copyAccess(path: string, { uid, gid, mode }: Pick<Stats, "uid" | "gid" | "mode">): void {
+  // Without links: the owner of the directory may have replaced the file.
+  const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    // This process created the file, so that it belongs to its user.
+    if (fstatSync(file).uid !== 0) return;
+    fchownSync(file, uid, gid);
+    fchmodSync(file, mode & permissionBits);
+  } finally {
+    closeSync(file);
   }
 }
 

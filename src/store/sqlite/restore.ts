@@ -1,5 +1,13 @@
 /** Puts a backup in the place of a store. */
-import { closeSync, createWriteStream, existsSync, openSync, read, statSync } from "node:fs";
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  read,
+  statSync,
+} from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -100,6 +108,7 @@ async function replace(
       { ...prepareDatabaseFile(file.path, true), access: "restored" },
       (thread: ConnectionThread<RestoredFile>) => thread.call("renewId"),
     );
+    file.copyAccess(fstatSync(descriptor));
     await file.flush();
     const oldPath = await keepOld(realPath, descriptor, signal);
     signal.throwIfAborted();
@@ -121,6 +130,7 @@ async function keepOld(
   if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
   return writePartialFile(oldPath, signal, async (file) => {
     await pipeline(readAll(descriptor), createWriteStream(file.path, { flags: "r+" }));
+    file.copyAccess(fstatSync(descriptor));
     await file.flush();
     signal.throwIfAborted();
     file.publish();

@@ -2,12 +2,16 @@
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, link, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import { readSavedToken, saveToken } from "../../../src/cli/config/credentials.ts";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  saveToken,
+} from "../../../src/cli/config/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -644,20 +648,53 @@ describe("--socket", () => {
     });
   });
 
-  it("prints its path, and saves no token", async () => {
+  it.each(["", "/v1"])(
+    "saves its first token for its path, with base path %j",
+    async (basePath) => {
+      const home = await createTemporaryDirectory();
+      const path = join(home, "plants.sock");
+      const url = `unix:${path}${basePath && `:${basePath}`}`;
+      const env = { PLANTSTORE_BASE_PATH: basePath };
+      const run = startCli(["serve", "--socket", path], { home, env });
+      await run.saw(`${url}\n`);
+      expect(await listSavedOrigins(configDirectory(home))).toEqual([`unix:${path}`]);
+      expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+      run.signal("SIGTERM");
+      const { stdout, stderr } = await run.finished;
+      expect(stdout).toBe(`${url}\n`);
+      expect(stderr).toContain("A token was issued, and saved for this user");
+    },
+  );
+
+  it("saves the token of a memory: store until it stops", async () => {
     const home = await createTemporaryDirectory();
     const path = join(home, "plants.sock");
     const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
     await run.saw(`unix:${path}\n`);
+    expect(await create(home, `unix:${path}`)).toMatchObject({ exitCode: 0 });
     run.signal("SIGTERM");
     expect(await run.finished).toMatchObject({ exitCode: 0, stdout: `unix:${path}\n` });
-    expect(existsSync(configDirectory(home))).toBe(false);
+    expect(await listSavedOrigins(configDirectory(home))).toEqual([]);
   });
 
-  it("warns without PLANTSTORE_TOKEN if the store is in memory", async () => {
+  it.each(["plants:1.sock", "a:/plants.sock"])(
+    "saves no token for %j, which clients cannot name",
+    async (name) => {
+      const home = await createTemporaryDirectory();
+      const path = join(home, name);
+      await mkdir(dirname(path), { recursive: true });
+      const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
+      await run.saw(`unix:${path}\n`);
+      run.signal("SIGTERM");
+      expect(await run.finished).toMatchObject({ exitCode: 0 });
+      expect(existsSync(configDirectory(home))).toBe(false);
+    },
+  );
+
+  it("warns without PLANTSTORE_TOKEN if the store is in memory and clients cannot name it", async () => {
     const home = await createTemporaryDirectory();
     const says = async (env: Record<string, string>): Promise<string> => {
-      const argv = ["serve", "--socket", join(home, "plants.sock"), "--store", "memory:"];
+      const argv = ["serve", "--socket", join(home, "plants:1.sock"), "--store", "memory:"];
       const run = startCli(argv, { home, env });
       await run.saw("unix:");
       run.signal("SIGTERM");

@@ -1,9 +1,10 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   listSavedOrigins,
   readSavedToken,
+  removeToken,
   saveToken,
   toCredentialFile,
 } from "../../../src/cli/config/credentials.ts";
@@ -68,6 +69,47 @@ describe("a saved token", () => {
 
   it("is absent where nothing was ever saved", async () => {
     expect(readSavedToken(await createTemporaryDirectory(), here)).toBeUndefined();
+  });
+});
+
+describe("a token for a long origin", () => {
+  // 103 bytes, the longest path of a socket; each byte that is not ASCII becomes three characters.
+  const toLong = (end: string): string => `unix:/${"ü".repeat(50)}${end}`;
+  const long = toLong("ab");
+
+  it("is saved, listed, read and removed like any other", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, long, "first");
+    await saveToken(directory, toLong("cd"), "other");
+    await saveToken(directory, long, "second");
+    await saveToken(directory, here, "short");
+    expect(readSavedToken(directory, long)).toBe("second");
+    expect(readSavedToken(directory, toLong("cd"))).toBe("other");
+    expect(await listSavedOrigins(directory)).toEqual([here, long, toLong("cd")]);
+    expect(await removeToken(directory, long)).toBe(true);
+    expect(await listSavedOrigins(directory)).toEqual([here, toLong("cd")]);
+  });
+
+  it("is in a file that is named after the digest of the origin", () => {
+    expect(basename(toCredentialFile("/config", long))).toMatch(/^sha256-[0-9a-f]{64}\.json$/);
+  });
+
+  it("is not listed if its file is broken", async () => {
+    const directory = await createTemporaryDirectory();
+    await saveToken(directory, long, "first");
+    await writeFile(toCredentialFile(directory, long), "{");
+    expect(await listSavedOrigins(directory)).toEqual([]);
+  });
+
+  it.each([
+    [here, "http%3A%2F%2F127.0.0.1%3A7526.json"],
+    ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
+    [`https://${"a".repeat(234)}`, `https%3A%2F%2F${"a".repeat(234)}.json`],
+  ])("leaves the file of %s as it is", async (origin, name) => {
+    const directory = await createTemporaryDirectory();
+    expect(basename(toCredentialFile(directory, origin))).toBe(name);
+    await saveToken(directory, origin, "first");
+    expect(readSavedToken(directory, origin)).toBe("first");
   });
 });
 

@@ -3,8 +3,11 @@ import { expect, it } from "vitest";
 import { createProcessIo, type Environment, type OutputStream } from "../../../src/cli/io.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 
+// Created once, as in a process: each call adds listeners to stdout and stderr.
+const io = createProcessIo();
+
 function createTerminal(stderr: OutputStream, env: Environment): Terminal {
-  return new Terminal({ ...createProcessIo(), stderr, env });
+  return new Terminal({ ...io, stderr, env });
 }
 
 const pipe = new PassThrough();

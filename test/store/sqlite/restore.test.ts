@@ -1,6 +1,6 @@
 /** Restores: a copy of a backup takes the place of a store, which remains under another name. */
 import { constants, copyFileSync, existsSync, renameSync } from "node:fs";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
@@ -22,6 +22,7 @@ import {
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { isRoot } from "../../helpers/untested.ts";
 
 describe("a restore", () => {
   async function createBackup(): Promise<string> {
@@ -40,6 +41,19 @@ describe("a restore", () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect(await readPlants(path)).toEqual(await readPlants(backup));
     expect(await listFiles(path)).toEqual(["plants.db"]);
+  });
+
+  it.runIf(isRoot)("by root keeps the owner and the mode of the store it replaces", async () => {
+    const backup = await createBackup();
+    const path = await createStore([fern]);
+    await chown(path, 4711, 4712);
+    await chmod(path, 0o640);
+    const { oldPath = "" } = await restoreSqliteFile(backup, path, toWork(true));
+    for (const file of [path, oldPath]) {
+      const { uid, gid, mode } = await stat(file);
+      expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 4711, gid: 4712, mode: 0o640 });
+    }
+    expect(await readPlants(path)).toEqual(await readPlants(backup));
   });
 
   it("replaces a store with plants only when forced, and keeps it", async () => {

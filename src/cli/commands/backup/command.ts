@@ -51,8 +51,9 @@ export const restoreCommand: Command = {
   summary: "Put a backup in the place of a store",
   description: `Verifies a backup, and puts a copy of it in the place of a SQLite store. Stop every
 server on the store first: a store that is in use is not replaced. The old store
-remains in its directory, under a name with the time. The restored store accepts the
-tokens that were valid when the backup was made. Readers of its feed start again.
+remains in its directory, under a name with the time. As root, both keep the owner and
+the mode of the store. The restored store accepts the tokens that were valid when the
+backup was made. Readers of its feed start again.
 On standard output: the store, the number of plants, the size and the path of the
 old store, as JSON unless it is a terminal.`,
   arguments: [{ name: "<file>", help: "Backup to restore", isFile: true }],

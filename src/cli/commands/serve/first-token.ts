@@ -1,5 +1,6 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
 import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
+import { InvalidUrl, parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError } from "../../command-error.ts";
@@ -31,17 +32,31 @@ export type FirstToken =
 
 /** Gives a store the token that `create` will use. @throws CommandError if a saved token cannot be read or saved; StoreError */
 export async function provideToken(
-  { environmentToken, isEphemeral, store: storeUrl }: ServeOptions,
-  { host, url }: PlantServer,
+  { environmentToken, isEphemeral, basePath, store: storeUrl }: ServeOptions,
+  { url }: PlantServer,
   store: PlantStore,
   io: Io,
 ): Promise<FirstToken> {
   if (environmentToken !== undefined) return { kind: "environment" };
   if (isEphemeral) return issueUnsavedToken(store);
-  // Tokens are saved by the address of their server.
-  if (host === undefined) return { kind: "none" };
-  const { origin } = new URL(url);
+  const origin = findOrigin(url, basePath);
+  if (origin === undefined) return { kind: "none" };
   return provideFirstToken(store, origin, findConfigDirectory(io), storeUrl === "memory:");
+}
+
+/**
+ * Finds the origin under which clients look for the token of a server.
+ *
+ * @returns undefined for a Unix socket that clients cannot name: its path is unknown, abstract or too long, or has a colon
+ */
+function findOrigin(url: string, basePath: string): string | undefined {
+  try {
+    const { origin } = toEndpoint(parseBaseUrl(url));
+    return !url.startsWith("unix:") || toUnixUrl(origin, basePath) === url ? origin : undefined;
+  } catch (error) {
+    if (error instanceof InvalidUrl) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -50,7 +65,7 @@ export async function provideToken(
  * because a store may move. No other saved token changes. A token that a killed server with a `memory:` store left for
  * the address is removed.
  *
- * @param origin scheme, host and port of the server, which has this address now
+ * @param origin scheme, host and port of the server, which has this address now; or `unix:` and the path of its socket
  * @param isMemory true for a `memory:` store, whose token is saved until the server stops
  * @throws CommandError if a saved token cannot be read or saved; StoreError
  */
@@ -125,11 +140,13 @@ function readValidToken(configDirectory: string, origin: string): string | undef
 export async function forgetToken(
   token: FirstToken,
   url: string,
-  { io, log }: ServerRun,
+  { io, log, options }: ServerRun,
 ): Promise<void> {
   if (token.kind !== "issued" || token.saved !== "untilStop") return;
+  const origin = findOrigin(url, options.basePath);
+  if (origin === undefined) return;
   try {
-    await removeMemoryToken(findConfigDirectory(io), new URL(url).origin, token.token);
+    await removeMemoryToken(findConfigDirectory(io), origin, token.token);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     log.message("warn", error.message);
