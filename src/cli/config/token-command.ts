@@ -1,10 +1,11 @@
 /** Runs a helper program that prints a token. */
-import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
 import { quoteInput } from "../../core/quote.ts";
 import { CommandError, toSystemReason } from "../command-error.ts";
 import { InvalidValue } from "../../library/option-types.ts";
 import { splitCommand } from "../command-words.ts";
-import { type Io, writeText } from "../io.ts";
+import { type Io, type OutputStream, writeText } from "../io.ts";
 
 /** Enough to unlock a password store. */
 const defaultLimitMs = 60_000;
@@ -31,8 +32,14 @@ export async function runTokenCommand(
 ): Promise<string> {
   const fail = (problem: string, cause?: unknown): CommandError =>
     new CommandError("tokenRejected", `${describeCommand(command)} ${problem}`, { cause });
+  // Loading it takes 3 ms, which most commands do not need.
+  const { spawn } = await import("node:child_process");
   signal.throwIfAborted();
-  const output = await readOutput(command, io, signal, { limitMs, fail });
+  const child = start(() => {
+    const [program = "", ...args] = splitCommand(command);
+    return spawn(program, args, { env: { ...io.env }, stdio: ["ignore", "pipe", "pipe"] });
+  }, fail);
+  const output = await readOutput(child, io.stderr, signal, { limitMs, fail });
   const line = new TextDecoder().decode(output).replace(/\r?\n$/, "");
   const advice = "it must print only the token, in one line";
   if (line === "") throw fail(`printed nothing: ${advice}`);
@@ -47,12 +54,11 @@ interface RunOptions {
 }
 
 function readOutput(
-  command: string,
-  { env, stderr }: Pick<Io, "env" | "stderr">,
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  stderr: OutputStream,
   signal: AbortSignal,
   { limitMs, fail }: RunOptions,
 ): Promise<Uint8Array> {
-  const child = start(command, env, fail);
   const chunks: Buffer[] = [];
   let length = 0;
   let release = (): void => {};
@@ -92,10 +98,9 @@ function readOutput(
 }
 
 /** @throws CommandError for an edited file with an invalid command, and for a path such as /etc/passwd/x */
-function start(command: string, env: Io["env"], fail: RunOptions["fail"]) {
+function start<Child>(spawn: () => Child, fail: RunOptions["fail"]): Child {
   try {
-    const [program = "", ...args] = splitCommand(command);
-    return spawn(program, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    return spawn();
   } catch (error) {
     if (error instanceof InvalidValue) throw fail(error.message, error);
     if (error instanceof Error && "code" in error) throw fail(describeStart(error), error);

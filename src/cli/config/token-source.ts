@@ -10,6 +10,7 @@ import {
 } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
+import { describeCommand, runTokenCommand } from "./token-command.ts";
 import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
 
@@ -96,8 +97,6 @@ async function readSaved(
   const directory = findConfigDirectory(io);
   const command = readSavedCommand(directory, origin);
   if (command !== undefined) {
-    // Loaded only for a command.
-    const { describeCommand, runTokenCommand } = await import("./token-command.ts");
     const token = await runTokenCommand(command, io, signal);
     return { token, source: describeCommand(command) };
   }

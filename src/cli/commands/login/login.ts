@@ -14,6 +14,7 @@ import {
   readSavedSettings,
   saveSettings,
 } from "../../config/saved-settings.ts";
+import { describeCommand, runTokenCommand } from "../../config/token-command.ts";
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions } from "../../options.ts";
@@ -116,7 +117,6 @@ async function readToken(
   signal: AbortSignal,
 ): Promise<string> {
   if (command !== undefined) {
-    const { describeCommand, runTokenCommand } = await import("../../config/token-command.ts");
     const printed = await runTokenCommand(command, io, signal);
     assertToken(printed, `the token from ${describeCommand(command)}`);
     return printed;
