@@ -87,16 +87,22 @@ function parseOrigin(value: string): string {
   );
 }
 
-const profileRule = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** Texts that match a pattern. */
+function createTextType(pattern: RegExp, expected: string): TextType<string> {
+  return {
+    parse(value) {
+      if (pattern.test(value)) return value;
+      throw invalid(value, expected);
+    },
+    format: String,
+  };
+}
 
 /** The name of a profile. */
-export const profileName: TextType<string> = {
-  parse(value) {
-    if (profileRule.test(value)) return value;
-    throw invalid(value, "a name of letters, digits and - . _, such as prod");
-  },
-  format: String,
-};
+export const profileName = createTextType(
+  /^[A-Za-z0-9][\w.-]{0,63}$/,
+  "a name of letters, digits and - . _, such as prod",
+);
 
 /** The command line of a program that prints a token. */
 export const tokenCommand: TextType<string> = {
@@ -129,13 +135,7 @@ export const line: TextType<number> = {
 };
 
 /** The character between the cells of a table. */
-export const delimiter: TextType<string> = {
-  parse(value) {
-    if (/^[\t !#-~]$/.test(value)) return value;
-    throw invalid(value, "one ASCII character other than a quote");
-  },
-  format: String,
-};
+export const delimiter = createTextType(/^[\t !#-~]$/, "one ASCII character other than a quote");
 
 /** Separates the files of {@link files}: no path contains it. */
 export const fileSeparator = "\0";

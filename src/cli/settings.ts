@@ -107,27 +107,21 @@ function isMeant({ url: savedUrl = "" }: SavedTarget, flags: Flags, io: Io): boo
 
 /** Parses a part of the command line. @throws UsageError */
 export function parseArgument<T>(source: string, text: string, type: TextType<T>): T {
-  return parse(type, text, (problem, cause) => new UsageError(`${source} ${problem}`, { cause }));
+  try {
+    return parseText(source, text, type);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new UsageError(error.message, { cause: error.cause });
+  }
 }
 
+/** Parses a variable or a saved setting. @throws CommandError */
 function parseText<T>(source: string, text: string, type: TextType<T>): T {
-  return parse(
-    type,
-    text,
-    (problem, cause) => new CommandError("usage", `${source} ${problem}`, { cause }),
-  );
-}
-
-function parse<T>(
-  type: TextType<T>,
-  text: string,
-  toError: (problem: string, cause: unknown) => CommandError,
-): T {
   try {
     return type.parse(text);
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
-    throw toError(error.message, error);
+    throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
   }
 }
 

@@ -46,17 +46,21 @@ function toName(origin: string): string {
 }
 
 /**
- * Reads the token that is saved for exactly this origin.
+ * Reads the token or the command that is saved for exactly this origin.
  *
  * @throws CommandError if the file cannot be read, is broken, or is readable by others
  */
-export function readSavedToken(configDirectory: string, origin: string): string | undefined {
-  return readOwn(configDirectory, origin)?.token;
+export function readCredential(
+  configDirectory: string,
+  origin: string,
+): SavedCredential | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  return saved?.origin === origin ? saved : undefined;
 }
 
-/** Reads the command that is saved for exactly this origin. @throws as {@link readSavedToken} */
-export function readSavedCommand(configDirectory: string, origin: string): string | undefined {
-  return readOwn(configDirectory, origin)?.command;
+/** As {@link readCredential}, but only the token. */
+export function readSavedToken(configDirectory: string, origin: string): string | undefined {
+  return readCredential(configDirectory, origin)?.token;
 }
 
 /**
@@ -162,15 +166,10 @@ export async function findCredentialFile(
 
 async function write(configDirectory: string, credential: SavedCredential): Promise<void> {
   const { origin, token } = credential;
-  readOwn(configDirectory, origin);
+  readCredential(configDirectory, origin);
   const what = token === undefined ? "the command" : "the token";
   const folder = toCredentialFolder(configDirectory);
   await writeConfigFile(folder, toName(origin), what, { ...credential });
-}
-
-function readOwn(configDirectory: string, origin: string): SavedCredential | undefined {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
-  return saved?.origin === origin ? saved : undefined;
 }
 
 function readCredentialFile(path: string): SavedCredential | undefined {

@@ -2,12 +2,7 @@
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/shell-word.ts";
-import {
-  listSavedOrigins,
-  readSavedCommand,
-  readSavedToken,
-  toCredentialFile,
-} from "./credentials.ts";
+import { listSavedOrigins, readCredential, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
 import { describeCommand, runTokenCommand } from "./token-command.ts";
@@ -95,12 +90,11 @@ async function readSaved(
   signal: AbortSignal,
 ): Promise<FoundToken | undefined> {
   const directory = findConfigDirectory(io);
-  const command = readSavedCommand(directory, origin);
+  const { command, token } = readCredential(directory, origin) ?? {};
   if (command !== undefined) {
-    const token = await runTokenCommand(command, io, signal);
-    return { token, source: describeCommand(command) };
+    const printed = await runTokenCommand(command, io, signal);
+    return { token: printed, source: describeCommand(command) };
   }
-  const token = readSavedToken(directory, origin);
   if (token === undefined) return undefined;
   return { token, source: toCredentialFile(directory, origin) };
 }

@@ -5,12 +5,7 @@ import { redactTokens } from "../../../core/quote.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import {
-  readSavedCommand,
-  readSavedToken,
-  toCredentialFile,
-  toCredentialFolder,
-} from "../../config/credentials.ts";
+import { readCredential, toCredentialFile, toCredentialFolder } from "../../config/credentials.ts";
 import {
   findConfigDirectoryIfAny,
   locateConfigDirectory,
@@ -69,10 +64,9 @@ function describeTokenSetting(io: Io, flags: Flags): SettingReport {
     const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
     const { origin } = toEndpoint(url);
     const source = toCredentialFile(directory, origin);
-    const command = readSavedCommand(directory, origin);
+    const { command, token: saved } = readCredential(directory, origin) ?? {};
     if (command !== undefined) return { ...row, value: describeCommand(command), source };
-    const isSaved = readSavedToken(directory, origin) !== undefined;
-    return isSaved ? { ...row, value: "saved", source } : none;
+    return saved === undefined ? none : { ...row, value: "saved", source };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { ...row, problem: error.message };

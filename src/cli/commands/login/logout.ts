@@ -2,7 +2,7 @@
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { readSavedCommand, removeToken } from "../../config/credentials.ts";
+import { readCredential, removeToken } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import {
   hasProfile,
@@ -64,7 +64,7 @@ function withoutTarget(
 /** A broken file counts as a token. */
 function hasCommand(directory: string, origin: string): boolean {
   try {
-    return readSavedCommand(directory, origin) !== undefined;
+    return readCredential(directory, origin)?.command !== undefined;
   } catch {
     return false;
   }

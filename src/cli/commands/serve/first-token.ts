@@ -6,7 +6,7 @@ import type { PlantServer } from "../../../server/server.ts";
 import { CommandError } from "../../command-error.ts";
 import {
   listSavedOrigins,
-  readSavedCommand,
+  readCredential,
   readSavedToken,
   removeMemoryToken,
   saveToken,
@@ -76,12 +76,13 @@ async function provideFirstToken(
   isMemory: boolean,
 ): Promise<FirstToken> {
   await removeMemoryToken(configDirectory, origin);
-  const savedHere = readSavedToken(configDirectory, origin);
-  const hasCommand = readSavedCommand(configDirectory, origin) !== undefined;
+  const { command, token: savedHere } = readCredential(configDirectory, origin) ?? {};
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
   // A saved command stays: its program has the token of another store, or gets one of this store.
-  if (hasCommand) return issued.size === 0 ? issueUnsavedToken(store) : { kind: "none" };
+  if (command !== undefined) {
+    return issued.size === 0 ? issueUnsavedToken(store) : { kind: "none" };
+  }
   if (issued.size === 0) {
     const token = savedHere ?? mintToken();
     const mark = isMemory ? { store: "memory:" as const } : {};
