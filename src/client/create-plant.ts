@@ -4,8 +4,7 @@ import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
 import { UnavailableError } from "./client-error.ts";
 import type { CreateRequest } from "./create-request.ts";
 import type { Post } from "./http/message.ts";
-import { pause } from "./pause.ts";
-import { parseRetryAfter, toRetryDelayMs } from "./retry-delay.ts";
+import { parseRetryAfter, pause, toRetryDelayMs } from "./pause.ts";
 
 /** Options for {@link createPlant}. */
 export interface CreatePlantOptions {

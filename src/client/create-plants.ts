@@ -11,6 +11,7 @@ import {
   type Retry,
   toTransientFailure,
 } from "./create-plant.ts";
+import { concernsAllCreates } from "./error-category.ts";
 import type { Post } from "./http/message.ts";
 import { type ConnectionPool, openPool } from "./http/pool.ts";
 import { createPace } from "./pause.ts";
@@ -40,8 +41,6 @@ export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "post" | "
   readonly ratePerSecond: number;
   /** True to send nothing after the first plant that is not created. */
   readonly isFailFast: boolean;
-  /** True if every other create would fail with the same Error. */
-  readonly concernsAll: (error: number) => boolean;
   /** Once aborted, no further plant is sent and no attempt is repeated. */
   readonly lastCall: AbortSignal;
   /** Called when no further items are needed; must end them. */
@@ -219,12 +218,12 @@ class Run<Item extends PlantItem> {
       this.#failedAttempts++;
       this.#options.onRetry?.(retry);
     };
-    const { lastCall, concernsAll } = this.#options;
+    const { lastCall } = this.#options;
     try {
       const result = await createPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
       const isFailed =
         result instanceof UnavailableError || toTransientFailure(result) !== undefined;
-      if (!isFailed && (result.ok || !concernsAll(result.error.error))) {
+      if (!isFailed && (result.ok || !concernsAllCreates(result.error.error))) {
         this.#decided++;
         this.#failedAttempts = 0;
         return result;

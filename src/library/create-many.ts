@@ -2,7 +2,6 @@
 import { UnavailableError } from "../client/client-error.ts";
 import { createPlants, type ItemResult } from "../client/create-plants.ts";
 import { toCreateRequest } from "../client/create-request.ts";
-import { concernsAllCreates } from "../client/error-category.ts";
 import { type ItemStatus, toItemStatus } from "../client/item-status.ts";
 import { StoppedError } from "../client/stopped-error.ts";
 import type { NewPlant, Plant } from "../core/plant.ts";
@@ -60,7 +59,6 @@ export async function* createMany(
       request: toCreateRequest(url, token, { ca }),
       ratePerSecond: Number.POSITIVE_INFINITY,
       isFailFast: false,
-      concernsAll: concernsAllCreates,
       lastCall: signal,
       stopReading: source.stop,
     });

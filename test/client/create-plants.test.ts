@@ -55,7 +55,6 @@ function start(
     concurrency: 64,
     ratePerSecond: Number.POSITIVE_INFINITY,
     isFailFast: false,
-    concernsAll: (error) => error === 40102,
     lastCall: new AbortController().signal,
     stopReading: () => void items.return(undefined),
     ...options,

@@ -1,7 +1,6 @@
 /** Creates many plants, and reports the records, the progress, the summary and how to resume. */
 import type { Retry } from "../../../client/create-plant.ts";
 import { createPlants } from "../../../client/create-plants.ts";
-import { concernsAllCreates } from "../../../client/error-category.ts";
 import type { Post } from "../../../client/http/message.ts";
 import { StoppedError } from "../../../client/stopped-error.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
@@ -32,26 +31,20 @@ export async function createMany(groups: RecordGroups, run: ManyRun): Promise<nu
   const { isDryRun, isQuiet, isFailFast } = options.many;
   const found = isDryRun ? undefined : await findTokenToSend(run);
   const rejects = await openRejectsFile(run);
-  let clearProgress = (): void => {};
-  const report = new RecordReport(run, {
-    withFile: run.paths.length > 1,
-    rejects,
-    clearProgress: () => clearProgress(),
-  });
+  const report = new RecordReport(run, rejects);
   const outage: Outage = {};
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for plants in flight; Ctrl-C again stops at once";
-    const progress = report.tally.describeProgress(
-      { bytesRead: report.bytesRead, totalBytes: input.totalBytes },
-      io.nowMs(),
-    );
+    const { tally, bytesRead } = report;
+    const progress = tally.describeProgress(bytesRead, input.totalBytes, io.nowMs());
     const { retry } = outage;
-    const prefix = retry && `${describeUnavailable(retry, options.baseUrl)}, retrying: `;
-    return (prefix ?? "") + progress;
+    return retry === undefined
+      ? progress
+      : `${describeUnavailable(retry, options.baseUrl)}, retrying: ${progress}`;
   };
   const outcomes = found === undefined ? validate(groups, run) : send(groups, found, outage, run);
   const work = async (clear: () => void): Promise<void> => {
-    clearProgress = clear;
+    report.clearProgress = clear;
     for await (const batch of outcomes) {
       if (batch.some(({ result }) => result && toStatus(result) !== "failed")) delete outage.retry;
       await report.add(batch);
@@ -102,7 +95,6 @@ function send(
     ratePerSecond,
     isFailFast,
     lastCall,
-    concernsAll: concernsAllCreates,
     stopReading: input.stop,
     onRetry: (retry) => (outage.retry = retry),
     ...(options.isVerbose && { wrapPost: (post: Post) => tracePost(post, terminal) }),

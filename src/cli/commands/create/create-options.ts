@@ -26,7 +26,7 @@ export interface CreateOptions {
 }
 
 /** Options for reading, sending and reporting records. */
-interface ManyOptions {
+export interface ManyOptions {
   /** Character between the cells of a table; undefined for JSON. */
   readonly delimiter: string | undefined;
   /** True to reject records with unknown members. */
@@ -58,8 +58,8 @@ interface ManyOptions {
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
   const options = readOptions(createOptions, flags, io);
-  const { tokenFile, fromLine, rejects } = options;
-  const source = toPlantSource(toPlantFlags(options), operands, tokenFile === "-", io);
+  const { id, name, tag, tokenFile, fromLine, rejects } = options;
+  const source = toPlantSource({ id, name, tag }, operands, tokenFile === "-", io);
   const many: ManyOptions = {
     delimiter: toDelimiter(options),
     isStrict: options.isStrict === true,
@@ -85,14 +85,6 @@ export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
   const { url: baseUrl, cacert, timeoutMs, retries } = options;
   const shown = { isVerbose: options.verbose === true, printsCurl: options.printCurl === true };
   return { source, baseUrl, cacert, timeoutMs, retries, tokenFile, many, ...shown };
-}
-
-function toPlantFlags({ id, name, tag }: Values<typeof createOptions>) {
-  return {
-    ...(id !== undefined && { id }),
-    ...(name !== undefined && { name }),
-    ...(tag !== undefined && { tag }),
-  };
 }
 
 function toDelimiter({ csv, tsv, delimiter }: Values<typeof createOptions>): string | undefined {

@@ -18,9 +18,8 @@ import { UnknownMembers } from "./unknown-members.ts";
  */
 export async function createFromInputs(paths: readonly string[], base: CreateRun): Promise<number> {
   const { options, io, cutOff } = base;
-  const { delimiter, fromLine = 1, isStrict } = options.many;
-  const { signal } = cutOff;
-  const input = await openRecordInput({ paths, delimiter, fromLine, isStrict, signal }, io);
+  const { many } = options;
+  const input = await openRecordInput({ paths, many, io, signal: cutOff.signal });
   const lastCall = new AbortController();
   let stoppedBy: StopSignal | undefined;
   let isMany = false;

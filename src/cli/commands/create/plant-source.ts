@@ -7,9 +7,9 @@ import type { Io } from "../../io.ts";
 
 /** The members of a plant as flags. */
 export interface PlantFlags {
-  readonly id?: string;
-  readonly name?: string;
-  readonly tag?: string;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly tag: string | undefined;
 }
 
 /** Source of plants: flags for one, or files and standard input for any number. */

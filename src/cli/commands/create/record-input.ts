@@ -11,6 +11,7 @@ import { maxBodyRange } from "../../../library/options.ts";
 import { CommandError } from "../../command-error.ts";
 import { readChunks, toInputError, toInputName } from "../../input.ts";
 import type { Io } from "../../io.ts";
+import type { ManyOptions } from "./create-options.ts";
 import { describeUnknownMember, findUnknownMembers } from "./unknown-members.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
@@ -36,12 +37,8 @@ export type RecordPlace = Pick<PlacedRecord, "path" | "line">;
 export interface RecordInputOptions {
   /** At least one; `-` is standard input. */
   readonly paths: readonly string[];
-  /** Character between the cells of a table; undefined for JSON. */
-  readonly delimiter: string | undefined;
-  /** Records of the first input before this line are skipped. */
-  readonly fromLine: number;
-  /** True to reject records with unknown members. */
-  readonly isStrict: boolean;
+  readonly many: ManyOptions;
+  readonly io: Pick<Io, "stdin">;
   /** Makes reading fail with its reason. */
   readonly signal: AbortSignal;
 }
@@ -51,16 +48,13 @@ export interface RecordInputOptions {
  *
  * @throws CommandError if one of them cannot be read
  */
-export async function openRecordInput(
-  options: RecordInputOptions,
-  io: Pick<Io, "stdin">,
-): Promise<RecordInput> {
+export async function openRecordInput(options: RecordInputOptions): Promise<RecordInput> {
   let totalBytes: number | undefined = 0;
   for (const path of options.paths) {
     const size = path === "-" ? undefined : await findSize(path);
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
-  return new RecordInput(options, io, totalBytes);
+  return new RecordInput(options, totalBytes);
 }
 
 /** @returns undefined if the path is not a regular file */
@@ -81,16 +75,14 @@ export class RecordInput {
   /** Size of all inputs; undefined if it is not known, as for a pipe. */
   readonly totalBytes: number | undefined;
   readonly #options: RecordInputOptions;
-  readonly #io: Pick<Io, "stdin">;
   readonly #stop = new AbortController();
   #path: string;
   #reader: RecordReader;
   #count = 0;
 
-  constructor(options: RecordInputOptions, io: Pick<Io, "stdin">, totalBytes: number | undefined) {
+  constructor(options: RecordInputOptions, totalBytes: number | undefined) {
     this.totalBytes = totalBytes;
     this.#options = options;
-    this.#io = io;
     this.#path = options.paths[0] ?? "-";
     this.#reader = this.#createReader();
   }
@@ -109,21 +101,22 @@ export class RecordInput {
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { delimiter } = this.#options;
+    const { delimiter } = this.#options.many;
     return delimiter === undefined
       ? new JsonReader(maxRecordBytes)
       : new TableReader(delimiter, maxRecordBytes);
   }
 
   async *#read(): AsyncGenerator<Iterable<PlacedRecord>, void, undefined> {
+    const { paths, many, io } = this.#options;
     const signal = AbortSignal.any([this.#stop.signal, this.#options.signal]);
     let offset = 0;
     try {
-      for (const [index, path] of this.#options.paths.entries()) {
-        const start = { offset, fromLine: index === 0 ? this.#options.fromLine : 1 };
+      for (const [index, path] of paths.entries()) {
+        const start = { offset, fromLine: (index === 0 && many.fromLine) || 1 };
         this.#path = path;
         this.#reader = this.#createReader();
-        for await (const bytes of readChunks(path, this.#io, signal)) {
+        for await (const bytes of readChunks(path, io, signal)) {
           yield this.#place(this.#reader.push(bytes), start);
           if (this.#stop.signal.aborted) return;
           offset += bytes.length;
@@ -136,22 +129,18 @@ export class RecordInput {
     }
   }
 
-  #toPlant(record: PlantRecord): NewPlant | Rejection {
-    if (record.isDeletion) return skippedDeletion;
-    return this.#options.isStrict ? toStrictPlant(record) : record.plant;
-  }
-
   *#place(
     records: Iterable<PlantRecord>,
     { fromLine, offset }: { readonly fromLine: number; readonly offset: number },
   ): Iterable<PlacedRecord> {
     const path = this.#path;
     const reader = this.#reader;
+    const { isStrict } = this.#options.many;
     try {
       for (const record of records) {
         if (record.line < fromLine) continue;
         const { line, bytes, id, cursor } = record;
-        const plant = this.#toPlant(record);
+        const plant = toPlant(record, isStrict);
         const unknownMembers = record.isDeletion ? [] : record.unknownMembers;
         const number = ++this.#count;
         const bytesRead = offset + reader.bytesRead;
@@ -169,8 +158,9 @@ export class RecordInput {
 
 const skippedDeletion: Rejection = { message: "the plant was deleted", isSkipped: true };
 
-function toStrictPlant(record: PlantRecord): NewPlant | Rejection {
-  const [unknown] = findUnknownMembers(record);
+function toPlant(record: PlantRecord, isStrict: boolean): NewPlant | Rejection {
+  if (record.isDeletion) return skippedDeletion;
+  const [unknown] = isStrict ? findUnknownMembers(record) : [];
   if (unknown === undefined || "message" in record.plant) return record.plant;
   return { message: `${describeUnknownMember(unknown)} (--strict)` };
 }

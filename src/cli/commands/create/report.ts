@@ -1,12 +1,12 @@
 /** Reports records: a line of JSON for each, rejects to their file, warnings to the user. */
 import { UnavailableError } from "../../../client/client-error.ts";
-import type { ItemResult } from "../../../client/create-plants.ts";
+import type { ItemResult, Rejection } from "../../../client/create-plants.ts";
 import { toItemStatus } from "../../../client/item-status.ts";
 import { type Plant, toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../failure.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
-import type { CreateRun } from "./create-run.ts";
+import type { ManyRun } from "./create-run.ts";
 import { type RecordStatus, Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
@@ -17,23 +17,17 @@ export interface ValidResult {
   readonly result: "valid";
 }
 
+/** Result of a record. */
+type RecordResult = ItemResult | ValidResult;
+
 /** A record with its result; undefined if it was not sent or its response is unknown. */
 export interface RecordOutcome {
   readonly item: PlacedRecord;
-  readonly result: ItemResult | ValidResult | undefined;
-}
-
-/** Options for {@link RecordReport}. */
-export interface ReportOptions {
-  /** True to name the file of each record. */
-  readonly withFile: boolean;
-  readonly rejects: RejectsFile | undefined;
-  /** Removes progress from the terminal for a moment. */
-  readonly clearProgress: () => void;
+  readonly result: RecordResult | undefined;
 }
 
 /** Returns the status of a result. */
-export function toStatus(result: ItemResult | ValidResult): RecordStatus {
+export function toStatus(result: RecordResult): RecordStatus {
   if ("isSkipped" in result) return "skipped";
   return "result" in result && result.result === "valid" ? "valid" : toItemStatus(result);
 }
@@ -45,17 +39,19 @@ export class RecordReport {
   resumeAt: RecordPlace | undefined;
   /** Number of bytes of all inputs up to the end of the last reported record. */
   bytesRead = 0;
-  readonly #run: CreateRun;
-  readonly #options: ReportOptions;
+  /** Removes progress from the terminal for a moment. */
+  clearProgress: () => void = () => {};
+  readonly #run: ManyRun;
+  readonly #rejects: RejectsFile | undefined;
   readonly #unknownMembers = new UnknownMembers();
   readonly #showsAll: boolean;
 
-  constructor(run: CreateRun, options: ReportOptions) {
+  constructor(run: ManyRun, rejects: RejectsFile | undefined) {
     const { io } = run;
     const { isDryRun, isQuiet, isJson } = run.options.many;
     this.tally = new Tally(io.nowMs(), isDryRun);
     this.#run = run;
-    this.#options = options;
+    this.#rejects = rejects;
     this.#showsAll = !isQuiet && (isJson || !io.stdout.isTTY);
   }
 
@@ -70,14 +66,9 @@ export class RecordReport {
     if (first !== undefined) {
       try {
         // Before the lines: a line says that the record needs no further attention.
-        await this.#options.rejects?.add(rejects);
+        await this.#rejects?.add(rejects.map(({ item }) => item));
       } catch (error) {
-        await this.#report(
-          outcomes.slice(
-            0,
-            outcomes.findIndex(({ item }) => item === first),
-          ),
-        );
+        await this.#report(outcomes.slice(0, outcomes.indexOf(first)));
         this.#setResumeAt(first);
         throw error;
       }
@@ -86,13 +77,10 @@ export class RecordReport {
   }
 
   /** The run that resumes this one meets all records from {@link resumeAt} on again. */
-  #findRejects(outcomes: readonly RecordOutcome[]): readonly PlacedRecord[] {
-    if (this.#options.rejects === undefined || this.resumeAt !== undefined) return [];
+  #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
+    if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
     const end = outcomes.findIndex(({ result }) => result === undefined);
-    const reported = end === -1 ? outcomes : outcomes.slice(0, end);
-    return reported
-      .filter(({ result }) => result !== undefined && isMissing(toStatus(result)))
-      .map(({ item }) => item);
+    return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
 
   /** Reports the counts of unknown members, and the summary if a record is missing or a user watches. */
@@ -108,96 +96,75 @@ export class RecordReport {
   }
 
   async #report(outcomes: readonly RecordOutcome[]): Promise<void> {
-    const known = outcomes.filter(
-      (outcome): outcome is KnownOutcome => outcome.result !== undefined,
-    );
-    try {
-      await this.#print(known, this.#findResumable(outcomes));
-    } catch (error) {
-      this.#setResumeAt(outcomes[0]?.item);
-      throw error;
+    const { isSilent, isQuiet, isStrict } = this.#run.options.many;
+    if (!isSilent) await this.#print(outcomes);
+    for (const outcome of outcomes) {
+      const { item, result } = outcome;
+      this.bytesRead = item.bytesRead;
+      this.tally.add(result === undefined ? "unfinished" : toStatus(result));
+      if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
     }
-    for (const { item, result } of outcomes) this.#count(item, result);
-    await this.#warn(known);
-  }
-
-  async #print(
-    outcomes: readonly KnownOutcome[],
-    resumable: ReadonlySet<RecordOutcome>,
-  ): Promise<void> {
-    const { io, terminal, options } = this.#run;
-    const shown = this.#showsAll
-      ? outcomes
-      : outcomes.filter(({ result }) => isMissing(toStatus(result)));
-    if (shown.length === 0 || options.many.isSilent) return;
-    if (io.stdout.isTTY) this.#options.clearProgress();
-    const withFile = this.#options.withFile;
-    const lines = shown.map((outcome) =>
-      toRecordJson(outcome, { withFile, withCursor: resumable.has(outcome) }),
-    );
-    await terminal.printJson(lines);
-  }
-
-  #count(item: PlacedRecord, result: RecordOutcome["result"]): void {
-    this.bytesRead = item.bytesRead;
-    if (result === undefined) {
-      this.tally.addUnfinished();
-      this.#setResumeAt(item);
-      return;
-    }
-    this.tally.add(toStatus(result));
-    if (this.#needsResend(result)) this.#setResumeAt(item);
-  }
-
-  #needsResend(result: RecordOutcome["result"]): boolean {
-    if (result === undefined) return true;
-    // The file of rejects has the record already.
-    if (this.#options.rejects !== undefined) return false;
-    const status = toStatus(result);
-    return status === "failed" || (status === "rejected" && this.#run.options.many.isFailFast);
-  }
-
-  /** Finds the outcomes after which the run can be resumed: no record up to there has to be sent again. */
-  #findResumable(outcomes: readonly RecordOutcome[]): ReadonlySet<RecordOutcome> {
-    if (this.resumeAt !== undefined) return new Set();
-    const end = outcomes.findIndex(({ result }) => this.#needsResend(result));
-    return new Set(end === -1 ? outcomes : outcomes.slice(0, end));
-  }
-
-  async #warn(outcomes: readonly KnownOutcome[]): Promise<void> {
-    const { isQuiet, isStrict } = this.#run.options.many;
     if (isQuiet || isStrict) return;
-    for (const { item } of outcomes) {
-      if (item.unknownMembers.length === 0) continue;
+    for (const { item, result } of outcomes) {
+      if (result === undefined || item.unknownMembers.length === 0) continue;
       for (const warning of this.#unknownMembers.add(item)) {
-        this.#options.clearProgress();
+        this.clearProgress();
         await this.#run.terminal.warning(warning);
       }
     }
   }
 
-  #setResumeAt(place: RecordPlace | undefined): void {
+  async #print(outcomes: readonly RecordOutcome[]): Promise<void> {
+    const { io, terminal, paths } = this.#run;
+    const lines: string[] = [];
+    // The run can be resumed after a record if no record up to there has to be sent again.
+    let withCursor = this.resumeAt === undefined;
+    for (const outcome of outcomes) {
+      const { item, result } = outcome;
+      withCursor &&= !this.#needsResend(outcome);
+      if (result === undefined || !(this.#showsAll || isMissing(outcome))) continue;
+      lines.push(toRecordJson(item, result, { withFile: paths.length > 1, withCursor }));
+    }
+    if (lines.length === 0) return;
+    if (io.stdout.isTTY) this.clearProgress();
+    try {
+      await terminal.printJson(lines);
+    } catch (error) {
+      this.#setResumeAt(outcomes[0]);
+      throw error;
+    }
+  }
+
+  #needsResend({ result }: RecordOutcome): boolean {
+    if (result === undefined) return true;
+    // The file of rejects has the record already.
+    if (this.#rejects !== undefined) return false;
+    const status = toStatus(result);
+    return status === "failed" || (status === "rejected" && this.#run.options.many.isFailFast);
+  }
+
+  #setResumeAt(outcome: RecordOutcome | undefined): void {
     // Not the record, which may be large.
-    if (place !== undefined) this.resumeAt ??= { path: place.path, line: place.line };
+    if (outcome !== undefined) {
+      const { path, line } = outcome.item;
+      this.resumeAt ??= { path, line };
+    }
   }
 }
 
-interface KnownOutcome {
-  readonly item: PlacedRecord;
-  readonly result: ItemResult | ValidResult;
-}
-
 /** Checks whether the plant of a record is not in the store. */
-function isMissing(status: RecordStatus): boolean {
+function isMissing({ result }: RecordOutcome): boolean {
+  if (result === undefined) return true;
+  const status = toStatus(result);
   return status === "rejected" || status === "failed";
 }
 
 /** Returns the line of a record, without a line break. */
 function toRecordJson(
-  { item, result }: KnownOutcome,
+  { number, path, line, id, cursor }: PlacedRecord,
+  result: RecordResult,
   { withFile, withCursor }: { readonly withFile: boolean; readonly withCursor: boolean },
 ): string {
-  const { number, path, line, id, cursor } = item;
   const file = withFile ? `"file":${JSON.stringify(path)},` : "";
   const idMember = id === undefined ? "" : `"id":${id},`;
   const hasCursor = withCursor && cursor !== undefined;
@@ -206,7 +173,7 @@ function toRecordJson(
 }
 
 /** Returns the members after the status, each after a comma. */
-function toDetailJson(result: ItemResult | ValidResult): string {
+function toDetailJson(result: RecordResult): string {
   if ("isSkipped" in result) return "";
   // Without a number: the service did not respond.
   if (result instanceof UnavailableError) return toErrorJson({ message: toAdvice(result) });
@@ -217,12 +184,6 @@ function toDetailJson(result: ItemResult | ValidResult): string {
   return toErrorJson(error) + request;
 }
 
-function toErrorJson({
-  error,
-  message,
-}: {
-  readonly error?: number;
-  readonly message: string;
-}): string {
+function toErrorJson({ error, message }: Rejection): string {
   return `,"error":${JSON.stringify({ error, message })}`;
 }

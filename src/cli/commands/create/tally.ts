@@ -11,19 +11,22 @@ import type { ItemStatus } from "../../../client/item-status.ts";
  */
 export type RecordStatus = ItemStatus | "valid" | "skipped";
 
-/** Progress of the report through the input. */
-export interface Extent {
-  readonly bytesRead: number;
-  /** Undefined if the size is not known. */
-  readonly totalBytes: number | undefined;
-}
-
 /** Counters of a run. */
 export class Tally {
   readonly #startedAtMs: number;
-  readonly #counts: Record<Exclude<RecordStatus, "skipped">, number>;
-  #skipped = 0;
-  #unfinished = 0;
+  /** In the order of the summary. `unfinished` records were read but have no result when the run stops. */
+  readonly #counts: Record<RecordStatus | "unfinished", number> = {
+    created: 0,
+    unchanged: 0,
+    replaced: 0,
+    valid: 0,
+    rejected: 0,
+    failed: 0,
+    skipped: 0,
+    unfinished: 0,
+  };
+  /** Statuses that the summary omits if they have no records. */
+  readonly #optional: readonly string[];
 
   /**
    * @param nowMs of a monotonic clock
@@ -31,27 +34,18 @@ export class Tally {
    */
   constructor(nowMs: number, isDryRun: boolean) {
     this.#startedAtMs = nowMs;
-    const successes = isDryRun ? { valid: 0 } : { created: 0, unchanged: 0, replaced: 0 };
-    // The order of the summary.
-    this.#counts = { ...successes, rejected: 0, failed: 0 } as Record<
-      Exclude<RecordStatus, "skipped">,
-      number
-    >;
+    const impossible = isDryRun ? ["created", "unchanged", "replaced"] : ["valid"];
+    this.#optional = ["skipped", "unfinished", ...impossible];
   }
 
-  /** Counts a record that was read but has no result when the run stops. */
-  addUnfinished(): void {
-    this.#unfinished++;
+  add(status: RecordStatus | "unfinished"): void {
+    this.#counts[status]++;
   }
 
-  add(status: RecordStatus): void {
-    if (status === "skipped") this.#skipped++;
-    else this.#counts[status]++;
-  }
-
-  /** Number of records. */
+  /** Number of records with a status. */
   get total(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, this.#skipped);
+    const all = Object.values(this.#counts).reduce((sum, count) => sum + count);
+    return all - this.#counts.unfinished;
   }
 
   /** Number of rejected and failed records. */
@@ -59,8 +53,12 @@ export class Tally {
     return this.#counts.rejected + this.#counts.failed;
   }
 
-  /** Describes the progress in one line. */
-  describeProgress({ bytesRead, totalBytes }: Extent, nowMs: number): string {
+  /**
+   * Describes the progress in one line.
+   *
+   * @param totalBytes undefined if the size of the input is not known
+   */
+  describeProgress(bytesRead: number, totalBytes: number | undefined, nowMs: number): string {
     const elapsedMs = nowMs - this.#startedAtMs;
     const { rejected, failed } = this.#counts;
     const parts = [`${format(this.total)} records`];
@@ -80,11 +78,9 @@ export class Tally {
   /** Describes the result of the run in one line. */
   describeEnd(nowMs: number): string {
     const elapsedMs = nowMs - this.#startedAtMs;
-    const counts = Object.entries(this.#counts).map(
-      ([status, count]) => `${status} ${format(count)}`,
-    );
-    if (this.#skipped > 0) counts.push(`skipped ${format(this.#skipped)}`);
-    if (this.#unfinished > 0) counts.push(`unfinished ${format(this.#unfinished)}`);
+    const counts = Object.entries(this.#counts)
+      .filter(([status, count]) => count > 0 || !this.#optional.includes(status))
+      .map(([status, count]) => `${status} ${format(count)}`);
     return `${counts.join(", ")} in ${describeDuration(elapsedMs)} (${this.#describeRate(elapsedMs)})`;
   }
 
