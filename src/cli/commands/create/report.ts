@@ -11,7 +11,7 @@ import { type RecordStatus, Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
 /** Result of a record that was only checked. */
-export interface ValidResult {
+interface ValidResult {
   readonly ok: true;
   readonly plant: Plant;
   readonly result: "valid";
