@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type FaultKind, type FaultOptions, Faults } from "../../src/server/faults.ts";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import { createCertificate } from "../helpers/certificate.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
@@ -84,9 +85,15 @@ describe("a failure on demand", () => {
   });
 });
 
-describe("a dropped response", () => {
+const certificate = createCertificate("localhost");
+
+describe.each([
+  ["without TLS", {}],
+  ["over TLS", { certificate }],
+  ["over TLS, without the fast lane", { certificate, fastLane: false }],
+])("a dropped response %s", (_transport, transport) => {
   it("closes the connection after the commit", async () => {
-    await using server = await startFaulty({ dropRate: 1 });
+    await using server = await startFaulty({ dropRate: 1 }, transport);
     const connection = await openRawConnection(server.port);
     connection.socket.write(toRawCreate(1));
     await connection.ended();
@@ -102,7 +109,7 @@ describe("a dropped response", () => {
   it("comes after the responses to earlier requests, and nothing comes after it", async () => {
     // The faults of this seed: stored, stored, dropped.
     const seed = await findSeed(["stored", "stored", "dropped"]);
-    await using server = await startFaulty({ dropRate: 0.5, seed });
+    await using server = await startFaulty({ dropRate: 0.5, seed }, transport);
     const connection = await openRawConnection(server.port);
     connection.socket.write([1, 2, 3, 4].map((id) => toRawCreate(id)).join(""));
     await connection.ended();
@@ -133,7 +140,7 @@ describe("a dropped response", () => {
     };
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
-    await using server = await startServer({ faults, onResponse });
+    await using server = await startServer({ faults, onResponse, ...transport });
     const { socket } = await openRawConnection(server.port);
     socket.pause();
     const name = "x".repeat(1_000_000);
@@ -148,7 +155,7 @@ describe("a dropped response", () => {
   });
 
   it("does not apply to a plant that is not stored", async () => {
-    await using server = await startFaulty({ dropRate: 1 });
+    await using server = await startFaulty({ dropRate: 1 }, transport);
     await server.store.create({ id: 1n, name: "another" }, "reject");
     const response = await exchangeRaw(server.port, toRawCreate(1));
     expect(JSON.parse(response.body)).toMatchObject({ error: 40900 });
