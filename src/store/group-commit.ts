@@ -46,7 +46,7 @@ interface Batch {
  *
  * @param onCommit is called after each successful commit
  */
-export function createGroupCommit(engine: StoreEngine, onCommit?: CommitListener): PlantStore {
+export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitListener): PlantStore {
   const { maxCommits = 1 } = engine;
   const queue: Batch[] = [];
   const otherCalls = new Set<Promise<unknown>>();

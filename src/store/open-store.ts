@@ -1,6 +1,6 @@
 /** Opens the store that a URL names. Only the engine of that store is loaded. */
 import { type PlantStore, type StoreEngine, StoreError, type StoreReader } from "../core/store.ts";
-import { type CommitListener, createGroupCommit } from "./group-commit.ts";
+import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
 import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
 
 /** Options for {@link openStore}. */
@@ -21,7 +21,7 @@ export interface OpenStoreOptions {
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<PlantStore> {
   const engine = await openEngine(parseStoreUrl(url), options);
-  return createGroupCommit(engine, options.onCommit);
+  return createGroupCommitStore(engine, options.onCommit);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type PlantStore, type StoreEngine, StoreError } from "../../src/core/store.ts";
-import { createGroupCommit } from "../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { createMemoryEngine } from "../../src/store/memory/engine.ts";
 
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 0 };
@@ -34,7 +34,7 @@ const create = (store: PlantStore, id: bigint) => store.create({ id, name: "fern
 describe("a group commit", () => {
   it("commits a single create at the end of the turn, without waiting for another", async () => {
     const { staged, commits } = createStagedEngine();
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const created = create(store, 1n);
     await endOfTurn();
     await endOfTurn();
@@ -44,7 +44,7 @@ describe("a group commit", () => {
 
   it("puts the creates of one turn into one commit, in their order", async () => {
     const { staged, commits } = createStagedEngine();
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const all = [create(store, 3n), create(store, 1n)];
     for (let microtask = 0; microtask < 10; microtask++) await Promise.resolve();
     all.push(create(store, 2n));
@@ -55,7 +55,7 @@ describe("a group commit", () => {
   it("reports to each create how many plants its commit has", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const sizes: number[] = [];
     const createOne = (id: bigint) =>
       store.create({ id, name: "fern" }, "reject", (plants) => void sizes.push(plants));
@@ -71,7 +71,7 @@ describe("a group commit", () => {
   it("puts the creates that arrive during a commit into the next one", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const all = [create(store, 1n)];
     while (commits.length === 0) await endOfTurn();
     for (const id of [2n, 3n, 4n]) {
@@ -87,7 +87,7 @@ describe("a group commit", () => {
   it("begins with 32 creates before the turn ends", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const all = Array.from({ length: 40 }, (_, index) => create(store, BigInt(index)));
     expect(commits.map((commit) => commit.length)).toEqual([32]);
     gate.open();
@@ -98,7 +98,7 @@ describe("a group commit", () => {
   it("begins the next commit before it reports the results of the last one", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const first = create(store, 1n).then(() => commits.length);
     while (commits.length === 0) await endOfTurn();
     const second = create(store, 2n);
@@ -110,7 +110,7 @@ describe("a group commit", () => {
   it("takes at most 1000 creates, and the others after them", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const all = [create(store, 0n)];
     while (commits.length === 0) await endOfTurn();
     const ids = Array.from({ length: 2001 }, (_, index) => BigInt(index));
@@ -127,7 +127,7 @@ describe("a group commit", () => {
   ])("takes no more creates once its creates %s", async (_, lengths, expected) => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const all = [create(store, 0n)];
     while (commits.length === 0) await endOfTurn();
     for (const [id, length] of lengths.entries()) {
@@ -149,7 +149,7 @@ describe("a group commit", () => {
         gates.push(gate);
         return gate.opened;
       });
-      const store = createGroupCommit({ ...staged, maxCommits: 2 });
+      const store = createGroupCommitStore({ ...staged, maxCommits: 2 });
       const createMany = (from: number, count: number) =>
         Array.from({ length: count }, (_, index) => create(store, BigInt(from + index)));
       return { store, gates, createMany, sizes: () => commits.map(({ length }) => length) };
@@ -204,7 +204,7 @@ describe("a group commit", () => {
   it("fills the queued commit before it queues another", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const ids = Array.from({ length: 33 }, (_, index) => BigInt(index));
     const all = ids.map((id) => create(store, id));
     await endOfTurn();
@@ -215,7 +215,7 @@ describe("a group commit", () => {
   });
 
   it("returns its own result for each create", async () => {
-    const store = createGroupCommit(createStagedEngine().staged);
+    const store = createGroupCommitStore(createStagedEngine().staged);
     const results = await Promise.all([create(store, 1n), create(store, 1n), create(store, 2n)]);
     expect(results).toEqual(["created", "unchanged", "created"]);
   });
@@ -228,7 +228,7 @@ describe("a group commit", () => {
       await endOfTurn();
       running--;
     });
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     await Promise.all(Array.from({ length: 100 }, (_, id) => create(store, BigInt(id))));
     expect(most).toBe(1);
   });
@@ -237,7 +237,7 @@ describe("a group commit", () => {
 it("checks the store and lists tokens while a commit takes long", async () => {
   const gate = createGate();
   const engine = createMemoryEngine();
-  const store = createGroupCommit({
+  const store = createGroupCommitStore({
     ...engine,
     async commit(requests) {
       await gate.opened;
@@ -271,14 +271,14 @@ describe("a read", () => {
 
   it.each(reads)("%s sees the creates before it", async (_, read) => {
     const { staged } = createStagedEngine(() => endOfTurn());
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     void create(store, 1n);
     expect([await read(store)].flat()).toEqual([{ id: 1n, name: "fern" }]);
   });
 
   it.each(reads)("%s delays no creates after it", async (_, read) => {
     const { staged, gate } = createSlowReads();
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const result = read(store);
     expect(await create(store, 1n)).toBe("created");
     gate.open();
@@ -288,7 +288,7 @@ describe("a read", () => {
   it.each(reads)("%s delays the close of the store until it ends", async (name, read) => {
     const { staged, gate } = createSlowReads();
     const log: string[] = [];
-    const store = createGroupCommit({
+    const store = createGroupCommitStore({
       ...staged,
       get: (id) => staged.get(id).finally(() => log.push("get")),
       list: (query) => staged.list(query).finally(() => log.push("list")),
@@ -305,7 +305,7 @@ describe("a read", () => {
   it("that fails affects no other call", async () => {
     const engine = createMemoryEngine();
     const failing = { ...engine, get: () => Promise.reject(new StoreError("failed", "broken")) };
-    const store = createGroupCommit(failing);
+    const store = createGroupCommitStore(failing);
     await expect(store.get(1n)).rejects.toMatchObject({ reason: "failed" });
     expect(await create(store, 1n)).toBe("created");
     await expect(store.close()).resolves.toBeUndefined();
@@ -319,7 +319,7 @@ describe("a commit that fails", () => {
     const { staged, commits } = createStagedEngine(() => {
       if (++commitsToCome === 2) throw failure;
     });
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
 
     expect(await create(store, 1n)).toBe("created");
     const second = await Promise.allSettled([create(store, 2n), create(store, 3n)]);
@@ -336,7 +336,7 @@ describe("a commit that fails", () => {
     const { staged } = createStagedEngine(() => {
       throw new StoreError("failed", "broken");
     });
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const created = create(store, 1n);
     const read = store.get(1n);
     const closed = store.close();
@@ -346,7 +346,7 @@ describe("a commit that fails", () => {
   });
 
   it("is also one without a result for a create", async () => {
-    const store = createGroupCommit({ ...createMemoryEngine(), commit: async () => [] });
+    const store = createGroupCommitStore({ ...createMemoryEngine(), commit: async () => [] });
     await expect(create(store, 1n)).rejects.toMatchObject({ reason: "failed" });
   });
 });
@@ -355,7 +355,7 @@ describe("the close of a store", () => {
   it("commits the accepted creates, then closes the engine once", async () => {
     const log: string[] = [];
     const { staged } = createStagedEngine(() => void log.push("commit"));
-    const store = createGroupCommit({ ...staged, close: async () => void log.push("close") });
+    const store = createGroupCommitStore({ ...staged, close: async () => void log.push("close") });
     const created = create(store, 1n);
     await Promise.all([store.close(), store.close()]);
     await store.close();
@@ -366,7 +366,7 @@ describe("the close of a store", () => {
   it("rejects later creates, even while it waits for a commit", async () => {
     const gate = createGate();
     const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommit(staged);
+    const store = createGroupCommitStore(staged);
     const created = create(store, 1n);
     const closed = store.close();
     await expect(create(store, 2n)).rejects.toMatchObject({ reason: "closed" });

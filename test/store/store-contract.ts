@@ -10,7 +10,7 @@ import type {
   StoreEngine,
   TokenRecord,
 } from "../../src/core/store.ts";
-import { createGroupCommit } from "../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
 
 const digest = "ab".repeat(32);
@@ -68,7 +68,7 @@ export function describeStoreContract(
   openEngine: (onEnd?: OnEnd) => Promise<StoreEngine>,
 ): void {
   async function openStore(): Promise<PlantStore> {
-    const store = createGroupCommit(await openEngine());
+    const store = createGroupCommitStore(await openEngine());
     onTestFinished(() => store.close());
     return store;
   }
@@ -78,7 +78,7 @@ export function describeStoreContract(
     const ends: (() => Promise<void>)[] = [];
     let store: PlantStore;
     beforeAll(async () => {
-      store = createGroupCommit(await openEngine((end) => void ends.unshift(end)));
+      store = createGroupCommitStore(await openEngine((end) => void ends.unshift(end)));
       ends.unshift(() => store.close());
     });
     afterAll(async () => {

@@ -1,10 +1,9 @@
 /** The two files of a restore: the store that is replaced, and the copy that takes its place. */
 import { rmSync } from "node:fs";
-import type { StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning, unusable } from "../failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabase } from "./database.ts";
-import { isBusy, isDamaged, toStoreError } from "./failure.ts";
+import { isBusy, isDamaged } from "./failure.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 
 /** File of a restore. */
@@ -31,7 +30,7 @@ const lockTimeoutMs = 1000;
 /**
  * Locks a store that will be replaced, and moves its log into the file, so that the file alone is the store.
  *
- * @throws StoreError `busy` if another process has the store open
+ * @throws StoreError `busy` if another process has the store open; or an error of SQLite
  */
 export async function openReplacedFile({ path, realPath }: RestoreTarget): Promise<ReplacedFile> {
   const { DatabaseSync } = await loadSqlite();
@@ -61,13 +60,9 @@ export async function openReplacedFile({ path, realPath }: RestoreTarget): Promi
     };
   } catch (error) {
     database.close();
-    throw toReplaceError(error, path);
+    if (isBusy(error)) throw createStoreError(inUse, path);
+    throw isDamaged(error) ? createStoreError(damaged, path, error) : error;
   }
-}
-
-function toReplaceError(error: unknown, path: string): StoreError {
-  if (isBusy(error)) return createStoreError(inUse, path);
-  return isDamaged(error) ? createStoreError(damaged, path, error) : toStoreError(error, path);
 }
 
 const inUse: Meaning = {
@@ -92,25 +87,16 @@ function hasPlants(database: SqliteDatabase): boolean {
 /**
  * Opens the copy of a backup, and upgrades its schema.
  *
- * @throws StoreError
+ * @throws StoreError or an error of SQLite, as its methods do
  */
-export async function openRestoredFile({ path, realPath }: RestoreTarget): Promise<RestoredFile> {
-  const provider = await loadSqlite();
-  try {
-    const database = openDatabase(provider, realPath);
-    return {
-      renewId() {
-        try {
-          database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
-          // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
-          database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-        } catch (error) {
-          throw toStoreError(error, path);
-        }
-      },
-      close: () => database.close(),
-    };
-  } catch (error) {
-    throw toStoreError(error, path);
-  }
+export async function openRestoredFile({ realPath }: RestoreTarget): Promise<RestoredFile> {
+  const database = openDatabase(await loadSqlite(), realPath);
+  return {
+    renewId() {
+      database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
+      // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+    close: () => database.close(),
+  };
 }

@@ -4,7 +4,7 @@ import type { StoreError } from "../../core/store.ts";
 import { createStoreError } from "../failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabaseToRead } from "./database.ts";
-import { createDamageError, isWriteFailure, toStoreError } from "./failure.ts";
+import { createDamageError, isWriteFailure } from "./failure.ts";
 import { checkNotNewer, findMissingPart } from "./migrations.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
@@ -38,16 +38,12 @@ export interface WholeFile {
 /**
  * Opens a store to read.
  *
- * @throws StoreError
+ * @throws StoreError or an error of SQLite, as its methods do
  */
 export async function openWholeFile({ path, realPath }: WholeFileTarget): Promise<WholeFile> {
   const provider = await loadSqlite();
-  try {
-    const blank = new provider.DatabaseSync(":memory:");
-    return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), blank, path);
-  } catch (error) {
-    throw toStoreError(error, path);
-  }
+  const blank = new provider.DatabaseSync(":memory:");
+  return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), blank, path);
 }
 
 /** @param blank an empty database */
@@ -66,23 +62,18 @@ function createWholeFile(database: SqliteDatabase, blank: SqliteDatabase, path: 
         database.prepare("ATTACH ? AS copy").run(copyPath);
         return count("copy.plants");
       } catch (error) {
-        if (isWriteFailure(error)) throw createCopyError(path, copyPath, error);
-        throw toStoreError(error, path);
+        throw isWriteFailure(error) ? createCopyError(path, copyPath, error) : error;
       }
     },
     check() {
-      try {
-        // https://sqlite.org/pragma.html#pragma_integrity_check
-        const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
-        const { integrity_check: finding } = row as { integrity_check: string };
-        if (finding !== "ok") throw createDamageError(path, finding);
-        const version = checkNotNewer(database, path);
-        const missing = findMissingPart(database, blank, version);
-        if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
-        return { plants: checkPlants(database, path), tokens: count("tokens"), version };
-      } catch (error) {
-        throw toStoreError(error, path);
-      }
+      // https://sqlite.org/pragma.html#pragma_integrity_check
+      const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
+      const { integrity_check: finding } = row as { integrity_check: string };
+      if (finding !== "ok") throw createDamageError(path, finding);
+      const version = checkNotNewer(database, path);
+      const missing = findMissingPart(database, blank, version);
+      if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
+      return { plants: checkPlants(database, path), tokens: count("tokens"), version };
     },
     close() {
       database.close();

@@ -1,7 +1,8 @@
-/** Script of a thread with a connection: opens it, and makes the calls of the main thread on it, in their order. */
+/** Script of a thread with a connection: opens it, makes the calls of the main thread on it, in their order, and maps errors. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { StoreError, type StoreErrorReason } from "../../core/store.ts";
+import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
+import { toStoreError } from "./failure.ts";
 import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
 import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
 
@@ -46,7 +47,7 @@ async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
     connection = await open(target);
     send({ value: undefined });
   } catch (error) {
-    send({ failure: toFailure(error) });
+    send({ failure: toFailure(error, target.path) });
     return;
   }
 
@@ -55,7 +56,7 @@ async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
       const call = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
       send({ value: Reflect.apply(call, undefined, args) });
     } catch (error) {
-      send({ failure: toFailure(error) });
+      send({ failure: toFailure(error, target.path) });
     }
     // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
@@ -63,8 +64,7 @@ async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
 }
 
 /** Converts an error for another thread. Its message includes that of its cause. */
-function toFailure(error: unknown): Failure {
-  const { reason, message } =
-    error instanceof StoreError ? error : new StoreError("failed", String(error));
+function toFailure(error: unknown, path: string): Failure {
+  const { reason, message } = toStoreError(error, path);
   return { reason, message };
 }

@@ -1,7 +1,7 @@
 /** The feed of a PostgreSQL store follows the contract, and a cursor is of one store only. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { startPostgres } from "../../helpers/postgres-server.ts";
@@ -24,7 +24,7 @@ describeFeedContract(
   async () => {
     const { engine, reader } = await openStore(postgres.url);
     return {
-      store: createGroupCommit(engine),
+      store: createGroupCommitStore(engine),
       reader: {
         ...reader,
         readFeed: async (query) => {

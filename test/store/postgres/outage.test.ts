@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/settings.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
@@ -167,7 +167,7 @@ describe("a connection that is lost during a commit", () => {
 describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
   it("has every acknowledged plant after it restarts, and the engine continues", async () => {
     const url = await createStoreUrl(postgres.url);
-    const store = createGroupCommit(await openPostgresEngine(url, { limits: generousLimits }));
+    const store = createGroupCommitStore(await openPostgresEngine(url, { limits: generousLimits }));
     const acknowledged: NewPlant[] = [];
     const stop = new AbortController();
     let nextId = 0n;

@@ -2,7 +2,7 @@
 import { copyFile, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createOldStore } from "../../helpers/old-store.ts";
@@ -16,7 +16,7 @@ async function createPath(): Promise<string> {
 }
 
 async function open(path: string): Promise<OpenFeed> {
-  const store = createGroupCommit(await openSqliteEngine(path));
+  const store = createGroupCommitStore(await openSqliteEngine(path));
   onTestFinished(() => store.close());
   const reader = await openSqliteReader(path);
   onTestFinished(() => reader.close());

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundle } from "./bundle.ts";
 
@@ -59,7 +59,7 @@ describe("a thread that ends in the middle of a commit", () => {
 
   it("fails the commits that the thread received, and the next one works", async () => {
     const { engine } = await open();
-    const store = createGroupCommit(engine);
+    const store = createGroupCommitStore(engine);
     // Two batches of 32: a third could be sent before or after the crash is noticed.
     const names = Array.from({ length: 64 }, (_, index) => (index === 50 ? "exit" : "fern"));
     const creates = names.map((name, id) => store.create({ id: BigInt(id), name }, "reject"));
