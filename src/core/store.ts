@@ -72,14 +72,6 @@ interface StoreParts {
   checkWritable(): Promise<void>;
   /** Stores a token durably. Does not change a stored token with the same digest. */
   addToken(token: TokenRecord): Promise<void>;
-  /**
-   * Stores a token durably, unless another token has its name. If several calls with the same stored tokens run at the
-   * same time, exactly one stores its token.
-   *
-   * @param known digests of tokens that do not count
-   * @returns whether the token is stored
-   */
-  addSuccessor(token: TokenRecord, known: readonly string[]): Promise<boolean>;
   /** Resolves with every token, including revoked and expired ones, oldest first. */
   listTokens(): Promise<readonly TokenRecord[]>;
   /** Revokes a token durably. Does not change a revoked token. */

@@ -127,7 +127,6 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     checkWritable: () => accept(() => engine.checkWritable()),
     addToken: (token) => accept(() => engine.addToken(token)),
-    addSuccessor: (token, known) => accept(() => engine.addSuccessor(token, known)),
     listTokens: () => accept(() => engine.listTokens()),
     revokeToken: (digest, revokedAtMs) => accept(() => engine.revokeToken(digest, revokedAtMs)),
     expireToken: (digest, expiresAtMs) => accept(() => engine.expireToken(digest, expiresAtMs)),

@@ -133,7 +133,10 @@ describe("a profile", () => {
     await using other = await startServer();
     await login(["--url", server.url]);
     await login(["--profile", "prod", "--url", other.url]);
-    expect(await run(["logout", "--profile", "prod"])).toMatchObject({ exitCode: 0 });
+    expect(await run(["logout", "--profile", "prod"])).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("removed the profile prod\n") as string,
+    });
     expect(await readSettings()).toEqual({ url: server.url, profiles: {} });
     expect(await listSavedOrigins(directory)).toEqual([server.url]);
   });

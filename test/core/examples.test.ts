@@ -1,7 +1,7 @@
 /** The examples of errors agree with the responses of a running server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorTable } from "../../src/core/errors.ts";
-import { listExampleExchanges } from "../../src/core/example-exchanges.ts";
+import { listFilledExamples } from "../../src/core/filled-examples.ts";
 import { examples } from "../../src/core/examples.ts";
 import type { FilledRequest } from "../../src/core/request-template.ts";
 import { untestableRules } from "../../src/conformance/rules/untestable.ts";
@@ -20,11 +20,11 @@ function send({ method, target, headers, body }: FilledRequest): Promise<RawResp
   return exchangeRaw(server.port, Buffer.concat([head, body]));
 }
 
-const exchanges = listExampleExchanges({ host: "localhost", basePath: "/v1", token: testToken });
+const filled = listFilledExamples({ host: "localhost", basePath: "/v1", token: testToken });
 
 describe("a running server responds as in the example of", () => {
   it.each(
-    exchanges.map((each) => [each.error, each.accepted ? "accepted" : "rejected", each] as const),
+    filled.map((each) => [each.error, each.accepted ? "accepted" : "rejected", each] as const),
   )("%i, %s", async (_error, _case, { before, request, response }) => {
     for (const each of before) expect((await send(each)).status).toBe(200);
     const { status, headers, body } = await send(request);

@@ -329,29 +329,6 @@ export function describeStoreContract(
       expect(await store.listTokens()).toEqual([token]);
     });
 
-    it("as a successor, unless a token that is not known has the name", async () => {
-      const store = await openStore();
-      await store.addToken(token);
-      await store.addToken({ ...token, digest: "other", name: "ci" });
-      const successor = { ...token, digest: "successor", issuedAtMs: token.issuedAtMs + 1 };
-      expect(await store.addSuccessor(successor, [])).toBe(false);
-      expect(await store.addSuccessor(successor, ["other"])).toBe(false);
-      expect(await store.addSuccessor(successor, [digest, "removed"])).toBe(true);
-      expect(await store.addSuccessor({ ...successor, digest: "late" }, [digest])).toBe(false);
-      const tokens = await store.listTokens();
-      expect(tokens.map((listed) => listed.digest)).toEqual([digest, "other", "successor"]);
-    });
-
-    it("as one of several successors that are added at the same time", async () => {
-      const store = await openStore();
-      await store.addToken(token);
-      const added = await Promise.all(
-        ["a", "b", "c"].map((name) => store.addSuccessor({ ...token, digest: name }, [digest])),
-      );
-      expect(added.filter(Boolean)).toEqual([true]);
-      expect(await store.listTokens()).toHaveLength(2);
-    });
-
     it("with the time of their first revocation", async () => {
       const store = await openStore();
       await store.addToken(token);
@@ -446,7 +423,6 @@ export function describeStoreContract(
       ["list", (store) => store.list({ limit: 1 })],
       ["checkWritable", (store) => store.checkWritable()],
       ["addToken", (store) => store.addToken(token)],
-      ["addSuccessor", (store) => store.addSuccessor(token, [])],
       ["listTokens", (store) => store.listTokens()],
       ["revokeToken", (store) => store.revokeToken(digest, 1)],
       ["expireToken", (store) => store.expireToken(digest, 1)],

@@ -1,7 +1,6 @@
 /** The engine that keeps everything in memory, for trials and tests: it is gone with the process. */
 import type { NewPlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
-import { hasRival } from "../token-rival.ts";
 
 /** An empty store in memory. */
 export function createMemoryEngine(): StoreEngine {
@@ -36,11 +35,6 @@ export function createMemoryEngine(): StoreEngine {
     },
     async addToken(token) {
       if (!tokens.has(token.digest)) tokens.set(token.digest, token);
-    },
-    async addSuccessor(token, known) {
-      if (hasRival([...tokens.values()], token, known)) return false;
-      tokens.set(token.digest, token);
-      return true;
     },
     async listTokens() {
       return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);

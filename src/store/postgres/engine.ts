@@ -125,8 +125,6 @@ function createPostgresEngine(
     },
     checkWritable: () => check(() => write(plants.insertNothing)),
     addToken: (token) => change((client) => tokens.insertToken(client, token)),
-    addSuccessor: (token, known) =>
-      change((client) => tokens.insertSuccessor(client, token, known)),
     listTokens: () => find(tokens.findTokens),
     revokeToken: (digest, revokedAtMs) =>
       change((client) => tokens.revokeToken(client, digest, revokedAtMs)),

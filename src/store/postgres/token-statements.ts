@@ -1,7 +1,6 @@
 /** The statements on tokens. */
 import type { ClientBase } from "pg";
 import type { TokenRecord } from "../../core/store.ts";
-import { hasRival } from "../token-rival.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
 interface TokenRow {
@@ -31,22 +30,6 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
       token.lastUsedDay,
     ],
   );
-}
-
-/** Stores a token, unless another one that is not known has its name. @returns whether it is stored */
-export async function insertSuccessor(
-  client: ClientBase,
-  token: TokenRecord,
-  known: readonly string[],
-): Promise<boolean> {
-  // The second of two transactions waits here, and sees the token of the first one after it. With stricter levels of
-  // isolation it fails here, and is retried.
-  await client.query("UPDATE plantstore_tokens SET name = name WHERE name = $1", [
-    toSqlText(token.name),
-  ]);
-  if (hasRival(await findTokens(client), token, known)) return false;
-  await insertToken(client, token);
-  return true;
 }
 
 /** Returns every token, oldest first. */

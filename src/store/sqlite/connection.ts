@@ -11,7 +11,7 @@ import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } f
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { type PlantRow, prepareStatements, toPlant } from "./statements.ts";
 import { toSqlText } from "./text.ts";
-import { insertSuccessor, insertToken, listTokens } from "./tokens.ts";
+import { insertToken, listTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
 
 /** File to connect to. */
@@ -107,8 +107,6 @@ export function createConnection(database: SqliteDatabase, path: string) {
       }),
     checkWritable: (): void => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
     addToken: (token: TokenRecord): void => attempt(() => insertToken(statements, token)),
-    addSuccessor: (token: TokenRecord, known: readonly string[]): boolean =>
-      attempt(() => inTransaction(database, () => insertSuccessor(statements, token, known))),
     listTokens: (): readonly TokenRecord[] => attempt(() => listTokens(statements)),
     revokeToken: (digest: string, revokedAtMs: number): void =>
       attempt(() => {

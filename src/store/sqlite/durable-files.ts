@@ -114,11 +114,12 @@ export async function writePartialFile<T>(
 const permissionBits = 0o777;
 
 function copyAccess(path: string, { uid, gid, mode }: Pick<Stats, "uid" | "gid" | "mode">): void {
-  // Without links: the owner of the directory may have replaced the file.
+  // The owner of the directory may have put a link to another file in its place.
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
+    const { uid: creator, nlink } = fstatSync(file);
     // This process created the file, so that it belongs to its user.
-    if (fstatSync(file).uid !== 0) return;
+    if (creator !== 0 || nlink !== 1) return;
     fchownSync(file, uid, gid);
     fchmodSync(file, mode & permissionBits);
   } finally {

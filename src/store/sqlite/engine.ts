@@ -96,7 +96,6 @@ export async function openSqliteEngine(
     delete: (ids) => write(() => writer.call("delete", ids)),
     checkWritable: () => write(() => writer.call("checkWritable")),
     addToken: (token) => write(() => writer.call("addToken", token)),
-    addSuccessor: (token, known) => write(() => writer.call("addSuccessor", token, known)),
     listTokens: () => writer.call("listTokens"),
     revokeToken: (digest, revokedAtMs) =>
       write(() => writer.call("revokeToken", digest, revokedAtMs)),

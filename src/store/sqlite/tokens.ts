@@ -1,6 +1,5 @@
 /** Stores and lists tokens. */
 import type { TokenRecord } from "../../core/store.ts";
-import { hasRival } from "../token-rival.ts";
 import type { Statements } from "./statements.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
@@ -26,17 +25,6 @@ export function insertToken(statements: Statements, token: TokenRecord): void {
     toSqlInteger(token.revokedAtMs),
     toSqlInteger(token.lastUsedDay),
   );
-}
-
-/** Stores a token, unless another one that is not known has its name. @returns whether it is stored */
-export function insertSuccessor(
-  statements: Statements,
-  token: TokenRecord,
-  known: readonly string[],
-): boolean {
-  if (hasRival(listTokens(statements), token, known)) return false;
-  insertToken(statements, token);
-  return true;
 }
 
 /** Returns every token, oldest first. */

@@ -1,11 +1,9 @@
 /** `plantstore token`: the operator of a store issues, lists, rotates, revokes and prunes its tokens. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { digestToken, mintToken } from "../../../src/auth/token.ts";
 import type { TokenRecord } from "../../../src/core/store.ts";
-import { addNewToken } from "../../../src/cli/commands/token/token.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
@@ -394,20 +392,6 @@ describe("token rotate", () => {
       `--overlap must be 0 or a time such as 90m, 12h or 30d, at most 3650d (got "${text}")`,
     );
     expect(await names()).toEqual(["ci pst_0000"]);
-  });
-
-  it("reports that another rotation was faster, and changes nothing", async () => {
-    const fast = { digest: "fast", prefix: "pst_fast", name: "ci", issuedAtMs: 1 };
-    await addTokens({ name: "ci" }, fast);
-    const store = await openStore(storeUrl);
-    const stdout = new PassThrough();
-    const token = { name: "ci", lifetimeMs: undefined, json: false, known: ["0"] };
-    await expect(addNewToken(store, token, { stdout })).rejects.toThrow(
-      'another command issued a token with the name "ci" at the same time, and this one changed nothing',
-    );
-    await store.close();
-    expect(stdout.read()).toBeNull();
-    expect(await names()).toEqual(["ci pst_0000", "ci pst_fast"]);
   });
 
   it("leaves the old token unchanged if the new one cannot be printed", async () => {

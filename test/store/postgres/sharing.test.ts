@@ -135,21 +135,6 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       }
     });
 
-    it("add exactly one of several successors of a token", async () => {
-      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
-      const url = withOption(await createStoreUrl(postgres.url), setting);
-      const engines = await openEngines(url, serverCount);
-      const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-      await engines[0]?.addToken(token);
-      const added = await Promise.all(
-        engines.map((engine, server) =>
-          engine.addSuccessor({ ...token, digest: `${server}`, issuedAtMs: 2 }, ["ab"]),
-        ),
-      );
-      expect(added.filter(Boolean)).toEqual([true]);
-      expect(await engines[0]?.listTokens()).toHaveLength(2);
-    });
-
     it.each([
       ["commits", "COMMIT", "conflict"],
       ["rolls back", "ROLLBACK", "created"],

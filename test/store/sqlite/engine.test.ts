@@ -61,7 +61,6 @@ describe("a SQLite store", () => {
       engine.commit([toRequest(2n, "moss")]),
       engine.checkWritable(),
       engine.addToken(token),
-      engine.addSuccessor(token, []),
       engine.revokeToken("ab", 1),
       engine.expireToken("ab", 1),
       engine.removeTokens(["ab"]),
@@ -168,7 +167,6 @@ describe("a SQLite store", () => {
         engine.commit([toRequest(1n, "fern")]),
         engine.checkWritable(),
         engine.addToken(token),
-        engine.addSuccessor(token, []),
         engine.revokeToken("ab", 1),
         engine.expireToken("ab", 1),
         engine.removeTokens(["ab"]),
@@ -319,20 +317,6 @@ describe("two engines on one file", () => {
     const [first, second] = [await open(path), await open(path)];
     await first.addToken({ digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 });
     expect(await second.listTokens()).toHaveLength(1);
-  });
-
-  it("add exactly one of two successors of a token", async () => {
-    const path = await createPath();
-    const engines = [await open(path), await open(path)];
-    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-    await engines[0]?.addToken(token);
-    const added = await Promise.all(
-      engines.map((engine, index) =>
-        engine.addSuccessor({ ...token, digest: `${index}`, issuedAtMs: 2 }, ["ab"]),
-      ),
-    );
-    expect(added.filter(Boolean)).toEqual([true]);
-    expect(await engines[1]?.listTokens()).toHaveLength(2);
   });
 });
 

@@ -40,6 +40,9 @@ export async function logout({ flags, io, terminal }: Run): Promise<number> {
         : `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
       : `no token was saved for ${origin}`,
   );
+  if (profile !== undefined && hasProfile(settings, profile)) {
+    await terminal.note(`removed the profile ${profile}`);
+  }
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
   }

@@ -1,6 +1,6 @@
 /** `plantstore openapi`: prints the interface description, or examples. */
 import { toEndpoint } from "../../../core/base-url.ts";
-import { listExampleExchanges } from "../../../core/example-exchanges.ts";
+import { listFilledExamples } from "../../../core/filled-examples.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../../core/openapi.ts";
 import type { FilledRequest } from "../../../core/request-template.ts";
 import { storeOptions } from "../../../library/options.ts";
@@ -45,7 +45,7 @@ function toExampleLines(url: string): readonly string[] {
   const { host, pathname } = new URL(url);
   const basePath = pathname.replace(/\/$/, "");
   const values = { host, basePath, token: "<ACCESS_TOKEN>" };
-  return listExampleExchanges(values).map(({ before, request, ...others }) => {
+  return listFilledExamples(values).map(({ before, request, ...others }) => {
     const { response, ...names } = others;
     return JSON.stringify({
       ...names,

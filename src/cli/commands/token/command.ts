@@ -63,8 +63,7 @@ const rotateCommand: Command = {
   description: `Issues a token with the name of another one and prints it on standard output.
 Every active token with this name expires after --overlap, so that its users have
 time to change; one that expires earlier keeps its time. A prefix selects one token
-of several with the same name. If several commands rotate it at once, exactly
-one succeeds. Running servers follow within one second.`,
+of several with the same name. Running servers follow within one second.`,
   arguments: [{ name: "<token>", help: "Token name or prefix" }],
   options: tokenRotateOptions,
   examples: [

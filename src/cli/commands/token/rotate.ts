@@ -17,25 +17,22 @@ type Options = Values<typeof tokenRotateOptions>;
  * expires after the overlap, or earlier if it would anyway. They do not change if the new token cannot be printed.
  *
  * @returns the exit code
- * @throws CommandError if no token matches, or none is active, or another rotation was faster; OutputError
+ * @throws CommandError if no token matches, or none is active; OutputError
  */
 export async function rotateToken({ flags, operands, io, terminal }: Run): Promise<number> {
-  const startedAtMs = Date.now();
   const options = readOptions(tokenRotateOptions, flags, io);
   const [wanted = ""] = operands;
   const { issued, ended } = await changeStore(options.store, async (store) => {
-    const tokens = await store.listTokens();
     const nowMs = Date.now();
-    const old = findActive(tokens, wanted, nowMs);
+    const old = findActive(await store.listTokens(), wanted, nowMs);
     const replaced = old.map((token) => toEnded(token, nowMs, options.overlapMs));
     const { lifetimeMs = findLifetime(old), json } = options;
     const details = { replaces: replaced.map(toTokenReport) };
-    // A token that was issued since the start of this command is the successor of another rotation.
-    const known = tokens
-      .filter(({ issuedAtMs }) => issuedAtMs <= startedAtMs || issuedAtMs > nowMs)
-      .map(({ digest }) => digest);
-    const name = old[0]?.name ?? "";
-    const record = await addNewToken(store, { name, lifetimeMs, json, known, details }, io);
+    const record = await addNewToken(
+      store,
+      { name: old[0]?.name ?? "", lifetimeMs, json, details },
+      io,
+    );
     await endTokens(store, replaced);
     return { issued: record, ended: replaced };
   });

@@ -36,8 +36,6 @@ interface NewToken {
   readonly lifetimeMs: number | undefined;
   /** True to print JSON with the details of the token. */
   readonly json: boolean | undefined;
-  /** Digests of the tokens with this name, if it replaces one of them. */
-  readonly known?: readonly string[];
   /** Further members of the JSON. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -45,11 +43,11 @@ interface NewToken {
 /**
  * Stores a new token and prints it on stdout, alone or as JSON. A token that cannot be printed is revoked.
  *
- * @throws CommandError if another token got the name since `known` was read; StoreError; OutputError
+ * @throws StoreError; OutputError
  */
 export async function addNewToken(
-  store: Pick<PlantStore, "addToken" | "addSuccessor" | "revokeToken">,
-  { name, lifetimeMs, json, known, details }: NewToken,
+  store: Pick<PlantStore, "addToken" | "revokeToken">,
+  { name, lifetimeMs, json, details }: NewToken,
   { stdout }: Pick<Io, "stdout">,
 ): Promise<TokenRecord> {
   const token = mintToken();
@@ -62,8 +60,7 @@ export async function addNewToken(
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
   const text = json ? JSON.stringify({ token, ...toTokenReport(record), ...details }) : token;
-  if (known === undefined) await store.addToken(record);
-  else if (!(await store.addSuccessor(record, known))) throw rivalIssued(name);
+  await store.addToken(record);
   try {
     await writeText(stdout, `${text}\n`);
   } catch (error) {
@@ -71,15 +68,6 @@ export async function addNewToken(
     throw error;
   }
   return record;
-}
-
-function rivalIssued(name: string): CommandError {
-  const what =
-    name === "" ? "a token without a name" : `a token with the name "${quoteInput(name)}"`;
-  return new CommandError(
-    "usage",
-    `another command issued ${what} at the same time, and this one changed nothing: "plantstore token list" shows the token`,
-  );
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from "./request-template.ts";
 
 /** An example as `plantstore openapi --examples` prints it. */
-export interface ExampleExchange {
+export interface FilledExample {
   readonly error: number;
   /** Name of the error, as in `plantstore explain`. */
   readonly name: ErrorKind;
@@ -32,7 +32,7 @@ interface ExampleResponse {
 }
 
 /** The accepted and the rejected request of each example, with responses. The ids count from 1. */
-export function listExampleExchanges(values: Omit<Placeholders, "id">): ExampleExchange[] {
+export function listFilledExamples(values: Omit<Placeholders, "id">): FilledExample[] {
   return examples.flatMap((example, index) => {
     const filled = { ...values, id: BigInt(index + 1) };
     const { error, when } = errorTable[example.error];
