@@ -155,7 +155,7 @@ export abstract class RecordReader {
       } else {
         if (byte === lineFeed && this.isByLine) this.#resumeAt(this.#at);
         if (step === "breaks") this.#isBroken = true;
-        const isOver = this.#at - this.#start > this.#maxBytes;
+        const isOver = this.#isOverLimit(this.#at - this.#start, byte);
         if (this.#resume === undefined) this.#isTooLarge ||= isOver;
         else if (this.#isBroken || this.#isTooLarge || isOver) yield* this.#cut(this.#resume);
       }
@@ -222,13 +222,18 @@ export abstract class RecordReader {
 
   #parse(bytes: Uint8Array): PlantRecord | undefined {
     const { line } = this;
-    if (this.#isTooLarge || bytes.length > this.#maxBytes) {
+    if (this.#isTooLarge || this.#isOverLimit(bytes.length, bytes.at(-1))) {
       const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record`;
       const plant = new RequestError("bodyTooLarge", message);
       return { plant, unknownMembers: [], isMalformed: true, line, bytes: nothing };
     }
     const parsed = bytes.every(isBlank) ? undefined : this.parse(bytes);
     return parsed && { ...parsed, line, bytes };
+  }
+
+  /** @param last the last byte; a line feed does not count */
+  #isOverLimit(length: number, last: number | undefined): boolean {
+    return length - (last === lineFeed ? 1 : 0) > this.#maxBytes;
   }
 
   /** Begins a record with the next byte. */

@@ -268,6 +268,28 @@ describe("create --rejects", () => {
     });
     expect(await readFile(join(home, "plants.ndjson"), "utf8")).toBe(text);
   });
+
+  it.each([
+    ["the same file", "--rejects same.txt > same.txt"],
+    ["appended to", "--rejects same.txt >> same.txt"],
+    ["/dev/stdout", "--rejects /dev/stdout > same.txt"],
+  ])("does not share a file with standard output: %s", async (_, end) => {
+    const command = `mkfifo never; plantstore create --dry-run never ${end}`;
+    const { code, stderr } = await runShell(command);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^error: --rejects \S+ is standard output: use another name/),
+    });
+    expect(await readFile(join(home, "same.txt"), "utf8")).toBe("");
+  });
+
+  it("may be a pipe that is also standard output", async () => {
+    await writeFile(join(home, "plants.ndjson"), '{"id":1}\n{"id":2}\n');
+    const { stdout } = await runShell(
+      "plantstore create --dry-run --silent --rejects /dev/stdout plants.ndjson | cat",
+    );
+    expect(stdout).toBe('{"id":1}\n{"id":2}\n');
+  });
 });
 
 describe("a bulk create that cannot connect", () => {

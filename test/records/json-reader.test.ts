@@ -509,5 +509,33 @@ describe("an input that never ends its first record", () => {
 it("a record with as many bytes as the limit is not empty if it is malformed", () => {
   const line = '{"id":1,"name":"a","y":[';
   const { records } = readInput(`${line}\n${a}\n`, [1], line.length);
-  expect(records.map(errorOf)).toEqual([41300, undefined]);
+  expect(records.map(errorOf)).toEqual([40001, undefined]);
+  expect(records[0]?.bytes).toHaveLength(line.length);
+});
+
+it.each<[what: string, input: string, extraBytes: number, error: number, length: number]>([
+  ["the first line", `${a}]\n${b}\n`, 0, 40001, 20],
+  ["the first line", `${a}]\n${b}\n`, -1, 41300, 0],
+  ["the last line", `${a}]\n`, 0, 40001, 21],
+  ["the last line", `${a}]\n`, -1, 41300, 0],
+  ["lines", `${a}]\n \n${b}\n`, 0, 41300, 0],
+])(
+  "the limit for a malformed record does not count the line feed at its end: %s",
+  (_what, input, extraBytes, error, length) => {
+    for (const sizes of [[1], [input.length]]) {
+      const [record] = readInput(input, sizes, 20 + extraBytes).records;
+      expect(record && errorOf(record)).toBe(error);
+      expect(record?.bytes).toHaveLength(length);
+    }
+  },
+);
+
+it("a malformed record of exactly the limit keeps its bytes and its message", () => {
+  const { records } = readInput('{"id":1,"name":"a"}]\n{"id":2,"name":"b"}\n', undefined, 20);
+  expect(records).toHaveLength(2);
+  expect(records[0]?.bytes).toHaveLength(20);
+  expect(records[0]?.plant).toHaveProperty(
+    "message",
+    expect.stringContaining('expected the end of the text but found "]"'),
+  );
 });

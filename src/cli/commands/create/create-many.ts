@@ -28,7 +28,7 @@ type RecordGroups = AsyncIterable<Iterable<PlacedRecord>>;
  */
 export async function createMany(groups: RecordGroups, run: ManyRun): Promise<number> {
   const { options, io, input, lastCall, terminal } = run;
-  const { isDryRun, isQuiet, isFailFast } = options.many;
+  const { isDryRun, isQuiet, isFailFast, fromLine } = options.many;
   const found = isDryRun ? undefined : await findTokenToSend(run);
   const rejects = await openRejectsFile(run);
   const report = new RecordReport(run, rejects);
@@ -53,7 +53,8 @@ export async function createMany(groups: RecordGroups, run: ManyRun): Promise<nu
   let failure: unknown;
   try {
     run.isSent = !isDryRun;
-    await (isQuiet || options.isVerbose ? work(() => {}) : terminal.showWhile(toText, work));
+    const hasProgress = !isQuiet && !options.isVerbose && !run.isTyped;
+    await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
   } catch (error) {
     if (!isExpected(error, run)) throw error;
     failure = error;
@@ -65,7 +66,11 @@ export async function createMany(groups: RecordGroups, run: ManyRun): Promise<nu
   if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
   const signal = run.stopSignal();
   if (signal !== undefined) throw new BatchInterruption(signal, hint);
-  if (report.tally.total === 0 && !isQuiet) await terminal.warning("the input has no records");
+  if (report.tally.total === 0 && !isQuiet) {
+    const isPart = fromLine !== undefined && fromLine > 1;
+    const part = `no record begins at line ${fromLine} or after it (--from-line)`;
+    await terminal.warning(isPart ? part : "the input has no records");
+  }
   if (report.tally.missing === 0) return exitCodes.done.code;
   if (isFailFast && !options.many.isSilent) {
     await terminal.note(`stopped at the first rejected or failed record (--fail-fast): ${hint}`);

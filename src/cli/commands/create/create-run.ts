@@ -22,6 +22,8 @@ export interface ManyRun extends CreateRun {
   /** At least one; `-` is standard input. */
   readonly paths: readonly string[];
   readonly input: RecordInput;
+  /** True if an input is a terminal: progress would hide what the user types. */
+  readonly isTyped: boolean;
   /** Aborted when no further plant may be sent. */
   readonly lastCall: AbortSignal;
   /** Returns the signal that stopped the run. */

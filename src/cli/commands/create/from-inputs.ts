@@ -5,7 +5,7 @@ import { toInputName } from "../../input.ts";
 import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
-import { openRejectsFile, type RejectsFile } from "./rejects-file.ts";
+import { checkRejectsPath, openRejectsFile, type RejectsFile } from "./rejects-file.ts";
 import type { CreateRun, ManyRun } from "./create-run.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
@@ -20,6 +20,7 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
   const { options, io, cutOff } = base;
   const { many } = options;
   const input = await openRecordInput({ paths, many, io, signal: cutOff.signal });
+  if (many.rejectsPath !== undefined) await checkRejectsPath(many.rejectsPath, paths);
   const lastCall = new AbortController();
   let stoppedBy: StopSignal | undefined;
   let isMany = false;
@@ -27,6 +28,7 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
     ...base,
     paths,
     input,
+    isTyped: paths.includes("-") && io.stdin.isTTY === true,
     lastCall: lastCall.signal,
     stopSignal: () => stoppedBy,
   };
@@ -66,7 +68,7 @@ interface FirstRecords {
 }
 
 async function readFirst(run: ManyRun): Promise<FirstRecords> {
-  const { options, io, terminal, paths, input, cutOff } = run;
+  const { options, terminal, paths, input, cutOff } = run;
   const isKnownMany = options.many.isMany || paths.length > 1;
   const records: PlacedRecord[] = [];
   const read = async (): Promise<FirstRecords> => {
@@ -93,7 +95,7 @@ async function readFirst(run: ManyRun): Promise<FirstRecords> {
       return toFirst(false);
     }
   };
-  if (paths.includes("-") && io.stdin.isTTY) {
+  if (run.isTyped) {
     await terminal.note("reading plants as JSON from the terminal: end with Ctrl-D");
     return read();
   }

@@ -12,21 +12,31 @@ import type { ManyRun } from "./create-run.ts";
 const lineBreak = Buffer.from("\n");
 
 /**
+ * Checks that the file of `--rejects` has no other use in the run.
+ *
+ * @param inputs `-` is standard input
+ * @throws CommandError if it is an input or standard output
+ */
+export async function checkRejectsPath(path: string, inputs: readonly string[]): Promise<void> {
+  const names = inputs.map((input) => (input === "-" ? "/dev/stdin" : input));
+  const isInput = await isOneOf(path, names);
+  if (!isInput && !(await isOneOf(path, ["/dev/stdout"]))) return;
+  const use = isInput ? "an input" : "standard output";
+  throw new CommandError("usage", `--rejects ${path} is ${use}: use another name`);
+}
+
+/**
  * Opens the file of `--rejects`. A run that resumes an earlier one appends to it.
  *
  * @returns undefined without `--rejects`
- * @throws CommandError if it cannot be written, or is an input
+ * @throws CommandError if it cannot be written
  */
 export async function openRejectsFile({
   options: { many },
-  paths,
   terminal,
 }: ManyRun): Promise<RejectsFile | undefined> {
   const { rejectsPath: path, fromLine } = many;
   if (path === undefined) return undefined;
-  if (await isOneOf(path, paths)) {
-    throw new CommandError("usage", `--rejects ${path} is an input: use another name`);
-  }
   const file = await writing(path, () => promises.open(path, fromLine === undefined ? "w" : "a+"));
   try {
     // A file that was edited by hand may end without a line break.
@@ -107,13 +117,12 @@ async function lacksLineBreak(file: FileHandle): Promise<boolean> {
   return !buffer.equals(lineBreak);
 }
 
-/** Compares the files themselves: standard input may be redirected from the file, and a file may have several names. */
-async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean> {
+/** Compares the files themselves: standard streams may be redirected, and a file may have several names. */
+async function isOneOf(path: string, others: readonly string[]): Promise<boolean> {
   const identify = async (each: string): Promise<string | undefined> => {
     const stats = await promises.stat(each, { bigint: true }).catch(() => undefined);
     return stats?.isFile() === true ? `${stats.dev}:${stats.ino}` : undefined;
   };
   const target = await identify(path);
-  const names = inputs.map((input) => (input === "-" ? "/dev/stdin" : input));
-  return target !== undefined && (await Promise.all(names.map(identify))).includes(target);
+  return target !== undefined && (await Promise.all(others.map(identify))).includes(target);
 }

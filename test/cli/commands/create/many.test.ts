@@ -266,6 +266,17 @@ describe("a single plant", () => {
     },
   );
 
+  it("that begins before --from-line is not said to be missing", async () => {
+    expect(await create(`${a}\n${b}\n`, "--from-line", "500")).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "warning: no record begins at line 500 or after it (--from-line)\n",
+    });
+    expect(await create("[]", "--from-line", "1")).toMatchObject({
+      stderr: "warning: the input has no records\n",
+    });
+  });
+
   it("that is missing from a table without a header is an error", async () => {
     expect(await create("", "--csv")).toEqual({
       exitCode: 2,
@@ -727,6 +738,26 @@ describe("a terminal", () => {
     expect((await run.finished).stderr).toMatch(
       /created 2, unchanged 0, replaced 0, rejected 1, failed 0 in [\d.]+ s \([\d,]+\/s\)\n$/,
     );
+  });
+
+  it("on which the input is typed shows no progress", async () => {
+    const stdin = new PassThrough();
+    const typed = withServer({ stdin, terminals: { stdin: true, stderr: true } });
+    const run = startCli(["create", "--many", "-"], typed);
+    stdin.write(`${a}\n`);
+    await run.saw('"status":"created"');
+    // Progress that begins later is there already.
+    const other = new PassThrough();
+    const piped = startCli(["create", "--many", "-"], withServer({ stdin: other, terminals }));
+    other.write(`${a}\n`);
+    await piped.saw("1 records, ");
+    expect(run.stderr()).toBe("reading plants as JSON from the terminal: end with Ctrl-D\n");
+    stdin.end();
+    other.end();
+    expect(await Promise.all([run.finished, piped.finished])).toMatchObject([
+      { exitCode: 0 },
+      { exitCode: 0 },
+    ]);
   });
 
   it("shows the share of the records that have a result", async () => {
