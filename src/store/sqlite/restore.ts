@@ -125,7 +125,7 @@ async function keepOld(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (statSync(realPath).size === 0) return undefined;
-  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  const time = new Date().toISOString().replaceAll(/[-:]/g, "");
   const oldPath = `${realPath}.replaced-${time}`;
   if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
   return writePartialFile(oldPath, signal, async (file) => {

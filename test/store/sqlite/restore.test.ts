@@ -69,8 +69,22 @@ describe("a restore", () => {
     expect(await readPlants(path)).toEqual(await readPlants(backup));
     expect(await readPlants(oldPath)).toEqual(before);
     expect((await stat(oldPath)).mode & 0o777).toBe(0o600);
-    expect(oldPath).toMatch(/plants\.db\.replaced-\d{8}T\d{6}Z$/);
+    expect(oldPath).toMatch(/plants\.db\.replaced-\d{8}T\d{6}\.\d{3}Z$/);
     expect(await listFiles(path)).toEqual(["plants.db", oldPath.split("/").at(-1)]);
+  });
+
+  it("keeps every store that it replaces, also within a second", async () => {
+    const backup = await createBackup();
+    const path = await createStore([fern]);
+    const kept = new Set<string | undefined>();
+    for (let count = 0; count < 5; count++) {
+      kept.add((await restoreSqliteFile(backup, path, toWork(true))).oldPath);
+    }
+    expect(await listFiles(path)).toEqual([
+      "plants.db",
+      ...[...kept].map((oldPath = "") => oldPath.split("/").at(-1)),
+    ]);
+    expect(kept.size).toBe(5);
   });
 
   it("keeps the commits that a killed server left in the log", async () => {
