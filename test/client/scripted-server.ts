@@ -5,8 +5,9 @@ import {
   type IncomingHttpHeaders,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { findFreePort } from "../helpers/postgres-server.ts";
 
 interface ReceivedRequest {
   readonly method: string | undefined;
@@ -48,12 +49,12 @@ export async function openRawServer(onConnection: (socket: Socket) => void): Pro
   return toUrl(await listen(createServer(onConnection)));
 }
 
-/** Returns a URL at which no server listens during the test: its port is that of a connection. */
+/**
+ * Returns a URL at which no server listens during the test. Its port is below those of outgoing connections: one of these could
+ * connect to itself.
+ */
 export async function findClosedUrl(): Promise<string> {
-  const server = await listen(createServer());
-  const socket = connect(server.port, server.address);
-  await once(socket, "connect");
-  return toUrl(socket.address() as AddressInfo);
+  return `http://127.0.0.1:${await findFreePort()}`;
 }
 
 /** Creates a responder that sends JSON. */
