@@ -105,7 +105,7 @@ describe("a token for a long origin", () => {
     [here, "http%3A%2F%2F127.0.0.1%3A7526.json"],
     ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
     [`https://${"a".repeat(234)}`, `https%3A%2F%2F${"a".repeat(234)}.json`],
-  ])("leaves the file of %s as it is", async (origin, name) => {
+  ])("does not change the file of %s", async (origin, name) => {
     const directory = await createTemporaryDirectory();
     expect(basename(toCredentialFile(directory, origin))).toBe(name);
     await saveToken(directory, origin, "first");
