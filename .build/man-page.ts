@@ -2,7 +2,7 @@
 import {
   type Command,
   type Item,
-  listOrigins,
+  listValueSources,
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
@@ -99,8 +99,8 @@ function toSection(entry: Entry): readonly string[] {
 }
 
 function describeOption(option: Option<unknown>): string {
-  const origins = listOrigins(option);
-  return origins.length === 0 ? option.help : `${option.help} (${origins.join(", ")})`;
+  const sources = listValueSources(option);
+  return sources.length === 0 ? option.help : `${option.help} (${sources.join(", ")})`;
 }
 
 /** Every variable: those of options first. */

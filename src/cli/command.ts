@@ -105,7 +105,7 @@ export function describeDefault(option: Option<unknown>): string | undefined {
 }
 
 /** The default and the environment variable of an option, for help. */
-export function listOrigins(option: Option<unknown>): readonly string[] {
+export function listValueSources(option: Option<unknown>): readonly string[] {
   const shownDefault = describeDefault(option);
   return [
     ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),

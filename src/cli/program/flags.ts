@@ -1,6 +1,6 @@
 /** The flags of a command: declares them to commander, and reads their values. */
 import { type Command as Commander, Option as Flag } from "commander";
-import { type Command, listOrigins } from "../command.ts";
+import { type Command, listValueSources } from "../command.ts";
 import { type Option, toLongFlag } from "../options.ts";
 import type { Flags } from "../settings.ts";
 import { maxColumns } from "./help.ts";
@@ -34,10 +34,10 @@ function createFlag(
   argv: readonly string[],
 ): Flag {
   const { flags, help: description, isRepeatable, separator = " " } = option;
-  const origins = listOrigins(option);
-  const line = `(${origins.join(", ")})`;
-  const note = line.length <= noteColumns ? line : `(${origins.join(",\n")})`;
-  const flag = new Flag(flags, origins.length === 0 ? description : `${description}\n${note}`);
+  const sources = listValueSources(option);
+  const line = `(${sources.join(", ")})`;
+  const note = line.length <= noteColumns ? line : `(${sources.join(",\n")})`;
+  const flag = new Flag(flags, sources.length === 0 ? description : `${description}\n${note}`);
   if (!flag.required) return flag;
   return flag.argParser((value: string, previous: string | undefined) => {
     const joined = `${flag.long}=${value}`;
