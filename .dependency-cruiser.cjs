@@ -20,7 +20,6 @@ const packages = {
   commander: "^src/cli/program/",
   conf: "^src/cli/config/",
   ora: "^src/cli/terminal/",
-  "p-map": "^src/client/",
   pg: "^src/store/postgres/",
   pgpass: "^src/store/postgres/",
   "string-width": "^src/cli/terminal/",

@@ -19,10 +19,7 @@ export const options: Options = {
   removeNodeProtocol: false,
   external: ["@photostructure/sqlite"],
   loader: { ".html": "copy", ".css": "copy", ".browser.js": "copy" },
-  // commander, pg and undici are CommonJS, and require the modules of Node. No other name is declared, because a chunk may
-  // have the same one; esbuild renames every other `require`. A bundler can leave import.meta.url undefined.
-  banner: {
-    js: 'const require = (id) => process.getBuiltinModule("node:module").createRequire(import.meta.url ?? __filename)(id);',
-  },
+  // commander, pg and undici are CommonJS, and require modules of Node.
+  banner: { js: "const require = process.getBuiltinModule;" },
   dts: { entry: { index: "src/index.ts" } },
 };

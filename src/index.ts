@@ -1,5 +1,5 @@
 /** The public API: a plant store in another program, and a client of plant stores. */
-export type { CreateAnswer } from "./client/answer.ts";
+export type { CreateResponse } from "./client/response.ts";
 export {
   NotAPlantStoreError,
   UnavailableError,

@@ -1,15 +1,11 @@
 /** Checks tokens, at the cost of one digest for each request. */
-import type { TokenRecord } from "../core/store.ts";
+import type { PlantStore, TokenRecord } from "../core/store.ts";
 import { CredentialError } from "./credential.ts";
 import { digestToken } from "./token.ts";
 import { createTokenUses } from "./token-uses.ts";
 
-/** Data sources and clock of an authenticator. */
+/** Options for {@link createAuthenticator}. */
 export interface AuthenticatorOptions {
-  /** Lists every issued token: a store's `listTokens`. */
-  readonly listTokens: () => Promise<readonly TokenRecord[]>;
-  /** Records the days on which tokens were used: a store's `noteTokenUses`. */
-  readonly noteTokenUses?: (digests: readonly string[], day: number) => Promise<void>;
   /** A token that is accepted in addition to the stored ones and never expires. */
   readonly ownToken?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -42,10 +38,12 @@ const readTimesOfUnknown = 4;
  * Creates an authenticator that keeps the token records in memory and reloads old ones when a request arrives.
  * Tokens are looked up by digest, so that the time of a lookup reveals nothing about a token.
  */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const now = options.now ?? Date.now;
-  const ownDigest = options.ownToken === undefined ? undefined : digestToken(options.ownToken);
-  const uses = createTokenUses(options.noteTokenUses ?? (async () => {}), now);
+export function createAuthenticator(
+  store: Pick<PlantStore, "listTokens" | "noteTokenUses">,
+  { ownToken, now = Date.now }: AuthenticatorOptions = {},
+): Authenticator {
+  const ownDigest = ownToken === undefined ? undefined : digestToken(ownToken);
+  const uses = createTokenUses(store, now);
   let known: ReadonlyMap<string, TokenRecord> = new Map();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let maxAgeOfUnknownMs = minAgeOfUnknownMs;
@@ -53,7 +51,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function read(): Promise<void> {
     const startedAtMs = performance.now();
-    const tokens = await options.listTokens();
+    const tokens = await store.listTokens();
     known = new Map(tokens.map((token) => [token.digest, token]));
     readAtMs = startedAtMs;
     const readingTimeMs = performance.now() - startedAtMs;

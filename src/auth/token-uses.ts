@@ -1,4 +1,5 @@
 /** Records the days on which tokens are used, in batches that no response waits for. */
+import type { PlantStore } from "../core/store.ts";
 
 /** Collects the uses of tokens. */
 export interface TokenUses {
@@ -20,11 +21,11 @@ export function toDay(timeMs: number): number {
 /**
  * Creates an empty collection.
  *
- * @param note a store's `noteTokenUses`. Receives each token once a day, and again after a failure and another use
+ * @param store receives each token once a day, and again after a failure and another use
  * @param now milliseconds since the epoch
  */
 export function createTokenUses(
-  note: (digests: readonly string[], day: number) => Promise<void>,
+  store: Pick<PlantStore, "noteTokenUses">,
   now: () => number,
 ): TokenUses {
   let day = Number.NEGATIVE_INFINITY;
@@ -40,7 +41,7 @@ export function createTokenUses(
     const digests = pending;
     pending = [];
     try {
-      await note(digests, day);
+      await store.noteTokenUses(digests, day);
     } catch {
       // A create that fails reports the failure of the store. The next use of the token retries this.
       for (const digest of digests) seen.delete(digest);

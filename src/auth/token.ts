@@ -12,9 +12,11 @@ const secretLength = 43;
 const checksumLength = 6;
 const format = new RegExp(`^${marker}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
-/** Generates a token from 32 random bytes. */
+/** Generates a token: `pst_`, 32 random bytes and their CRC-32, both in base62 of fixed width. */
 export function mintToken(): string {
-  return toToken(BigInt(`0x${randomBytes(secretBytes).toString("hex")}`));
+  const random = BigInt(`0x${randomBytes(secretBytes).toString("hex")}`);
+  const secret = toBase62(random, secretLength);
+  return marker + secret + checksumOf(secret);
 }
 
 /** Returns the SHA-256 of a token in lower-case hexadecimal; stores keep only this. */
@@ -54,12 +56,6 @@ export function isMistypedToken(text: string): boolean {
  */
 export function toTokenPrefix(token: string): string {
   return format.test(token) ? token.slice(0, marker.length + 4) : "";
-}
-
-/** Converts a 256-bit secret to a token: `pst_`, the secret and its CRC-32, both in base62 of fixed width. */
-function toToken(secret: bigint): string {
-  const text = toBase62(secret, secretLength);
-  return marker + text + checksumOf(text);
 }
 
 function checksumOf(secret: string): string {

@@ -43,12 +43,10 @@ export class Interruption extends CommandError {
   }
 }
 
-/** A bulk create that SIGINT or SIGTERM stopped; every request has its response. */
-export class BatchInterruption extends CommandError {
-  /** @param wayOn how to resume; continues the sentence */
-  constructor(signal: StopSignal, wayOn: string) {
-    super(toExitName(signal), `stopped by ${signal}: ${wayOn}`);
-  }
+/** Creates the error of a command that SIGINT or SIGTERM stopped. @param consequence continues the sentence */
+export function toInterruption(signal: StopSignal, consequence?: string): CommandError {
+  const end = consequence === undefined ? "" : `: ${consequence}`;
+  return new CommandError(toExitName(signal), `stopped by ${signal}${end}`);
 }
 
 /** Time in which interrupted work ends; work that waits for a lock or another machine may not. */
@@ -72,14 +70,11 @@ export async function interruptible<T>(
   let toError = (): unknown => signal.reason;
   let timer: NodeJS.Timeout | undefined;
   const releaseSignals = io.onSignal((name) => {
-    const toInterruption = () => {
-      const text = typeof consequence === "function" ? consequence() : consequence;
-      const meaning = text === undefined ? "" : `: ${text}`;
-      return new CommandError(toExitName(name), `stopped by ${name}${meaning}`);
-    };
-    toError = toInterruption;
-    interruption.abort(toInterruption());
-    timer = onStuck && setTimeout(() => onStuck(toInterruption()), maxEndMs).unref();
+    const toStopError = () =>
+      toInterruption(name, typeof consequence === "function" ? consequence() : consequence);
+    toError = toStopError;
+    interruption.abort(toStopError());
+    timer = onStuck && setTimeout(() => onStuck(toStopError()), maxEndMs).unref();
   });
   try {
     return await work(signal);
@@ -94,6 +89,11 @@ export async function interruptible<T>(
 /** The exit code of a signal. */
 export function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
+}
+
+/** Creates the error for a file or an input that cannot be read. @param name its name in messages */
+export function toReadError(name: string, cause: unknown): CommandError {
+  return new CommandError("usage", `${name} cannot be read: ${toSystemReason(cause)}`, { cause });
 }
 
 /** The reason in a system error, such as `EACCES: permission denied`, without the path. */

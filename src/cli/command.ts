@@ -65,8 +65,8 @@ export interface Command {
   readonly commands?: readonly Command[];
   /** Advice for words that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Runs the command and returns the exit code. Absent for a group. */
-  readonly run?: (run: Run) => Promise<number>;
+  /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
+  readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }
 
 /** Headings in the list of commands, by what the commands need. */
@@ -118,31 +118,8 @@ export function toExamples({ examples }: Command): string {
   return ["Examples:", ...examples].join("\n  ");
 }
 
-/** The lists after the options. */
-export function toHelpEnd(command: Command): string {
-  const { environment = [], environmentNote, exitCodesNote } = command;
-  const codes = toExitCodeItems(command);
-  const lists = [toList("Exit codes:", codes, exitCodesNote)];
-  const topics = command.listTopics?.() ?? [];
-  if (topics.length > 0) {
-    const lines = topics.join(", ").match(/.{1,76}(?:,|$)/g) ?? [];
-    const note = 'See "plantstore help TOPIC".';
-    lists.unshift(["Topics:", ...lines.map((line) => line.trim()), note].join("\n  "));
-  }
-  if (environment.length > 0) {
-    lists.unshift(toList("Environment (empty means unset):", environment, environmentNote));
-  }
-  return lists.join("\n\n");
-}
-
 /** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
   const rows = command.exitCodes.map((name) => exitCodes[name]);
   return rows.toSorted((a, b) => a.code - b.code).map(({ code, meaning }) => [`${code}`, meaning]);
-}
-
-function toList(heading: string, items: readonly Item[], note?: string): string {
-  const width = Math.max(...items.map(([term]) => term.length));
-  const lines = items.map(([term, meaning]) => `${term.padEnd(width)}  ${meaning}`);
-  return [heading, ...lines, ...(note === undefined ? [] : [note])].join("\n  ");
 }

@@ -11,7 +11,7 @@ export const exitCodes = {
   invalidPlant: { code: 3, meaning: "Invalid plant, found locally or by the server" },
   tokenRejected: { code: 4, meaning: "No token, or the server rejected it" },
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },
-  unavailable: { code: 6, meaning: "The server is unavailable; a retry may succeed" },
+  unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
   noPlantStore: { code: 7, meaning: "No plant store at this URL" },
   someMissing: {
     code: 8,

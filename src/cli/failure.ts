@@ -1,7 +1,7 @@
 /** Maps errors to messages and exit codes. */
 import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { categorizeError } from "../client/error-category.ts";
-import { StoreError } from "../core/store.ts";
+import { StoreError, type StoreErrorReason } from "../core/store.ts";
 import { CommandError } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
@@ -22,6 +22,15 @@ export function toExitCode(error: number): number {
   return exitCodes[categorizeError(error)].code;
 }
 
+/** A store that cannot be read is a local file that cannot be read. A retry may succeed if a store is busy or cannot be written. */
+const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
+  unusable: "usage",
+  full: "unavailable",
+  busy: "unavailable",
+  closed: "internal",
+  failed: "internal",
+};
+
 /** Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace. */
 export function toFailure(error: unknown): Failure {
   if (isOfWorkingDirectory(error)) {
@@ -40,7 +49,7 @@ export function toFailure(error: unknown): Failure {
       ? { exitCode: exitCodes.outputClosed.code }
       : failure("internal", error.message);
   }
-  if (error instanceof StoreError) return failure("internal", error.message);
+  if (error instanceof StoreError) return failure(exitByReason[error.reason], error.message);
   return {
     ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
     stack: (error instanceof Error && error.stack) || String(error),

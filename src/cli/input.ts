@@ -1,45 +1,37 @@
 /** Reads files and standard input: completely, up to a limit, or in chunks. */
 import { constants, createReadStream, openSync, promises } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import { CommandError, toSystemReason } from "./command-error.ts";
+import { CommandError, toReadError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
 
+/** Opens an input to read. */
+type Opener = () => InputStream | Promise<InputStream>;
+
 /**
- * Reads a file, a named pipe or a device.
+ * Reads an input to its end.
  *
+ * @param open such as {@link openFile}
  * @param name its name in messages
  * @throws CommandError if it cannot be read, or is longer than `maxBytes`
  * @throws the signal's reason, once it is aborted
  */
-export function readFileBytes(
-  path: string,
+export async function readBytes(
+  open: Opener,
   name: string,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return readAll(
-    readStream(() => openPath(path), name, signal),
-    name,
-    maxBytes,
-  );
-}
-
-/**
- * Reads standard input to its end.
- *
- * @throws as {@link readFileBytes}
- */
-export function readInputBytes(
-  stdin: InputStream,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const source = toInputName("-");
-  return readAll(
-    readStream(() => stdin, source, signal),
-    source,
-    maxBytes,
-  );
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of readStream(open, name, signal)) {
+    length += chunk.length;
+    // Leaving the loop closes the stream.
+    if (length > maxBytes) {
+      throw new CommandError("usage", `${name} has more than ${maxBytes} bytes`);
+    }
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
 }
 
 /**
@@ -54,7 +46,7 @@ export function readChunks(
   io: Pick<Io, "stdin">,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return readStream(() => (path === "-" ? io.stdin : openPath(path)), toInputName(path), signal);
+  return readStream(() => (path === "-" ? io.stdin : openFile(path)), toInputName(path), signal);
 }
 
 /** The name of an input in messages. */
@@ -63,26 +55,11 @@ export function toInputName(path: string): string {
   return path === "" ? '""' : path;
 }
 
-async function readAll(
-  chunks: AsyncIterable<Uint8Array>,
-  source: string,
-  maxBytes: number,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    // Leaving the loop closes the stream.
-    if (length > maxBytes) {
-      throw new CommandError("usage", `${source} has more than ${maxBytes} bytes`);
-    }
-    pieces.push(chunk);
-  }
-  return Buffer.concat(pieces);
-}
-
-/** Reads named pipes through a socket: a blocked read, or open, in the thread pool could not be cancelled. */
-async function openPath(path: string): Promise<InputStream> {
+/**
+ * Opens a file, a named pipe or a device to read. Reads named pipes through a socket: a blocked read, or open, in the
+ * thread pool could not be cancelled.
+ */
+export async function openFile(path: string): Promise<InputStream> {
   const stats = await promises.stat(path);
   if (!stats.isFIFO()) return createReadStream(path);
   const { Socket } = await import("node:net");
@@ -91,7 +68,7 @@ async function openPath(path: string): Promise<InputStream> {
 }
 
 async function* readStream(
-  open: () => InputStream | Promise<InputStream>,
+  open: Opener,
   source: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -100,11 +77,6 @@ async function* readStream(
     for await (const chunk of bytes) yield chunk;
   } catch (error) {
     signal.throwIfAborted();
-    throw toInputError(source, error);
+    throw toReadError(source, error);
   }
-}
-
-/** The error for an input that cannot be read. */
-export function toInputError(source: string, cause: unknown): CommandError {
-  return new CommandError("usage", `${source} can't be read: ${toSystemReason(cause)}`, { cause });
 }

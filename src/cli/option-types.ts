@@ -12,6 +12,7 @@ import {
   type OptionType,
 } from "../library/option-types.ts";
 import { storeOptions } from "../library/options.ts";
+import { duration, timeLimit } from "../library/quantities.ts";
 
 /** A type whose values come from text only. */
 export type TextType<T> = Omit<OptionType<T>, "check">;
@@ -206,40 +207,16 @@ export const tokenName: TextType<string> = {
   format: String,
 };
 
-const msPerWaitUnit = { "": 1000, ms: 1, s: 1000, m: 60_000 } as const;
-const maxWaitMs = 86_400_000;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const maxAgeMs = 3650 * dayMs;
+const ages = "90m, 12h or 30d";
 
-/** A time in milliseconds, as text such as `500ms`, `30s`, `2m` or `30` (seconds): 0 … 1 day. */
-export const waitTime: TextType<number> = {
-  parse(value) {
-    const [, count = "", suffix] = /^(\d{1,8}(?:\.\d{1,3})?)(\D*)$/.exec(value) ?? [];
-    const unit = Object.entries(msPerWaitUnit).find(([name]) => name === suffix);
-    const timeMs = unit === undefined ? Number.NaN : Math.round(Number(count) * unit[1]);
-    if (timeMs <= maxWaitMs) return timeMs;
-    throw invalid(value, "a time such as 500ms, 30s or 2m, at most 1440m");
-  },
-  format: (timeMs) => `${timeMs / 1000}s`,
-};
+/** Time to wait for a server: 0 … 1 day. */
+export const waitTime = timeLimit({ min: 0, max: dayMs });
 
-const msPerUnit: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const maxDays = 3650;
-const times = `a time such as 90m, 12h or 30d, at most ${maxDays}d`;
+/** Lifetime of a token: 1 minute … 10 years. */
+export const lifetime = duration({ min: minuteMs, max: maxAgeMs }, ages);
 
-/** A lifetime in milliseconds, as text such as `90m`, `12h` or `30d`: 1 minute … 10 years. */
-export const lifetime: TextType<number> = {
-  parse: (value) => parseTime(value, times),
-  format: String,
-};
-
-/** A time in milliseconds as {@link lifetime}, or 0. */
-export const graceTime: TextType<number> = {
-  parse: (value) => (value === "0" ? 0 : parseTime(value, `0 or ${times}`)),
-  format: (timeMs) => (timeMs === 0 ? "0" : `${timeMs / 3_600_000}h`),
-};
-
-function parseTime(value: string, expected: string): number {
-  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
-  const timeMs = Number(count) * (msPerUnit[unit] ?? 0);
-  if (timeMs >= 1 && timeMs <= maxDays * 86_400_000) return timeMs;
-  throw invalid(value, expected);
-}
+/** Time after the end of a token: 0 … 10 years. */
+export const graceTime = duration({ min: 0, max: maxAgeMs }, ages);

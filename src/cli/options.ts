@@ -148,21 +148,20 @@ export const serveOptions = {
     { ...limits, ...limitOptions.maxConnections },
   ),
   requestTimeoutMs: setting(
-    "--request-timeout <seconds>",
+    "--request-timeout <time>",
     "Time to receive a request; a third of it for headers",
     { ...limits, ...limitOptions.requestTimeoutMs },
   ),
-  idleTimeoutMs: setting(
-    "--idle-timeout <seconds>",
-    "Time after which an idle connection is closed",
-    { ...limits, ...limitOptions.idleTimeoutMs },
-  ),
-  drainMs: setting("--drain <seconds>", "Time for which /readyz is 503 before the server stops", {
+  idleTimeoutMs: setting("--idle-timeout <time>", "Time after which an idle connection is closed", {
+    ...limits,
+    ...limitOptions.idleTimeoutMs,
+  }),
+  drainMs: setting("--drain <time>", "Time for which /readyz is 503 before the server stops", {
     ...limits,
     ...limitOptions.drainMs,
   }),
   shutdownTimeoutMs: setting(
-    "--shutdown-timeout <seconds>",
+    "--shutdown-timeout <time>",
     "Time for requests in flight when the server stops",
     { ...limits, ...limitOptions.shutdownTimeoutMs },
   ),
@@ -263,7 +262,7 @@ const serverOptions = {
 /** Options of the commands that send one request. */
 export const requestOptions = {
   ...serverOptions,
-  timeoutMs: setting("--timeout <seconds>", "Maximum time for each attempt", {
+  timeoutMs: setting("--timeout <time>", "Maximum time for each attempt", {
     ...sending,
     ...client.timeoutMs,
   }),
@@ -271,12 +270,16 @@ export const requestOptions = {
 
 /** Options that show requests. */
 const traceOptions = {
-  verbose: toggle(
+  isVerbose: toggle(
     "-v, --verbose",
     "Print requests and responses on stderr, without the token",
     sending,
   ),
-  printCurl: toggle("--print-curl", "Print the equivalent curl command, and send nothing", sending),
+  printsCurl: toggle(
+    "--print-curl",
+    "Print the equivalent curl command, and send nothing",
+    sending,
+  ),
 } as const satisfies Options;
 
 /** Options of `login`. */
@@ -320,23 +323,24 @@ export const createOptions = {
     ...input,
     type: types.line,
   }),
-  failFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
-  many: toggle("--many", "Print a line for each record, even for a single one", output),
-  json: toggle("--json", "Print a line for each record, even on a terminal", output),
-  quiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
-  silent: toggle("--silent", "Print only errors of usage", output),
-  rejects: option("--rejects <file>", "File for rejected and failed records, unchanged", {
+  isFailFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
+  isMany: toggle("--many", "Print a line for each record, even for a single one", output),
+  isJson: toggle("--json", "Print a line for each record, even on a terminal", output),
+  isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
+  isSilent: toggle("--silent", "Print only errors of usage", output),
+  rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
     type: types.outputFile,
     isFile: true,
   }),
-  dryRun: toggle("--dry-run", "Check the plants, and send nothing", sending),
+  isDryRun: toggle("--dry-run", "Check the plants, and send nothing", sending),
   tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
     ...sending,
     type: types.text,
     isFile: true,
   }),
   ...requestOptions,
+  /** Retries of a single plant. */
   retries: setting("--retry <n>", "Number of retries while the server is unavailable", {
     ...sending,
     ...client.retries,

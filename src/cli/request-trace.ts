@@ -2,9 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import type { HttpRequest, Post } from "../client/http/message.ts";
 import { toEndpoint } from "../core/base-url.ts";
-import { escapeUnprintable } from "../core/quote.ts";
 import { toShellWord } from "../core/shell-word.ts";
-import { type Io, writeText } from "./io.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Longest part of a header or body that is shown, in UTF-16 code units. */
@@ -56,7 +54,7 @@ const neededHeaders = /^(?:content-type|x-plantstore-.*)$/;
  */
 export async function printCurlCommand(
   { url, headers, body }: Pick<HttpRequest, "url" | "headers" | "body">,
-  { stdout }: Pick<Io, "stdout">,
+  terminal: Terminal,
   cacert?: string,
 ): Promise<void> {
   const { httpUrl, socketPath } = toEndpoint(url);
@@ -73,7 +71,5 @@ export async function printCurlCommand(
     ...toHeaderLines(Object.fromEntries(needed)).map((line) => `  --header '${line}' \\`),
     `  --data-binary ${toShellWord(body)}`,
   ];
-  // In JSON, an escape is the same character.
-  const shown = stdout.isTTY ? lines.map(escapeUnprintable) : lines;
-  await writeText(stdout, shown.map((line) => `${line}\n`).join(""));
+  await terminal.printLines(lines);
 }

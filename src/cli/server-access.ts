@@ -23,7 +23,7 @@ export async function readAuthorities(path: string | undefined): Promise<string 
   } catch (error) {
     const problem = error instanceof InvalidValue ? error.message : undefined;
     if (problem !== undefined) return fail(`are unusable: the file ${problem}`, error);
-    return fail(`can't be read (${toSystemReason(error)})`, error);
+    return fail(`cannot be read (${toSystemReason(error)})`, error);
   }
 }
 

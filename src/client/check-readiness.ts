@@ -1,7 +1,7 @@
 /** Checks whether a plant store is ready, without creating a plant. */
 import { joinPath, toEndpoint } from "../core/base-url.ts";
 import { type ErrorBody, parseErrorBody } from "../core/plant.ts";
-import { isGatewayStatus } from "./answer.ts";
+import { isGatewayStatus } from "./response.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import { get } from "./http/post.ts";
 
@@ -17,12 +17,13 @@ export interface CheckReadinessOptions {
   readonly signal: AbortSignal;
 }
 
-/** State of a plant store: `noPlantStore` if another server responded, `unavailable` without its response. */
+/** State of a plant store: `noPlantStore` if another server responded, `unavailable` without its response (`cause`). */
 export type Readiness =
   /** `isVolatile`: its plants exist only in its memory. */
   | { readonly state: "ready"; readonly isVolatile: boolean }
   | { readonly state: "notReady"; readonly error: ErrorBody }
-  | { readonly state: "unavailable" | "noPlantStore"; readonly reason: string };
+  | { readonly state: "unavailable"; readonly reason: string; readonly cause?: UnavailableError }
+  | { readonly state: "noPlantStore"; readonly reason: string };
 
 /**
  * Requests `/readyz`, which is at the root of a server whatever its base path is.
@@ -45,7 +46,9 @@ export async function checkReadiness({
     const state = isGatewayStatus(status) ? "unavailable" : "noPlantStore";
     return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
-    if (error instanceof UnavailableError) return { state: "unavailable", reason: error.message };
+    if (error instanceof UnavailableError) {
+      return { state: "unavailable", reason: error.message, cause: error };
+    }
     if (!(error instanceof NotAPlantStoreError)) throw error;
     return { state: "noPlantStore", reason: error.message };
   }

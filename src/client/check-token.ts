@@ -2,7 +2,7 @@
 import { errorTable } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
-import { parseAnswer, readHeader } from "./answer.ts";
+import { parseResponse, readHeader } from "./response.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
 import { toCreateRequest } from "./create-request.ts";
 import type { HttpRequest, HttpResponse, Post } from "./http/message.ts";
@@ -60,14 +60,15 @@ export async function checkToken({
   post,
 }: CheckTokenOptions): Promise<TokenCheck> {
   const request = toCheckRequest(baseUrl, token, ca);
-  const response = await post({ ...request, timeoutMs, signal });
-  const answer = parseAnswer(response, request);
-  if (answer.ok) {
+  const httpResponse = await post({ ...request, timeoutMs, signal });
+  const response = parseResponse(httpResponse, request);
+  if (response.ok) {
     throw new NotAPlantStoreError(request.url, "it accepted a plant without an id and a name");
   }
-  const serverTimeMs = readServerTime(response);
-  if (answer.error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
-  return { isAccepted: false, error: answer.error, serverTimeMs };
+  const { error } = response;
+  const serverTimeMs = readServerTime(httpResponse);
+  if (error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
+  return { isAccepted: false, error, serverTimeMs };
 }
 
 /** RFC 9110 section 6.6.1 */

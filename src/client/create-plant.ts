@@ -1,6 +1,6 @@
 /** Creates one plant in a plant store, with retries. A create can be repeated safely. */
 import { errorTable } from "../core/errors.ts";
-import { type CreateAnswer, parseAnswer, readHeader } from "./answer.ts";
+import { type CreateResponse, parseResponse, readHeader } from "./response.ts";
 import { UnavailableError } from "./client-error.ts";
 import type { CreateRequest } from "./create-request.ts";
 import type { Post } from "./http/message.ts";
@@ -31,13 +31,13 @@ export interface Retry {
 }
 
 /** A missing response, or an Error. */
-type Failure = UnavailableError | (CreateAnswer & { readonly ok: false });
+type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
 
-/** Result of a create, with the number of attempts. */
-export type CreateOutcome = CreateAnswer & { readonly attempts: number };
+/** The last response to a create, with the number of attempts. */
+export type FinalResponse = CreateResponse & { readonly attempts: number };
 
 interface Attempt {
-  readonly result: CreateAnswer | UnavailableError;
+  readonly result: CreateResponse | UnavailableError;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function createPlant(
   body: string,
   options: CreatePlantOptions,
   onRetry?: (retry: Retry) => void,
-): Promise<CreateOutcome> {
+): Promise<FinalResponse> {
   const { retries, signal, lastCall } = options;
   for (let attempt = 1; ; attempt++) {
     const { result, retryAfterMs } = await send(body, attempt, options);
@@ -75,7 +75,7 @@ export async function createPlant(
 }
 
 /** Returns the failure of a result if a retry may succeed. */
-export function toTransientFailure(result: CreateAnswer | UnavailableError): Failure | undefined {
+export function toTransientFailure(result: CreateResponse | UnavailableError): Failure | undefined {
   if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
   return !result.ok && transientErrors.has(result.error.error) ? result : undefined;
 }
@@ -90,7 +90,7 @@ async function send(
     const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });
     const retryAfter = readHeader(response.headers, "retry-after");
     if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-    return { result: parseAnswer(response, request), retryAfterMs };
+    return { result: parseResponse(response, request), retryAfterMs };
   } catch (error) {
     if (error instanceof UnavailableError) return { result: error, retryAfterMs };
     throw error;
@@ -102,7 +102,7 @@ function isPermanent({ reason, detail }: UnavailableError): boolean {
   return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
 }
 
-function finish(result: CreateAnswer | UnavailableError, attempts: number): CreateOutcome {
+function finish(result: CreateResponse | UnavailableError, attempts: number): FinalResponse {
   if (!(result instanceof UnavailableError)) return { ...result, attempts };
   const { reason, url, detail, cause } = result;
   throw new UnavailableError(reason, url, detail, { cause, attempts });

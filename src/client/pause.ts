@@ -11,7 +11,7 @@ const maxRetryAfterMs = 10_000;
 /**
  * Resolves after a time in milliseconds, or when one of the signals is aborted.
  *
- * `AbortSignal.any` is not used: on Node 20 and 22 a long-lived signal keeps a part of every signal derived from it.
+ * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
  */
 export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {

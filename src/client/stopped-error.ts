@@ -1,10 +1,10 @@
 /** The error of a bulk create that stopped early. */
 import type { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
-import type { CreateOutcome } from "./create-plant.ts";
+import type { FinalResponse } from "./create-plant.ts";
 
 /** The failure that stopped a run, because every other create would fail as well. */
 export type StopCause =
-  | (CreateOutcome & { readonly ok: false })
+  | (FinalResponse & { readonly ok: false })
   | UnavailableError
   | NotAPlantStoreError;
 

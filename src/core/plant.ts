@@ -2,7 +2,8 @@
 import * as z from "zod/mini";
 import { type Problem, RequestError } from "./errors.ts";
 import { toInteger } from "./int64.ts";
-import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
+import { JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
+import { decodeJsonText } from "./json-text.ts";
 import { describeValue, type NamePlace, toProblem } from "./plant-problem.ts";
 
 /** Body of a successful response. */
@@ -48,17 +49,6 @@ export const errorBodySchema = z.object({
 const namePlain: NamePlace = (member) => member;
 
 /**
- * Parses a NewPlant from a body.
- *
- * @throws RequestError that names every broken rule and its place
- */
-export function parseNewPlant(body: Uint8Array): NewPlant {
-  const plant = readNewPlant(body);
-  if (plant instanceof RequestError) throw plant;
-  return plant;
-}
-
-/**
  * Reads a NewPlant from a body.
  *
  * @returns the plant, or a RequestError that names every broken rule and its place
@@ -67,25 +57,7 @@ export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return text;
   const read = readJson(text);
-  return read instanceof RequestError
-    ? read
-    : validateNewPlant(read.value, read.problems, namePlain);
-}
-
-/**
- * Checks a value against the rules for a NewPlant. Ignores unknown members.
- *
- * @param found problems that are already known; the message names them first
- * @throws RequestError that names every broken rule and its place
- */
-export function checkNewPlant(
-  value: JsonValue,
-  found: readonly Problem[] = [],
-  namePlace: NamePlace = namePlain,
-): NewPlant {
-  const plant = validateNewPlant(value, found, namePlace);
-  if (plant instanceof RequestError) throw plant;
-  return plant;
+  return read instanceof RequestError ? read : validateNewPlant(read.value, read.problems);
 }
 
 /** Result of {@link inspectNewPlant}. */
@@ -93,7 +65,7 @@ export interface PlantReading {
   readonly plant: NewPlant | RequestError;
   /** Id of the record, even if the record is invalid for another reason. Undefined without exactly one valid id. */
   readonly id?: bigint | undefined;
-  /** Names of members that are not part of a NewPlant. The service ignores them. */
+  /** Names of members that are part of neither a NewPlant nor an entry of a feed. The service ignores them. */
   readonly unknownMembers: readonly string[];
   /** The member `cursor` of an entry of a feed, if it is a string. */
   readonly cursor?: string | undefined;
@@ -113,23 +85,22 @@ export function inspectNewPlant(
 ): PlantReading {
   const plant = validateNewPlant(value, found, namePlace);
   if (!isObject(value)) return { plant, unknownMembers: [] };
-  const unknownMembers = [...value.keys()].filter(
-    (name) => !Object.hasOwn(newPlantSchema.shape, name),
-  );
   const id = plant instanceof RequestError ? findId(value, found) : plant.id;
-  if (unknownMembers.length === 0) return { plant, id, unknownMembers };
+  const others = [...value.keys()].filter((name) => !Object.hasOwn(newPlantSchema.shape, name));
+  if (others.length === 0) return { plant, id, unknownMembers: others };
   const cursor = value.get("cursor");
+  const isDeletion =
+    id !== undefined &&
+    found.length === 0 &&
+    value.get("deleted") === true &&
+    !value.has("name") &&
+    !value.has("tag");
   return {
     plant,
     id,
-    unknownMembers,
+    unknownMembers: isDeletion ? [] : others.filter((name) => name !== "cursor"),
     cursor: typeof cursor === "string" ? cursor : undefined,
-    isDeletion:
-      id !== undefined &&
-      found.length === 0 &&
-      value.get("deleted") === true &&
-      !value.has("name") &&
-      !value.has("tag"),
+    isDeletion,
   };
 }
 
@@ -140,10 +111,16 @@ function findId(members: JsonObject, found: readonly Problem[]): bigint | undefi
   return newPlantSchema.shape.id.safeParse(integer).data;
 }
 
-function validateNewPlant(
+/**
+ * Checks a value against the rules for a NewPlant. Ignores unknown members.
+ *
+ * @param found problems that are already known; the message names them first
+ * @returns the plant, or a RequestError that names every broken rule and its place
+ */
+export function validateNewPlant(
   value: JsonValue,
-  found: readonly Problem[],
-  namePlace: NamePlace,
+  found: readonly Problem[] = [],
+  namePlace: NamePlace = namePlain,
 ): NewPlant | RequestError {
   if (!isObject(value)) {
     const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeValue(value)}`;

@@ -34,6 +34,9 @@ export interface TokenRecord {
   readonly lastUsedDay?: number | undefined;
 }
 
+/** A token and the times that end it. */
+export type EndedToken = Pick<TokenRecord, "digest" | "expiresAtMs" | "revokedAtMs">;
+
 /** Selects the plants to list. */
 export interface PlantQuery {
   /** Selects only plants with a larger id. */
@@ -74,10 +77,8 @@ interface StoreParts {
   addToken(token: TokenRecord): Promise<void>;
   /** Resolves with every token, including revoked and expired ones, oldest first. */
   listTokens(): Promise<readonly TokenRecord[]>;
-  /** Revokes a token durably. Does not change a revoked token. */
-  revokeToken(digest: string, revokedAtMs: number): Promise<void>;
-  /** Makes a token expire durably at a time, unless it expires earlier already. */
-  expireToken(digest: string, expiresAtMs: number): Promise<void>;
+  /** Ends a token durably at the given times; earlier times that are stored already stay. */
+  endToken(token: EndedToken): Promise<void>;
   /** Removes tokens durably; skips unknown digests. */
   removeTokens(digests: readonly string[]): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */

@@ -1,10 +1,10 @@
 /** Creates many plants of a program, with the results of the command's bulk create. */
 import { UnavailableError } from "../client/client-error.ts";
-import { createPlants, type ItemResult } from "../client/create-plants.ts";
+import { createPlants } from "../client/create-plants.ts";
 import { toCreateRequest } from "../client/create-request.ts";
-import { type ItemStatus, toItemStatus } from "../client/item-status.ts";
+import type { SentResult } from "../client/item-result.ts";
 import { StoppedError } from "../client/stopped-error.ts";
-import type { NewPlant, Plant } from "../core/plant.ts";
+import type { NewPlant } from "../core/plant.ts";
 import type { clientOptions, createManyOptions, OptionValues } from "./options.ts";
 import { assertPlantTypes } from "./plant-types.ts";
 
@@ -14,29 +14,17 @@ export interface CreateManyOptions extends Partial<OptionValues<typeof createMan
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Result for one plant. */
-export type CreateManyResult = {
+/**
+ * Result for one plant:
+ * - `created`, `unchanged`, `replaced`: the plant is in the store
+ * - `rejected`: the same request would fail again
+ * - `failed`: a retry may succeed; the error has no number if the store sent no response
+ */
+export type CreateManyResult = SentResult & {
   /** Counts the plants, from 1. */
   readonly record: number;
   readonly id: bigint;
-} & (
-  | {
-      /** The plant is in the store. */
-      readonly status: Exclude<ItemStatus, "rejected" | "failed">;
-      readonly plant: Plant;
-    }
-  | {
-      /** `rejected`: the same request would fail again; `failed`: a retry may succeed. */
-      readonly status: "rejected" | "failed";
-      readonly error: {
-        /** Missing if the store sent no response. */
-        readonly error?: number;
-        readonly message: string;
-      };
-      /** Id of the request in the server's log. */
-      readonly requestId?: string | undefined;
-    }
-);
+};
 
 /** Checked options. */
 interface CheckedOptions extends OptionValues<typeof clientOptions & typeof createManyOptions> {
@@ -58,13 +46,13 @@ export async function* createMany(
       ...options,
       request: toCreateRequest(url, token, { ca }),
       ratePerSecond: Number.POSITIVE_INFINITY,
-      isFailFast: false,
       lastCall: signal,
       stopReading: source.stop,
     });
     for await (const batch of outcomes) {
       for (const { item, result } of batch) {
-        if (result !== undefined) yield { ...toItemResult(result), ...item.identity };
+        if (result === undefined) continue;
+        yield { ...item.identity, ...toPlainResult(result as SentResult) };
       }
     }
     signal.throwIfAborted();
@@ -76,18 +64,10 @@ export async function* createMany(
   }
 }
 
-function toItemResult(result: ItemResult) {
-  const status = toItemStatus(result);
-  if ("ok" in result && result.ok) {
-    return { status: status as "created", plant: result.plant };
-  }
-  const failed = status as "rejected" | "failed";
-  if ("ok" in result) {
-    return { status: failed, error: result.error, requestId: result.requestId };
-  }
-  const { message } = result;
-  const error = result instanceof UnavailableError ? { message } : result;
-  return { status: failed, error };
+/** The error of a plant without a response is an object with a message, as all others. */
+function toPlainResult(result: SentResult): SentResult {
+  const isUnavailable = "error" in result && result.error instanceof UnavailableError;
+  return isUnavailable ? { ...result, error: { message: result.error.message } } : result;
 }
 
 interface SourceItem {
@@ -114,17 +94,18 @@ class PlantSource {
     this.#onStop();
   };
 
-  async *read(): AsyncGenerator<Iterable<SourceItem>, void, undefined> {
-    if (!(Symbol.asyncIterator in this.#plants)) {
-      yield this.#toItems(this.#plants);
-      return;
-    }
-    const iterator = this.#plants[Symbol.asyncIterator]();
+  async *read(): AsyncGenerator<SourceItem, void, undefined> {
+    const plants = this.#plants;
+    const iterator =
+      Symbol.asyncIterator in plants ? plants[Symbol.asyncIterator]() : plants[Symbol.iterator]();
     try {
       for (;;) {
         const next = await this.#untilStopped(iterator.next());
         if (next === undefined || next.done === true) return;
-        yield this.#toItems([next.value]);
+        const plant = next.value;
+        const record = ++this.#count;
+        assertPlantTypes(plant, `record ${record}: `);
+        yield { plant, bytes: noBytes, identity: { record, id: plant.id } };
       }
     } finally {
       // Not awaited: a generator that waits for its next plant ends only after it.
@@ -132,20 +113,11 @@ class PlantSource {
     }
   }
 
-  *#toItems(plants: Iterable<NewPlant>): Generator<SourceItem, void, undefined> {
-    for (const plant of plants) {
-      const record = ++this.#count;
-      assertPlantTypes(plant, `record ${record}: `);
-      yield { plant, bytes: noBytes, identity: { record, id: plant.id } };
-      if (this.#isStopped) return;
-    }
-  }
-
-  #untilStopped<T>(result: Promise<T>): Promise<T | undefined> {
+  #untilStopped<T>(result: T | Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.#onStop = () => resolve(undefined);
       if (this.#isStopped) resolve(undefined);
-      result.then(resolve, reject);
+      Promise.resolve(result).then(resolve, reject);
     });
   }
 }

@@ -4,19 +4,16 @@ import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
   basePath,
-  bytes,
   certificates,
   choice,
   host,
   integer,
   invalid,
   InvalidValue,
-  latency,
-  milliseconds,
   type OptionSpec,
-  share,
   storeUrl,
 } from "./option-types.ts";
+import { bytes, latency, share, timeLimit } from "./quantities.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -67,19 +64,19 @@ export const limitOptions = {
   /** Maximum number of connections. */
   maxConnections: { type: integer({ min: 1, max: 1_000_000 }), default: 10_000 },
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */
-  requestTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 60_000 },
+  requestTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 60_000 },
   /** Time after which an idle connection is closed. */
-  idleTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 75_000 },
+  idleTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 75_000 },
   /** Time for which a server that stops still accepts requests, but is not ready. */
-  drainMs: { type: milliseconds({ min: 0, max: dayMs }), default: 0 },
+  drainMs: { type: timeLimit({ min: 0, max: dayMs }), default: 0 },
   /** Time for requests in flight when the server stops. */
-  shutdownTimeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
+  shutdownTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 10_000 },
 } as const satisfies Specs;
 
 /** Options of a client, besides the URL and the token. */
 export const clientOptions = {
   /** Time for each attempt, from the look-up of the name to the last byte of the response: 1 … 86400000 (a day); by default 10,000. */
-  timeoutMs: { type: milliseconds({ min: 1, max: dayMs }), default: 10_000 },
+  timeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 10_000 },
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
   retries: { type: integer({ min: 0, max: 100 }), default: 2 },
   /** Certificates of trusted authorities, in PEM, instead of those of Node; by default undefined. */

@@ -1,5 +1,5 @@
 /** A client of plant stores for programs. */
-import type { CreateAnswer } from "../client/answer.ts";
+import type { CreateResponse } from "../client/response.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import type { CreateManyOptions, CreateManyResult } from "./create-many.ts";
 import { baseUrl, invalid, token } from "./option-types.ts";
@@ -35,7 +35,7 @@ export interface PlantClient {
    * @throws UnavailableError if the last attempt got no response
    * @throws NotAPlantStoreError if the response is not that of a plant store
    */
-  create(plant: NewPlant, options?: { readonly signal?: AbortSignal }): Promise<CreateAnswer>;
+  create(plant: NewPlant, options?: { readonly signal?: AbortSignal }): Promise<CreateResponse>;
   /**
    * Creates any number of plants, several at once. It reads plants only as fast as they are created and their results are
    * taken. Plants with the same id are sent one after the other.
@@ -85,14 +85,14 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const { createPlant } = await import("../client/create-plant.ts");
       const { toCreateRequest } = await import("../client/create-request.ts");
       const { post } = await import("../client/http/post.ts");
-      const { attempts: _, ...answer } = await createPlant(toNewPlantJson(plant), {
+      const { attempts: _, ...response } = await createPlant(toNewPlantJson(plant), {
         request: toCreateRequest(url, bearer, { ca }),
         timeoutMs,
         retries,
         post,
         ...(signal && { signal }),
       });
-      return answer;
+      return response;
     },
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);

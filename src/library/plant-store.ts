@@ -111,11 +111,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
     store = opened;
     const running = createRunningStore(store, serverOptions);
     if (options.seed !== undefined) await running.seed(options.seed);
-    const authenticator = createAuthenticator({
-      listTokens: () => opened.listTokens(),
-      noteTokenUses: (digests, day) => opened.noteTokenUses(digests, day),
-      ownToken: token,
-    });
+    const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
     const close = async (): Promise<void> => {
       await server.close(shutdownTimeoutMs);

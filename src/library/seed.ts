@@ -4,7 +4,6 @@ import type { NewPlant } from "../core/plant.ts";
 import { toIdTakenError } from "../core/plant-problem.ts";
 import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
 import { JsonReader } from "../records/json-reader.ts";
-import type { PlantRecord } from "../records/record.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import { TableReader } from "../records/table-reader.ts";
 
@@ -49,14 +48,11 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
   const { name, chunks, maxRecordBytes } = file;
   const reader = createReader(name, maxRecordBytes);
   let count = 0;
-  const toSeedRecord = ({ plant, line }: PlantRecord): SeedRecord => ({
-    plant,
-    place: `${name}: record ${++count} at line ${line}`,
-  });
-  for await (const bytes of chunks) {
-    for (const record of reader.push(bytes)) yield toSeedRecord(record);
+  for await (const records of reader.read(chunks)) {
+    for (const { content, line } of records) {
+      yield { plant: content.plant, place: `${name}: record ${++count} at line ${line}` };
+    }
   }
-  for (const record of reader.end()) yield toSeedRecord(record);
 }
 
 function createReader(name: string, maxRecordBytes: number): RecordReader {

@@ -1,6 +1,7 @@
 /** Reads JSON values in any layout: one per line, one after the other, and the elements of arrays. */
 import { RequestError } from "../core/errors.ts";
-import { decodeJsonText, maxNesting, readJson } from "../core/json.ts";
+import { maxNesting, readJson } from "../core/json.ts";
+import { decodeJsonText } from "../core/json-text.ts";
 import { inspectNewPlant } from "../core/plant.ts";
 import {
   backslash,
@@ -14,7 +15,7 @@ import {
   rightBrace,
   rightBracket,
 } from "./characters.ts";
-import { InputSyntaxError, type ParsedRecord } from "./record.ts";
+import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 import { findDelimiter, toTableFlag } from "./table-reader.ts";
 
@@ -57,7 +58,7 @@ export class JsonReader extends RecordReader {
       : this.#scanArray(byte, this.#expected);
   }
 
-  protected override parse(bytes: Uint8Array): ParsedRecord {
+  protected override parse(bytes: Uint8Array): RecordContent {
     const text = decodeJsonText(bytes);
     const json = text instanceof RequestError ? text : readJson(text);
     const isFirst = this.#isFirst;
@@ -68,7 +69,7 @@ export class JsonReader extends RecordReader {
     }
     // Brackets of malformed lines may match by chance.
     if (this.#hasSeveralLines) this.isByLine = false;
-    return { ...inspectNewPlant(json.value, json.problems), isMalformed: false };
+    return inspectNewPlant(json.value, json.problems);
   }
 
   protected override restart(): void {

@@ -1,7 +1,7 @@
 /** Divides an input that arrives in pieces into records. Subclasses know the format of the records. */
 import { RequestError } from "../core/errors.ts";
 import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "./characters.ts";
-import type { ParsedRecord, PlantRecord } from "./record.ts";
+import type { PlantRecord, RecordContent } from "./record.ts";
 
 /**
  * Meaning of a byte:
@@ -16,8 +16,6 @@ type Records = Generator<PlantRecord, void, undefined>;
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const nothing = new Uint8Array();
-/** A line that has to be scanned. */
-const malformed = { isMalformed: true } as const;
 
 /**
  * Finds the records of an input. The iterables are lazy. The caller reads one to its end before it pushes the next piece.
@@ -69,11 +67,22 @@ export abstract class RecordReader {
   /** Scans the next byte. @throws InputSyntaxError */
   protected abstract scan(byte: number): Step;
   /** Parses a record. @returns undefined for a header. @throws InputSyntaxError */
-  protected abstract parse(bytes: Uint8Array): ParsedRecord | undefined;
+  protected abstract parse(bytes: Uint8Array): RecordContent | undefined;
   /** Prepares the scanner for the line after a malformed record. */
   protected abstract restart(): void;
   /** Checks that the input may end. @throws InputSyntaxError */
   protected abstract finish(): void;
+
+  /**
+   * Reads a whole input.
+   *
+   * @returns the records that each chunk completes, then those that the end completes
+   * @throws the error of `chunks`
+   */
+  async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Records, void, undefined> {
+    for await (const bytes of chunks) yield this.push(bytes);
+    yield this.end();
+  }
 
   /**
    * Returns the records that these bytes complete.
@@ -132,8 +141,9 @@ export abstract class RecordReader {
       if (this.isByLine && at === this.#start && !this.#isTooLarge) {
         const end = this.#bytes.indexOf(lineFeed, at);
         const line = this.#bytes.subarray(at, Math.max(end, at));
-        const record = this.isProbablyRecord(line) ? this.#parse(line) : malformed;
-        if (record?.isMalformed !== true) {
+        const isProbable = this.isProbablyRecord(line);
+        const record = isProbable ? this.#parse(line) : undefined;
+        if (isProbable && !record?.content.isMalformed) {
           this.#at = end + 1;
           this.#beginLine(this.nextLine + 1);
           this.#begin(end);
@@ -187,7 +197,7 @@ export abstract class RecordReader {
   *#take(end: number, isInLine = false): Records {
     const all = this.#bytes.subarray(this.#start, end);
     const record = this.#parse(isInLine ? trimEnd(all) : all);
-    if (record?.isMalformed === true) {
+    if (record?.content.isMalformed) {
       if (this.#resume !== undefined) return yield* this.#cut(this.#resume);
       // The rest of the line belongs to the malformed record.
       if (isInLine && this.isByLine && record.bytes.length > 0) {
@@ -209,11 +219,12 @@ export abstract class RecordReader {
     this.#isBroken = true;
     // Without the line feed.
     for (const record of this.#take(resume.at - 1)) {
-      const { plant } = record;
+      const { content } = record;
+      const { plant } = content;
       const last = resume.line - 1;
       if (plant instanceof RequestError && last > first) {
         const message = `${plant.message} (lines ${first} to ${last})`;
-        yield { ...record, plant: new RequestError(plant.kind, message) };
+        yield { ...record, content: { ...content, plant: new RequestError(plant.kind, message) } };
       } else {
         yield record;
       }
@@ -225,10 +236,10 @@ export abstract class RecordReader {
     if (this.#isTooLarge || this.#isOverLimit(bytes.length, bytes.at(-1))) {
       const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record`;
       const plant = new RequestError("bodyTooLarge", message);
-      return { plant, unknownMembers: [], isMalformed: true, line, bytes: nothing };
+      return { line, bytes: nothing, content: { plant, unknownMembers: [], isMalformed: true } };
     }
-    const parsed = bytes.every(isBlank) ? undefined : this.parse(bytes);
-    return parsed && { ...parsed, line, bytes };
+    const content = bytes.every(isBlank) ? undefined : this.parse(bytes);
+    return content && { line, bytes, content };
   }
 
   /** @param last the last byte; a line feed does not count */

@@ -3,7 +3,7 @@ import { RequestError } from "../core/errors.ts";
 import { JsonNumber, type JsonValue } from "../core/json.ts";
 import { inspectNewPlant, type PlantReading } from "../core/plant.ts";
 import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "./characters.ts";
-import { InputSyntaxError, type ParsedRecord } from "./record.ts";
+import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 
 /** A cell; undefined if it is empty and has no quotes. */
@@ -57,7 +57,7 @@ export class TableReader extends RecordReader {
     return endsRow ? "endsBefore" : "continues";
   }
 
-  protected override parse(bytes: Uint8Array): ParsedRecord | undefined {
+  protected override parse(bytes: Uint8Array): RecordContent | undefined {
     const row = splitRow(bytes, this.#delimiter, this.line);
     if (this.#columns === undefined) {
       this.#columns = readHeader(bytes, row, this.#delimiter);
@@ -71,7 +71,7 @@ export class TableReader extends RecordReader {
       this.header = bytes;
       return undefined;
     }
-    return { ...reading, isMalformed: false };
+    return reading;
   }
 
   protected override restart(): void {

@@ -5,9 +5,10 @@ import { type NewPlant, readNewPlant } from "../core/plant.ts";
 import { toIdTakenError } from "../core/plant-problem.ts";
 import type { ConflictPolicy } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
+import { serverStopping } from "./failure.ts";
 import type { Faults } from "./faults.ts";
 import type { ServerBackend } from "./options.ts";
-import { type HttpHeaders, type HttpRequest, serverStopping } from "./request.ts";
+import type { HttpHeaders, HttpRequest } from "./request.ts";
 import { type HttpResponse, toPlantResponse } from "./response.ts";
 
 /** Options for {@link createPlant}. */
@@ -34,7 +35,7 @@ export async function createPlant(
   if (token instanceof RequestError) return token;
   const error =
     (await authenticator.check(token)) ??
-    (request.isLate ? serverStopping() : undefined) ??
+    (request.isLate ? serverStopping : undefined) ??
     checkExpectations(headers["expect"] ?? []) ??
     checkBodyHeaders(headers, maxBodyBytes) ??
     admission.checkCreates();

@@ -1,7 +1,6 @@
 /** The errors that clients get when the server itself fails. */
 import { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
-import { serverStopping } from "./request.ts";
 
 /** Error for a bug. */
 export const unexpectedFailure = new RequestError(
@@ -12,6 +11,9 @@ export const unexpectedFailure = new RequestError(
 /** Error for a request that comes before the server has its store. */
 export const serverStarting = new RequestError("overloaded", "the server is starting: try again");
 
+/** Error for a request that comes after the server began to stop. */
+export const serverStopping = new RequestError("shuttingDown", "the server is stopping: try again");
+
 /** Describes a failure without its details, which may name paths of the machine. */
 export function describeFailure(error: unknown): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {
@@ -20,7 +22,7 @@ export function describeFailure(error: unknown): RequestError {
     case "busy":
       return new RequestError("overloaded", "the storage is busy: try again");
     case "closed":
-      return serverStopping();
+      return serverStopping;
     default:
       return unexpectedFailure;
   }

@@ -10,19 +10,13 @@ import type { PlantServerOptions, ServerBackend } from "./options.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 import type { HttpRequest } from "./request.ts";
 import {
+  type HandledRequest,
   type HttpResponse,
   toErrorResponse,
   toOptionsResponse,
   toStatusResponse,
 } from "./response.ts";
 import { createRouter, type Operation, type Route } from "./routes.ts";
-
-/** The response to a request, and the operation that produced it. */
-export interface HandledRequest {
-  readonly response: HttpResponse;
-  /** Undefined if the request was rejected before it was routed. */
-  readonly operation: Operation | undefined;
-}
 
 /** Maps a request to a response. Rejects only because of a bug: failures are responses. */
 export type Handler = (request: HttpRequest) => Promise<HandledRequest>;
@@ -85,11 +79,6 @@ export function createHandler(options: HandlerOptions): Handler {
     return { ...toErrorResponse(error, "http"), status: 503 };
   }
 
-  function toRequestError(error: unknown): RequestError {
-    onError(error);
-    return describeFailure(error);
-  }
-
   return async (request) => {
     const route = request.error ?? findRoute(request);
     let result: HttpResponse | RequestError = serverStarting;
@@ -101,7 +90,8 @@ export function createHandler(options: HandlerOptions): Handler {
       try {
         result = await perform(route, request);
       } catch (error) {
-        result = toRequestError(error);
+        onError(error);
+        result = describeFailure(error);
       }
     }
     if (operation === "create" && isTokenCheck(request, result)) operation = "probe";

@@ -2,9 +2,9 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { StatusMode } from "../core/errors.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { ServerLimits } from "./admission.ts";
 import type { Faults } from "./faults.ts";
 import type { ListenAddress } from "./http/listen.ts";
-import type { ServerLimits } from "./limits.ts";
 import type { Metrics } from "./ops/metrics.ts";
 import type { RequestRecord } from "./ops/request-record.ts";
 

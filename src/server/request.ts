@@ -42,9 +42,9 @@ export interface RawHead {
  */
 export function checkHead(head: RawHead): RequestError | undefined {
   const { httpVersion, url = "", rawHeaders, headersDistinct: headers } = head;
-  if (url.length > maxTargetBytes) return targetTooLong();
+  if (url.length > maxTargetBytes) return targetTooLong;
   const headerBytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
-  if (headerBytes > maxHeaderBytes) return headersTooLarge();
+  if (headerBytes > maxHeaderBytes) return headersTooLarge;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("unsupported HTTP version: send HTTP/1.1");
   }
@@ -85,35 +85,25 @@ export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
 }
 
 /** Error for a request target longer than {@link maxTargetBytes}. */
-export function targetTooLong(): RequestError {
-  return new RequestError(
-    "targetTooLong",
-    `the request target is over ${maxTargetBytes} bytes: shorten it`,
-  );
-}
+export const targetTooLong = new RequestError(
+  "targetTooLong",
+  `the request target is over ${maxTargetBytes} bytes: shorten it`,
+);
 
 /** Error for headers larger than {@link maxHeaderBytes}. */
-export function headersTooLarge(): RequestError {
-  return new RequestError(
-    "headersTooLarge",
-    `the headers are over ${maxHeaderBytes} bytes: send fewer`,
-  );
-}
-
-/** Error for a request that comes after the server began to stop. */
-export function serverStopping(): RequestError {
-  return new RequestError("shuttingDown", "the server is stopping: try again");
-}
+export const headersTooLarge = new RequestError(
+  "headersTooLarge",
+  `the headers are over ${maxHeaderBytes} bytes: send fewer`,
+);
 
 /** Error for a request that does not arrive in time. */
-export function requestTimedOut(): RequestError {
-  return new RequestError("requestTimeout", "the request took too long to arrive: try again");
-}
+export const requestTimedOut = new RequestError(
+  "requestTimeout",
+  "the request took too long to arrive: try again",
+);
 
 /** Error for a body whose end is missing. */
-export function bodyEndedEarly(): RequestError {
-  return malformed("the connection ended before the body did");
-}
+export const bodyEndedEarly = malformed("the connection ended before the body did");
 
 function malformed(message: string): RequestError {
   return new RequestError("malformedHttp", message);

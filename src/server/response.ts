@@ -4,7 +4,7 @@ import { CredentialError } from "../auth/credential.ts";
 import { type RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
-import { MethodError } from "./routes.ts";
+import { MethodError, type Operation } from "./routes.ts";
 
 /** A response to a request. */
 export interface HttpResponse {
@@ -22,6 +22,13 @@ export interface HttpResponse {
   readonly commit?: PlantCommit;
   /** True if the transport closes the connection instead of sending the response. */
   readonly isDropped?: true;
+}
+
+/** The response to a request, and the operation that produced it. */
+export interface HandledRequest {
+  readonly response: HttpResponse;
+  /** Undefined if the request was rejected before it was routed. */
+  readonly operation: Operation | undefined;
 }
 
 /** The commit that made a plant durable. Times are milliseconds of `performance.now()`. */

@@ -2,9 +2,9 @@
 import { toUnixUrl } from "../core/base-url.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler } from "./handler.ts";
-import type { ConnectionContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
+import type { TransportContext } from "./http/transport.ts";
 import type { PlantServerOptions, ServerBackend, TlsCertificate } from "./options.ts";
 import { createReadinessCheck, type ReadinessCheck } from "./readiness.ts";
 
@@ -61,7 +61,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     isStopping: () => isDraining || closed !== undefined,
     onError,
   });
-  const context: ConnectionContext = {
+  const context: TransportContext = {
     handler: createHandler({
       ...options,
       url: httpUrl,

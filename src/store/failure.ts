@@ -14,7 +14,7 @@ export interface Meaning {
 /** The kinds of failures that the error codes of engines stand for. */
 export const failures = {
   // The store cannot work now.
-  unreachable: transient("can't be reached: check its host and port, and that it is running"),
+  unreachable: transient("cannot be reached: check its host and port, and that it is running"),
   starting: transient("is starting or stopping: try again"),
   contended: transient("was kept busy by other writers of the same plants: try again"),
   crowded: transient("has no connection left: stop other clients, or raise max_connections there"),
@@ -60,7 +60,7 @@ export const failures = {
     "does not offer TLS: turn it on there, or set sslmode=disable on a network that you trust",
   ),
   notTrusted: unusable(
-    "shows a certificate that can't be trusted: name its authority's file with sslrootcert, or set sslmode=require to accept any",
+    "shows a certificate that cannot be trusted: name its authority's file with sslrootcert, or set sslmode=require to accept any",
   ),
   notFlushed: unusable(
     "runs with fsync=off and would lose plants at a power failure: set fsync=on",
@@ -128,5 +128,10 @@ export function createStoreError(
 function toDetail(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   // A host with several addresses fails with an AggregateError without a message.
-  return cause.message || ("code" in cause ? String(cause.code) : cause.name);
+  return cause.message || toCode(cause) || cause.name;
+}
+
+/** Returns the code of an error: an SQLSTATE, or Node's code. @returns an empty string when it has none */
+export function toCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

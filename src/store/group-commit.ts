@@ -128,8 +128,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     checkWritable: () => accept(() => engine.checkWritable()),
     addToken: (token) => accept(() => engine.addToken(token)),
     listTokens: () => accept(() => engine.listTokens()),
-    revokeToken: (digest, revokedAtMs) => accept(() => engine.revokeToken(digest, revokedAtMs)),
-    expireToken: (digest, expiresAtMs) => accept(() => engine.expireToken(digest, expiresAtMs)),
+    endToken: (token) => accept(() => engine.endToken(token)),
     removeTokens: (digests) => accept(() => engine.removeTokens(digests)),
     noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
     ...(engine.delete && {

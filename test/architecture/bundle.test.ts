@@ -62,7 +62,7 @@ describe("loads only the packages it needs", () => {
     ["src/cli/commands/create/create.ts", ["zod"]],
     // A single plant is sent without it.
     ["src/cli/commands/create/from-inputs.ts", ["zod"]],
-    ["src/cli/commands/create/create-many.ts", ["p-map", "undici", "zod"]],
+    ["src/cli/commands/create/create-many.ts", ["undici", "zod"]],
     ["src/index.ts", ["zod"]],
     ["src/store/sqlite/engine.ts", []],
     ["src/store/sqlite/worker.ts", []],

@@ -12,11 +12,15 @@ function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
 }
 
+type TokenStore = Parameters<typeof createAuthenticator>[0];
+
+const ignoringUses: Pick<TokenStore, "noteTokenUses"> = { noteTokenUses: async () => {} };
+
 /** Creates an authenticator with tokens that a test may change, at the time 1000. */
 function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
   const noted: unknown[] = [];
-  const authenticator = createAuthenticator({
+  const store: TokenStore = {
     listTokens: async () => {
       reads++;
       await nextTurn();
@@ -25,9 +29,8 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
     async noteTokenUses(digests, day) {
       noted.push([...digests, day]);
     },
-    ownToken,
-    now: () => 1000,
-  });
+  };
+  const authenticator = createAuthenticator(store, { ownToken, now: () => 1000 });
   return { authenticator, noted, reads: () => reads };
 }
 
@@ -154,6 +157,7 @@ it("limits the reads of a slow store for many unknown tokens", async () => {
   const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
+    ...ignoringUses,
     listTokens: async () => {
       reads++;
       advance(50);
@@ -175,6 +179,7 @@ it("uses tokens that were read recently without waiting for a read", async () =>
   const advance = stopClock();
   let reads = 0;
   const authenticator = createAuthenticator({
+    ...ignoringUses,
     listTokens: async () => {
       // The first read ends, and no other one.
       if (reads++ > 0) await new Promise(() => undefined);
@@ -215,6 +220,7 @@ describe("a change of a token applies within a second", () => {
     const tokens = [toRecord("a")];
     const ends: (() => void)[] = [];
     const authenticator = createAuthenticator({
+      ...ignoringUses,
       listTokens: async () => {
         const read = [...tokens];
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -238,6 +244,7 @@ describe("a change of a token applies within a second", () => {
 it("accepts no token while the tokens cannot be read, and accepts tokens afterwards", async () => {
   let isBroken = true;
   const authenticator = createAuthenticator({
+    ...ignoringUses,
     listTokens: async () => {
       if (isBroken) throw new Error("disk I/O error");
       return [toRecord("a")];

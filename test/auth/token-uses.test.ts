@@ -8,13 +8,13 @@ const dayMs = 86_400_000;
 function createTested(note: () => Promise<void> = async () => {}) {
   const noted: [digests: readonly string[], day: number][] = [];
   const clock = { ms: 0 };
-  const uses = createTokenUses(
-    async (digests, day) => {
+  const store = {
+    async noteTokenUses(digests: readonly string[], day: number) {
       noted.push([digests, day]);
       await note();
     },
-    () => clock.ms,
-  );
+  };
+  const uses = createTokenUses(store, () => clock.ms);
   return { uses, noted, clock };
 }
 

@@ -48,8 +48,9 @@ describe("--cacert", () => {
     const untrusted = await run(args, env, plants);
     expect(untrusted.exitCode).toBe(6);
     expect(untrusted.stderr + untrusted.stdout).toContain(
-      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds one",
+      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds one; --cacert FILE selects others",
     );
+    expect(untrusted.stderr).not.toContain("--wait");
   });
 
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
@@ -83,7 +84,7 @@ describe("--cacert", () => {
   });
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
-    ["a missing file", undefined, /can't be read \(ENOENT: no such file or directory\)/],
+    ["a missing file", undefined, /cannot be read \(ENOENT: no such file or directory\)/],
     ["an empty file", "", /are unusable: the file has no certificate in PEM/],
     ["a key", certificate.key, /are unusable: the file has no certificate in PEM/],
     [

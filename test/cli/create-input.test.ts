@@ -194,13 +194,13 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
     const path = join(await createTemporaryDirectory(), "plant.json");
     const { exitCode, stdout, stderr } = await create([path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toBe(`error: ${path} can't be read: ENOENT: no such file or directory\n`);
+    expect(stderr).toBe(`error: ${path} cannot be read: ENOENT: no such file or directory\n`);
   });
 
   it("is a directory", async () => {
     const { exitCode, stderr } = await create([await createTemporaryDirectory()]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: .* can't be read: it is a directory\n$/);
+    expect(stderr).toMatch(/^error: .* cannot be read: it is a directory\n$/);
   });
 
   it("is a stdin that fails", async () => {
@@ -209,7 +209,7 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
     stdin.destroy(new Error("the pipe broke"));
     expect(await run.finished).toMatchObject({
       exitCode: 2,
-      stderr: "error: standard input can't be read: the pipe broke\n",
+      stderr: "error: standard input cannot be read: the pipe broke\n",
     });
   });
 });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
+import { saveCredential, toCredentialFile } from "../../src/cli/config/credentials.ts";
 import {
   errorResponse,
   openScriptedServer,
@@ -44,7 +44,7 @@ describe("the token is read", () => {
   it("from --token-file first, then PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE and the saved token", async () => {
     const flagFile = await writeToken("flag", "of-the-flag");
     const variableFile = await writeToken("variable", "of-the-variable-file");
-    await saveToken(directory, server.url, "saved");
+    await saveCredential(directory, { origin: server.url, token: "saved" });
     const saved = toCredentialFile(directory, server.url);
     const env = { PLANTSTORE_TOKEN: "of-the-variable", PLANTSTORE_TOKEN_FILE: variableFile };
     const { PLANTSTORE_TOKEN: _, ...withoutToken } = env;
@@ -92,7 +92,7 @@ describe("the token is read", () => {
   });
 
   it("from the file of the origin, whatever the path of the URL is", async () => {
-    await saveToken(directory, server.url, "saved");
+    await saveCredential(directory, { origin: server.url, token: "saved" });
     await create(["--url", `${server.url}/v1/`]);
     expect(sentCredentials()).toEqual(["Bearer saved"]);
   });
@@ -100,19 +100,19 @@ describe("the token is read", () => {
 
 describe("without a token", () => {
   it("create exits with 4, names the URL, the known origins and the next step, and sends nothing", async () => {
-    await saveToken(directory, "http://127.0.0.1:1", "a");
-    await saveToken(directory, "https://plants.example", "b");
+    await saveCredential(directory, { origin: "http://127.0.0.1:1", token: "a" });
+    await saveCredential(directory, { origin: "https://plants.example", token: "b" });
     const { exitCode, stdout, stderr } = await create([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
     expect(stderr).toBe(
-      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", set PLANTSTORE_TOKEN, or pass --token-file\n`,
+      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE\n`,
     );
     expect(server.requests).toEqual([]);
   });
 
   it("for exactly this origin create sends nothing, even if another name of the machine has one", async () => {
     const otherName = server.url.replace("127.0.0.1", "localhost");
-    await saveToken(directory, otherName, "a");
+    await saveCredential(directory, { origin: otherName, token: "a" });
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`error: no token for ${server.url} (saved: ${otherName}): `);
@@ -174,7 +174,7 @@ describe("an invalid token", () => {
 
 it("the error names only a few of many plant stores with a token", async () => {
   for (const port of [1, 2, 3, 4, 5]) {
-    await saveToken(directory, `http://127.0.0.1:${port}`, "a");
+    await saveCredential(directory, { origin: `http://127.0.0.1:${port}`, token: "a" });
   }
   const { stderr } = await create([]);
   expect(stderr).toContain(
@@ -190,7 +190,7 @@ describe("a token that cannot be read", () => {
     const { exitCode, stderr } = await create(args, { env });
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      `error: the file /nonexistent/token${source} can't be read: ENOENT: no such file or directory\n`,
+      `error: the file /nonexistent/token${source} cannot be read: ENOENT: no such file or directory\n`,
     );
   });
 

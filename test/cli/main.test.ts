@@ -84,6 +84,14 @@ describe("help", () => {
       if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
     });
 
+    it("wraps the lists at the end at 60 columns", async () => {
+      const options = { terminals: allTerminals, columns: 60 };
+      const { stdout } = await runCli([...words, "--help"], options);
+      const [, end = ""] = stdout.split(/\n(?=Environment|Topics|Exit codes)(.*)/s);
+      expect(end).toMatch(/^Exit codes:\n {2}0/m);
+      expect(Math.max(...end.split("\n").map((line) => line.length)), end).toBeLessThanOrEqual(60);
+    });
+
     it("keeps a variable on the line of its label", async () => {
       const { stdout } = await runCli([...words, "--help"]);
       expect(stdout).not.toMatch(/env:\n/);
@@ -300,15 +308,15 @@ describe("wrong usage", () => {
   });
 
   it.each([
-    [["create", ""], /^error: "" can't be read: ENOENT: no such file or directory\n$/],
-    [["create", "/"], /^error: \/ can't be read: it is a directory\n$/],
+    [["create", ""], /^error: "" cannot be read: ENOENT: no such file or directory\n$/],
+    [["create", "/"], /^error: \/ cannot be read: it is a directory\n$/],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", "/nowhere"],
-      /^error: the file \/nowhere can't be read: ENOENT: no such file or directory\n$/,
+      /^error: the file \/nowhere cannot be read: ENOENT: no such file or directory\n$/,
     ],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", ""],
-      /^error: the file "" can't be read: ENOENT: no such file or directory\n$/,
+      /^error: the file "" cannot be read: ENOENT: no such file or directory\n$/,
     ],
   ])("%j names the file that cannot be read, in one line", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);

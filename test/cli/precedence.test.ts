@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { saveToken } from "../../src/cli/config/credentials.ts";
+import { saveCredential } from "../../src/cli/config/credentials.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { requestOptions, storeOption } from "../../src/cli/options.ts";
@@ -102,7 +102,13 @@ const table: readonly {
         ],
         "of-the-file",
       ],
-      [["the saved token", (world) => saveToken(configDirectory(world), anUrl, "saved")], "saved"],
+      [
+        [
+          "the saved token",
+          (world) => saveCredential(configDirectory(world), { origin: anUrl, token: "saved" }),
+        ],
+        "saved",
+      ],
     ],
     find: async (world) => {
       const { signal } = new AbortController();

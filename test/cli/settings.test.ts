@@ -275,16 +275,21 @@ describe("--timeout and --retry", () => {
     ["10", 10_000],
     ["0.001", 1],
     ["86400", 86_400_000],
+    ["500ms", 500],
+    ["0.5s", 500],
+    ["2m", 120_000],
+    ["24h", 86_400_000],
+    ["1d", 86_400_000],
   ])("--timeout %s is %i ms", (text, timeoutMs) => {
     expect(readClientOptions({ timeoutMs: text }, createPlace()).timeoutMs).toBe(timeoutMs);
   });
 
-  it.each(["0", "0.0001", "-1", "1s", "86401", "Infinity", ""])(
+  it.each(["0", "0s", "0.0001", "-1", "1 s", "1w", "1S", "s", "86401", "25h", "Infinity", ""])(
     "--timeout %j is rejected",
     (text) => {
       const resolve = () => readClientOptions({ timeoutMs: text }, createPlace());
       expect(resolve).toThrow(
-        `--timeout must be a number of seconds such as 10 or 0.5, at most 86400 (got "${text}")`,
+        `--timeout must be a time such as 500ms, 10s or 2m, from 1ms to 1d (got "${text}")`,
       );
     },
   );

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { parseNewPlant } from "../../src/core/plant.ts";
+import { parseNewPlant } from "../helpers/parse-new-plant.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { change } from "../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -129,7 +129,7 @@ it("leaves no part of a backup when there is no room, and keeps the older one", 
   const child = spawn("sh", args, { cwd: home, env: { HOME: home }, stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  expect(code).toBe(2);
+  expect(code).toBe(6);
   expect(stderr).toContain(
     `the store ${path} cannot be copied to ${home}: make room there, or check both disks`,
   );

@@ -169,7 +169,7 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
       start(["serve", "--port", "0", "--store", "memory:"], { HOME: "/dev/null/home" }),
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^error: the token can't be saved .*PLANTSTORE_CONFIG_DIR\n$/);
+    expect(stderr).toMatch(/^error: the token cannot be saved .*PLANTSTORE_CONFIG_DIR\n$/);
   });
 
   it("works with NODE_OPTIONS of other programs", async () => {
@@ -182,10 +182,10 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
 
   it("is a library with types", async () => {
     const program = `
-      import { createClient, startPlantStore, type CreateAnswer } from "plantstore";
+      import { createClient, startPlantStore, type CreateResponse } from "plantstore";
       const plants = await startPlantStore();
-      const answer: CreateAnswer = await createClient(plants).create({ id: 1n, name: "fern" });
-      if (answer.ok) console.log(answer.plant.name);
+      const response: CreateResponse = await createClient(plants).create({ id: 1n, name: "fern" });
+      if (response.ok) console.log(response.plant.name);
       await plants.close();
     `;
     const types = join(project, "node_modules/@types/node");
@@ -203,8 +203,8 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     const program = `
       const { createClient, startPlantStore } = require("plantstore");
       startPlantStore().then(async (plants) => {
-        const answer = await createClient(plants).create({ id: 1n, name: "fern" });
-        console.log(answer.plant.name);
+        const response = await createClient(plants).create({ id: 1n, name: "fern" });
+        console.log(response.plant.name);
         await plants.close();
       });
     `;

@@ -66,7 +66,7 @@ describe("a server with --drain", () => {
       })
       .toBe("SIGTERM");
     const { stderr } = await server.finished;
-    expect(stderr).toContain("Draining for 3600 s: not ready, but requests are still accepted");
+    expect(stderr).toContain("Draining for 1h: not ready, but requests are still accepted");
     expect(stderr).not.toContain("Stopping");
     expect(await listIds(store)).toEqual([1, 2, 3]);
   });
@@ -91,8 +91,8 @@ describe("a server with --drain", () => {
     }
     const { code, stderr } = await server.finished;
     expect(code).toBe(0);
-    expect(stderr.match(/Draining for 1 s|Stopping: waiting/g)).toEqual([
-      "Draining for 1 s",
+    expect(stderr.match(/Draining for 1s|Stopping: waiting/g)).toEqual([
+      "Draining for 1s",
       "Stopping: waiting",
     ]);
     expect(await listIds(store)).toEqual(expect.arrayContaining(acknowledged));

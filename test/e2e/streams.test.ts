@@ -292,6 +292,15 @@ describe("create --rejects", () => {
   });
 });
 
+it("export --follow ends with 141 when a program that started it closes its output", async () => {
+  const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
+  const args = ["export", "--follow", "--store", store];
+  const { child, firstLine, finished } = startBinary(args, { home });
+  expect(await firstLine).toContain("fern");
+  child.stdout.destroy();
+  expect(await finished).toMatchObject({ code: 141, stderr: "" });
+});
+
 describe("a bulk create that cannot connect", () => {
   it.each(["http://plantstore.invalid", "http://127.0.0.1:1"])(
     "to %s ends before the timeout of its requests",

@@ -76,12 +76,7 @@ export async function openServer(
     ...(tls && { certificate: testCertificate }),
     ...options,
   });
-  const {
-    authenticator = createAuthenticator({
-      listTokens: () => store.listTokens(),
-      ownToken: testToken,
-    }),
-  } = options;
+  const { authenticator = createAuthenticator(store, { ownToken: testToken }) } = options;
   const isEncrypted = server.url.startsWith("https:");
   const start = (): void => server.start({ store: options.store ?? store, authenticator });
   const close = async (): Promise<void> => {

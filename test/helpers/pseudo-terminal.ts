@@ -57,7 +57,7 @@ export function startSession(
     once(script, "close"),
     once(script, "error").then(([cause]) => {
       throw new Error(
-        "no pseudo-terminal, so its tests can't pass: install `script` of util-linux 2.36 or newer",
+        "no pseudo-terminal, so its tests cannot pass: install `script` of util-linux 2.36 or newer",
         { cause },
       );
     }),

@@ -36,7 +36,7 @@ function recordsOf(input: string, pieceSizes?: readonly number[]): [line: number
   return records.map(({ line, bytes }) => [line, Buffer.from(bytes).toString()]);
 }
 
-const errorOf = ({ plant }: PlantRecord): number | undefined =>
+const errorOf = ({ content: { plant } }: PlantRecord): number | undefined =>
   "message" in plant ? plant.error : undefined;
 
 const a = '{"id":1,"name":"a"}';
@@ -373,7 +373,7 @@ describe("a malformed record on several lines ends before the next line that beg
 
   it("and its message names the lines", () => {
     const { records } = readInput(`{\n  "id": "1\n}\n${prettyA}`);
-    expect(records[0]?.plant).toMatchObject({
+    expect(records[0]?.content.plant).toMatchObject({
       message: expect.stringMatching(/ \(lines 1 to 3\)$/) as string,
     });
   });
@@ -458,7 +458,7 @@ it("a record has its id and its unknown members, also if it is invalid", () => {
   const { records } = readInput(
     `{"id":9007199254740993,"nmae":"a","toString":1}\n{"id":1,"id":2}\n{"id":1.5}\n[]\n`,
   );
-  expect(records.map(({ id, unknownMembers }) => [id, unknownMembers])).toEqual([
+  expect(records.map(({ content: { id, unknownMembers } }) => [id, unknownMembers])).toEqual([
     [9007199254740993n, ["nmae", "toString"]],
     [undefined, []],
     [undefined, []],
@@ -534,7 +534,7 @@ it("a malformed record of exactly the limit keeps its bytes and its message", ()
   const { records } = readInput('{"id":1,"name":"a"}]\n{"id":2,"name":"b"}\n', undefined, 20);
   expect(records).toHaveLength(2);
   expect(records[0]?.bytes).toHaveLength(20);
-  expect(records[0]?.plant).toHaveProperty(
+  expect(records[0]?.content.plant).toHaveProperty(
     "message",
     expect.stringContaining('expected the end of the text but found "]"'),
   );

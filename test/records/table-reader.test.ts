@@ -96,7 +96,7 @@ describe("the rows of a table", () => {
           );
           const input = [["name", "id", "tag"].join(delimiter), ...rows].join("\r\n");
           const { records } = read(input, pieceSize, delimiter);
-          expect(records.map((record) => toNewPlantJson(record.plant as NewPlant))).toEqual(
+          expect(records.map((record) => toNewPlantJson(record.content.plant as NewPlant))).toEqual(
             plants.map(toNewPlantJson),
           );
         },
@@ -120,7 +120,7 @@ describe("the rows of a table", () => {
     const rows = Array.from({ length: 50 }, (_, index) => `${index},b\n`);
     const { records } = read(`id,name\nx,"a\n${rows.join("")}`, 10, ",", 100);
     expect(records).toHaveLength(51);
-    expect(records[0]?.plant).toMatchObject({
+    expect(records[0]?.content.plant).toMatchObject({
       error: 40001,
       message: "a quoted cell is not closed",
     });
@@ -129,7 +129,7 @@ describe("the rows of a table", () => {
   it("that are too large are rejected, and the others are read", () => {
     const { records } = read(`id,name\n1,${"x".repeat(200)}\n2,b\n`, 10, ",", 100);
     expect(records.map(({ bytes }) => bytes.length)).toEqual([0, 3]);
-    expect(records[0]?.plant).toMatchObject({ error: 41300 });
+    expect(records[0]?.content.plant).toMatchObject({ error: 41300 });
   });
 });
 
@@ -165,7 +165,7 @@ describe("a header", () => {
 
 it("unknown columns are unknown members of the rows that have a cell there", () => {
   const { records } = read("id,name,Tga,\n1,a,pot,x\n2,b\n");
-  expect(records.map(({ unknownMembers }) => unknownMembers)).toEqual([["tga"], []]);
+  expect(records.map(({ content }) => content.unknownMembers)).toEqual([["tga"], []]);
 });
 
 it("lines with an open quote after a misplaced one are read in linear time", () => {

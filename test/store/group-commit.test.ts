@@ -192,7 +192,7 @@ describe("a group commit", () => {
       const { store, gates, createMany, sizes } = createGatedStore();
       const all = createMany(0, 32);
       await store.addToken(token);
-      await store.revokeToken(token.digest, 1);
+      await store.endToken({ digest: token.digest, revokedAtMs: 1 });
       expect(await store.listTokens()).toEqual([{ ...token, revokedAtMs: 1 }]);
       all.push(...createMany(32, 32));
       expect(sizes()).toEqual([32, 32]);

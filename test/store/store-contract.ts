@@ -333,8 +333,9 @@ export function describeStoreContract(
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
-      await store.revokeToken(digest, 5);
-      await store.revokeToken(digest, 9);
+      await store.endToken({ digest, revokedAtMs: 5 });
+      await store.endToken({ digest, revokedAtMs: 9 });
+      await store.endToken({ digest, expiresAtMs: 1 });
       const tokens = await store.listTokens();
       expect(tokens.map(({ revokedAtMs }) => revokedAtMs)).toEqual([5, undefined]);
     });
@@ -343,9 +344,10 @@ export function describeStoreContract(
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
-      await store.expireToken(digest, 50);
-      await store.expireToken(digest, 90);
-      await store.expireToken(digest, 20);
+      await store.endToken({ digest, expiresAtMs: 50 });
+      await store.endToken({ digest, expiresAtMs: 90 });
+      await store.endToken({ digest, expiresAtMs: 20 });
+      await store.endToken({ digest, revokedAtMs: 10 });
       const tokens = await store.listTokens();
       expect(tokens.map(({ expiresAtMs }) => expiresAtMs)).toEqual([20, undefined]);
     });
@@ -374,8 +376,7 @@ export function describeStoreContract(
 
     it("and ignores changes of unknown tokens", async () => {
       const store = await openStore();
-      await store.revokeToken(digest, 5);
-      await store.expireToken(digest, 5);
+      await store.endToken({ digest, expiresAtMs: 5, revokedAtMs: 5 });
       await store.removeTokens([digest]);
       await store.noteTokenUses([digest], 20_000);
       expect(await store.listTokens()).toEqual([]);
@@ -424,8 +425,7 @@ export function describeStoreContract(
       ["checkWritable", (store) => store.checkWritable()],
       ["addToken", (store) => store.addToken(token)],
       ["listTokens", (store) => store.listTokens()],
-      ["revokeToken", (store) => store.revokeToken(digest, 1)],
-      ["expireToken", (store) => store.expireToken(digest, 1)],
+      ["endToken", (store) => store.endToken({ digest, revokedAtMs: 1 })],
       ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
     ])("and then rejects %s", async (_, call) => {

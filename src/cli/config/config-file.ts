@@ -1,7 +1,7 @@
 /** Small JSON files in the configuration directory, readable only by their owner. */
 import { constants, existsSync, promises, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { CommandError, toSystemReason } from "../command-error.ts";
+import { basename, dirname } from "node:path";
+import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
 
 const ownerOnlyFile = 0o600;
@@ -9,11 +9,6 @@ const ownerOnlyDirectory = 0o700;
 
 /** The extension of the files. */
 export const extension = ".json";
-
-/** The path of a file in a folder. */
-export function toConfigFile(folder: string, name: string): string {
-  return join(folder, name + extension);
-}
 
 /**
  * Reads a file.
@@ -27,7 +22,7 @@ export function readConfigFile(path: string): unknown {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unreadable(path, error);
+    throw toReadError(path, error);
   }
   try {
     return JSON.parse(text);
@@ -39,33 +34,29 @@ export function readConfigFile(path: string): unknown {
 /**
  * Replaces a file atomically.
  *
- * @param name without the extension
+ * @param path ends in {@link extension}
  * @param what its content, for the message
  * @throws CommandError if it cannot be written
  */
-export async function writeConfigFile(
-  folder: string,
-  name: string,
-  what: string,
-  content: Readonly<Record<string, unknown>>,
-): Promise<void> {
+export async function writeConfigFile(path: string, what: string, content: object): Promise<void> {
+  const folder = dirname(path);
   try {
     // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
     await createFolder(folder);
     await promises.access(folder, constants.W_OK);
     const { default: Conf } = await loadWithoutSignals(() => import("conf"));
-    const file = new Conf<typeof content>({
+    const file = new Conf<Record<string, unknown>>({
       cwd: folder,
-      configName: name,
+      configName: basename(path, extension),
       configFileMode: ownerOnlyFile,
       accessPropertiesByDotNotation: false,
       clearInvalidConfig: false,
     });
-    file.store = content;
+    file.store = { ...content };
   } catch (error) {
     throw new CommandError(
       "internal",
-      `${what} can't be saved in ${folder} (${toSystemReason(error)}): make it a writable directory, or set PLANTSTORE_CONFIG_DIR`,
+      `${what} cannot be saved in ${folder} (${toSystemReason(error)}): make it a writable directory, or set PLANTSTORE_CONFIG_DIR`,
       { cause: error },
     );
   }
@@ -84,11 +75,6 @@ async function createFolder(path: string): Promise<void> {
 export function isMissing(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "ENOENT" || error.code === "ENOTDIR";
-}
-
-/** The error for a file that cannot be read. */
-export function unreadable(path: string, cause: unknown): CommandError {
-  return new CommandError("usage", `${path} can't be read: ${toSystemReason(cause)}`, { cause });
 }
 
 /** The error for a file with invalid content. */

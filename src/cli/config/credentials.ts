@@ -3,16 +3,8 @@ import { createHash } from "node:crypto";
 import { promises, statSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
-import { CommandError, toSystemReason } from "../command-error.ts";
-import {
-  broken,
-  extension,
-  isMissing,
-  readConfigFile,
-  toConfigFile,
-  unreadable,
-  writeConfigFile,
-} from "./config-file.ts";
+import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
+import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./config-file.ts";
 
 /** A token, or the command that prints it, and the only origin (RFC 6454) that it is for. */
 interface SavedCredential {
@@ -30,7 +22,7 @@ const othersBits = 0o007;
 
 /** The path of the file with the token for an origin. */
 export function toCredentialFile(configDirectory: string, origin: string): string {
-  return toConfigFile(toCredentialFolder(configDirectory), toName(origin));
+  return join(toCredentialFolder(configDirectory), toName(origin) + extension);
 }
 
 /** Maximum length of a file name without its extension: file systems allow 255 bytes. */
@@ -72,41 +64,28 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
   const folder = toCredentialFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
-    throw unreadable(folder, error);
+    throw toReadError(folder, error);
   });
   return names
     .filter((name) => name.endsWith(extension))
-    .map((name) =>
-      name.startsWith(digestPrefix)
-        ? readOrigin(join(folder, name))
-        : decodeName(name.slice(0, -extension.length)),
-    )
+    .map((name) => readOrigin(folder, name))
     .filter((origin) => origin !== undefined)
     .toSorted();
 }
 
 /**
- * Saves the token for an origin; replaces an existing one.
+ * Saves the token or the command for an origin; replaces an existing one.
  *
- * @param mark marks the token of a `memory:` store for {@link removeMemoryToken}
  * @throws CommandError if the file cannot be written, or the existing one is broken or readable by others
  */
-export async function saveToken(
+export async function saveCredential(
   configDirectory: string,
-  origin: string,
-  token: string,
-  mark: Pick<SavedCredential, "store"> = {},
+  credential: SavedCredential,
 ): Promise<void> {
-  await write(configDirectory, { origin, token, ...mark });
-}
-
-/** Saves the command that prints the token for an origin. @throws as {@link saveToken} */
-export async function saveCommand(
-  configDirectory: string,
-  origin: string,
-  command: string,
-): Promise<void> {
-  await write(configDirectory, { origin, command });
+  const { origin, token } = credential;
+  readCredential(configDirectory, origin);
+  const what = token === undefined ? "the command" : "the token";
+  await writeConfigFile(toCredentialFile(configDirectory, origin), what, credential);
 }
 
 /**
@@ -138,7 +117,7 @@ export async function removeToken(configDirectory: string, origin: string): Prom
     return true;
   } catch (error) {
     if (isMissing(error)) return false;
-    throw new CommandError("internal", `${file} can't be removed: ${toSystemReason(error)}`, {
+    throw new CommandError("internal", `${file} cannot be removed: ${toSystemReason(error)}`, {
       cause: error,
     });
   }
@@ -162,14 +141,6 @@ export async function findCredentialFile(
   if (platform() === "win32") return { path, readers: undefined };
   if ((stats.mode & othersBits) !== 0) return { path, readers: "everyone" };
   return { path, readers: isOpenToOthers(stats.mode) ? "group" : "none" };
-}
-
-async function write(configDirectory: string, credential: SavedCredential): Promise<void> {
-  const { origin, token } = credential;
-  readCredential(configDirectory, origin);
-  const what = token === undefined ? "the command" : "the token";
-  const folder = toCredentialFolder(configDirectory);
-  await writeConfigFile(folder, toName(origin), what, { ...credential });
 }
 
 function readCredentialFile(path: string): SavedCredential | undefined {
@@ -211,19 +182,12 @@ export function toCredentialFolder(configDirectory: string): string {
   return join(configDirectory, "credentials");
 }
 
-/** @returns undefined for a file that is broken or cannot be read: reading its token reports that */
-function readOrigin(path: string): string | undefined {
+/** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
+function readOrigin(folder: string, fileName: string): string | undefined {
   try {
-    return readCredentialFile(path)?.origin;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @returns undefined for a name that plantstore does not create */
-function decodeName(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
+    return fileName.startsWith(digestPrefix)
+      ? readCredentialFile(join(folder, fileName))?.origin
+      : decodeURIComponent(fileName.slice(0, -extension.length));
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 /** Settings that a login saves for later commands: those of the default plant store, and named profiles. */
+import { join } from "node:path";
 import { findClosestWord } from "../../core/closest-word.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { CommandError } from "../command-error.ts";
-import { broken, readConfigFile, toConfigFile, writeConfigFile } from "./config-file.ts";
+import { broken, extension, readConfigFile, writeConfigFile } from "./config-file.ts";
 
 /** Saved settings of one plant store; a setting that is not saved is absent. */
 export interface SavedTarget {
@@ -17,11 +18,9 @@ export interface SavedSettings extends SavedTarget {
   readonly profiles?: Readonly<Record<string, SavedTarget>>;
 }
 
-const name = "settings";
-
 /** The path of the file. */
 export function toSettingsFile(configDirectory: string): string {
-  return toConfigFile(configDirectory, name);
+  return join(configDirectory, `settings${extension}`);
 }
 
 /**
@@ -47,7 +46,7 @@ export async function saveSettings(
   settings: SavedSettings,
 ): Promise<void> {
   readSavedSettings(configDirectory);
-  await writeConfigFile(configDirectory, name, "the settings", { ...settings });
+  await writeConfigFile(toSettingsFile(configDirectory), "the settings", settings);
 }
 
 /** Checks whether a profile is saved. */

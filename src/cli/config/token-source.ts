@@ -6,7 +6,7 @@ import { listSavedOrigins, readCredential, toCredentialFile } from "./credential
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
 import { describeCommand, runTokenCommand } from "./token-command.ts";
-import { readFileBytes, readInputBytes, toInputName } from "../input.ts";
+import { openFile, readBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
 
 /** A token and its source, which is named if the token is rejected. */
@@ -67,7 +67,7 @@ async function readTokenFile(
  * @throws the signal's reason, once it is aborted
  */
 export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
-  return toToken(await readInputBytes(stdin, maxTokenBytes, signal));
+  return toToken(await readBytes(() => stdin, toInputName("-"), maxTokenBytes, signal));
 }
 
 async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
@@ -104,7 +104,8 @@ async function readFileAsToken(
   source: string,
   signal: AbortSignal,
 ): Promise<FoundToken> {
-  return { token: toToken(await readFileBytes(path, source, maxTokenBytes, signal)), source };
+  const bytes = await readBytes(() => openFile(path), source, maxTokenBytes, signal);
+  return { token: toToken(bytes), source };
 }
 
 function toToken(bytes: Uint8Array): string {
@@ -123,6 +124,6 @@ async function missing(baseUrl: string, io: Io): Promise<CommandError> {
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   return new CommandError(
     "tokenRejected",
-    `no token for ${baseUrl}${known}: run "plantstore login --url ${toShellWord(baseUrl)}", set PLANTSTORE_TOKEN, or pass --token-file`,
+    `no token for ${baseUrl}${known}: run "plantstore login --url ${toShellWord(baseUrl)}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
   );
 }

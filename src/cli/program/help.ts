@@ -1,5 +1,6 @@
 /** Prints help, and topics of the manual. */
-import { type Command as Commander, CommanderError } from "commander";
+import { type Command as Commander, CommanderError, type Help } from "commander";
+import { type Command, type Item, toExitCodeItems } from "../command.ts";
 import { listTopics, readManualFile, readTopic } from "../commands/help/topics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
@@ -61,4 +62,30 @@ export function toTerm(commander: Commander): string {
 /** A terminal that does not report its width has 0 columns. */
 export function toHelpWidth({ columns }: OutputStream): number {
   return Math.min(columns || maxColumns, maxColumns);
+}
+
+/** The lists after the options, wrapped as commander wraps its own. */
+export function toHelpEnd(command: Command, commander: Commander, helpWidth: number): string {
+  const { environment = [], environmentNote = "", exitCodesNote = "" } = command;
+  const helper = commander.createHelp();
+  helper.prepareContext({ helpWidth });
+  const lists = [toList("Exit codes:", toExitCodeItems(command), exitCodesNote, helper)];
+  const topics = command.listTopics?.() ?? [];
+  if (topics.length > 0) {
+    const note = `${topics.join(", ")}\nSee "plantstore help TOPIC".`;
+    lists.unshift(toList("Topics:", [], note, helper));
+  }
+  if (environment.length > 0) {
+    const heading = "Environment (empty means unset):";
+    lists.unshift(toList(heading, environment, environmentNote, helper));
+  }
+  return lists.join("\n\n");
+}
+
+function toList(heading: string, items: readonly Item[], note: string, helper: Help): string {
+  const { helpWidth = maxColumns } = helper;
+  const width = Math.max(...items.map(([term]) => term.length));
+  const lines = items.map(([term, meaning]) => helper.formatItem(term, width, meaning, helper));
+  const notes = note === "" ? [] : helper.boxWrap(note, helpWidth - 2).split("\n");
+  return [heading, ...lines, ...notes.map((line) => `  ${line}`)].join("\n");
 }

@@ -1,6 +1,6 @@
 /** Reads a command line with commander, and runs its command. */
 import { Command as Commander, CommanderError } from "commander";
-import { type Command, toExamples, toHelpEnd, toParagraphs } from "../command.ts";
+import { type Command, toExamples, toParagraphs } from "../command.ts";
 import { UsageError } from "../command-error.ts";
 import { helpCommand } from "../commands/help/command.ts";
 import { plantstoreCommand } from "../commands/plantstore.ts";
@@ -11,7 +11,7 @@ import type { Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { toVersionLine } from "../version.ts";
 import { declareFlags, readFlags, rejectTokenFlag } from "./flags.ts";
-import { help, showHelp, toHelpWidth, toTerm } from "./help.ts";
+import { help, showHelp, toHelpEnd, toHelpWidth, toTerm } from "./help.ts";
 import { isHelpAsked, toExit, wrongUsage } from "./usage.ts";
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
@@ -80,7 +80,10 @@ function declare(commander: Commander, command: Command, reading: Reading): void
   commander
     .summary(command.summary)
     .description([...paragraphs, toExamples(command)].join("\n\n"))
-    .addHelpText("after", () => `\n${toHelpEnd(command)}`)
+    .addHelpText(
+      "after",
+      () => `\n${toHelpEnd(command, commander, toHelpWidth(reading.io.stdout))}`,
+    )
     .exitOverride((error) => {
       throw toExit(error, commander, command, reading.argv);
     });
@@ -139,7 +142,7 @@ async function run(
       flags,
       program,
     });
-    if (exitCode !== undefined) reading.exitCode = exitCode;
+    if (typeof exitCode === "number") reading.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw wrongUsage(error.message, commander, error.cause);

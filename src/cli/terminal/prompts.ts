@@ -47,10 +47,10 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
-  // Before the question, so that the echo is off when the user types.
+  // Before the question, so that the echo is off when the user types. The output discards it.
   const lines = createInterface({
     input: io.stdin,
-    output: createSink(),
+    output: new Writable({ write: (_chunk, _encoding, done) => done() }),
     terminal: true,
     historySize: 0,
   });
@@ -79,13 +79,4 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
     lines.close();
     await writeText(screen, "\n");
   }
-}
-
-/** Discards the echo of readline. */
-function createSink(): Writable {
-  return new Writable({
-    write(_chunk, _encoding, done) {
-      done();
-    },
-  });
 }

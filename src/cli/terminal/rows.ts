@@ -2,6 +2,7 @@
 import { escapeUnprintable } from "../../core/quote.ts";
 import { UsageError } from "../command-error.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
+import type { Terminal } from "./terminal.ts";
 import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
 
 /** Formats in which rows are printed. */
@@ -44,30 +45,40 @@ export function selectStyle(
   return json || !stdout.isTTY ? "json" : "table";
 }
 
+/** Where rows are printed: standard output and its terminal. */
+interface RowOutput {
+  readonly io: Pick<Io, "stdout">;
+  readonly terminal: Pick<Terminal, "printLines">;
+}
+
 /**
  * Prints rows page by page; a table needs all pages first. On a terminal, unprintable characters are escaped.
  *
+ * @returns the last row
  * @throws OutputError
  */
 export async function printRows<Row>(
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   { columns, toJson }: RowType<Row>,
   style: RowStyle,
-  { stdout }: Pick<Io, "stdout">,
-): Promise<void> {
-  const print = async (lines: readonly string[]): Promise<void> => {
-    const shown = stdout.isTTY ? lines.map(escapeUnprintable) : lines;
-    if (lines.length > 0) await writeText(stdout, shown.map((line) => `${line}\n`).join(""));
-  };
-  if (style === "csv") await print([columns.map(({ name }) => name).join(",")]);
+  { io: { stdout }, terminal }: RowOutput,
+): Promise<Row | undefined> {
+  if (style === "csv") await terminal.printLines([columns.map(({ name }) => name).join(",")]);
   const rows: Row[] = [];
+  let last: Row | undefined;
   for await (const page of pages) {
-    if (style === "table") rows.push(...page);
-    else await print(page.map(style === "json" ? toJson : (row) => toCsvLine(row, columns)));
+    last = page.at(-1) ?? last;
+    if (style === "table") {
+      rows.push(...page);
+    } else {
+      const toLine = style === "json" ? toJson : (row: Row) => toCsvLine(row, columns);
+      await terminal.printLines(page.map(toLine));
+    }
   }
   if (rows.length > 0) {
     await writeText(stdout, toTable(rows, columns, stdout.isTTY ? stdout.columns : undefined));
   }
+  return last;
 }
 
 /** A line of CSV (RFC 4180), without its line break. An absent value is an empty cell, an empty text is `""`. */

@@ -65,11 +65,12 @@ export class Terminal {
     await this.#print("", message);
   }
 
-  /** Prints JSON texts on stdout, one per line. A terminal gets characters that it would obey as escapes. @throws OutputError */
-  async printJson(texts: readonly string[]): Promise<void> {
+  /** Prints lines on stdout. A terminal gets characters that it would obey as escapes of JSON. @throws OutputError */
+  async printLines(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
     const { stdout } = this.#io;
-    const lines = texts.map((json) => `${stdout.isTTY ? escapeUnprintable(json) : json}\n`);
-    await writeText(stdout, lines.join(""));
+    const shown = lines.map((line) => `${stdout.isTTY ? escapeUnprintable(line) : line}\n`);
+    await writeText(stdout, shown.join(""));
   }
 
   /** Decides for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. */
@@ -145,12 +146,9 @@ export class Terminal {
     };
   }
 
-  #print(label: string, message: string): Promise<void> {
-    return this.#printLine(label + escapeUnprintable(redactTokens(message)));
-  }
-
-  async #printLine(line: string): Promise<void> {
+  async #print(label: string, message: string): Promise<void> {
     if (this.isSilent) return;
+    const line = label + escapeUnprintable(redactTokens(message));
     // A terminal that does not report its width has 0 columns.
     const { isTTY, columns = 0 } = this.#io.stderr;
     const isWide = isTTY === true && columns > 0 && line.length > columns;

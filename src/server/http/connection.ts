@@ -1,55 +1,20 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
 import type { Socket } from "node:net";
-import { RequestError, type StatusMode } from "../../core/errors.ts";
-import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
+import { RequestError } from "../../core/errors.ts";
+import { type Admission, maxPipelined } from "../admission.ts";
 import { unexpectedFailure } from "../failure.ts";
-import type { HandledRequest, Handler } from "../handler.ts";
-import { type RequestRecord, toRequestRecord } from "../ops/request-record.ts";
-import type { HttpRequest } from "../request.ts";
+import { toRequestRecord } from "../ops/request-record.ts";
 import { toRequestId } from "../request-id.ts";
 import {
-  type HttpMessage,
+  type HandledRequest,
   toConnectionHeaders,
   toErrorResponse,
   toMessage,
   toText,
 } from "../response.ts";
 import { endGently } from "./ending.ts";
-
-/** A request with what its transport does for it. */
-export interface TransportRequest extends HttpRequest, ByteHolder {
-  /** True if no request is read after this one. */
-  readonly isFinal: boolean;
-  /** True if the whole request has arrived. */
-  isComplete(): boolean;
-  /** True if the connection can carry another request. */
-  canContinue(): boolean;
-  /** Sends the response and calls `onSent` once, when the operating system has all of it. */
-  send(message: HttpMessage, onSent: () => void): void;
-}
-
-/** The stream through which node:http uses a connection. */
-export interface ConnectionStream {
-  /** Time of the last input, in milliseconds of `performance.now()`. */
-  readonly lastInputAtMs: number;
-  write(text: string): boolean;
-  /** Ends the connection after what has been written. */
-  destroySoon(): void;
-}
-
-/** Dependencies of a connection. */
-export interface ConnectionContext {
-  readonly handler: Handler;
-  readonly admission: Admission;
-  /** Time that the Keep-Alive header announces. */
-  readonly keepAliveSeconds: number;
-  /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
-  readonly stoppedAtMs: () => number;
-  readonly onError: (error: unknown) => void;
-  readonly onResponse?: ((record: RequestRecord) => void) | undefined;
-  /** Status of failed creates. */
-  readonly statusMode: StatusMode | undefined;
-}
+import { flushSoon } from "./flush-soon.ts";
+import type { ConnectionStream, TransportContext, TransportRequest } from "./transport.ts";
 
 /** A request in flight; without a request, a response to bytes that are not a request. */
 interface Exchange {
@@ -67,7 +32,7 @@ export const graceMs = 250;
 /** An open connection. */
 export class Connection {
   readonly socket: Socket;
-  readonly #context: ConnectionContext;
+  readonly #context: TransportContext;
   /** Requests in flight, oldest first. */
   readonly #queue: Exchange[] = [];
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
@@ -79,7 +44,7 @@ export class Connection {
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(socket: Socket, context: ConnectionContext) {
+  constructor(socket: Socket, context: TransportContext) {
     this.socket = socket;
     this.#context = context;
     context.admission.markIdle(this);
@@ -294,18 +259,4 @@ export class Connection {
     this.#context.onError(error);
     this.socket.destroy();
   }
-}
-
-/** Connections with responses to send at the end of this turn of the event loop. */
-let waiting: Connection[] = [];
-
-/** Flushes connections together: each write wakes up a client, and writing in a row finds most of them awake. */
-function flushSoon(connection: Connection): void {
-  if (waiting.push(connection) === 1) setImmediate(flushAll);
-}
-
-function flushAll(): void {
-  const due = waiting;
-  waiting = [];
-  for (const connection of due) connection.flush();
 }

@@ -2,11 +2,12 @@
 import type { Server } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
-import { serverStopping } from "../request.ts";
+import { serverStopping } from "../failure.ts";
 import { toConnectionHeaders, toErrorResponse, toMessage, toText } from "../response.ts";
 import { toRequestId } from "../request-id.ts";
-import { Connection, type ConnectionContext, graceMs } from "./connection.ts";
+import { Connection, graceMs } from "./connection.ts";
 import { endGently } from "./ending.ts";
+import type { TransportContext } from "./transport.ts";
 
 /** Connections above the maximum that can receive an error response; node:net drops the others. */
 const rejectedConnections = 100;
@@ -37,7 +38,7 @@ export class Connections {
   /** Sockets that were not accepted and get an error response. */
   readonly #rejected = new Set<Socket>();
 
-  constructor(server: Server, context: ConnectionContext, options: ConnectionsOptions) {
+  constructor(server: Server, context: TransportContext, options: ConnectionsOptions) {
     const { isEncrypted, maxConnections, onOpen } = options;
     this.#server = server;
     server.maxConnections = maxConnections + rejectedConnections;
@@ -93,7 +94,7 @@ export class Connections {
   }
 
   /** Sends an error on a socket that is not accepted, and closes it. */
-  #reject(socket: Socket, error: RequestError, context: ConnectionContext): void {
+  #reject(socket: Socket, error: RequestError, context: TransportContext): void {
     const requestId = toRequestId({});
     const response = toErrorResponse(error, context.statusMode);
     const message = toMessage(response, requestId, toConnectionHeaders(undefined));
@@ -121,7 +122,7 @@ export class Connections {
 
   #rejectHeads(): void {
     for (const connection of this.#open) {
-      if (!connection.isEnding && connection.isIdle) connection.reject(serverStopping());
+      if (!connection.isEnding && connection.isIdle) connection.reject(serverStopping);
     }
   }
 
@@ -131,7 +132,7 @@ export class Connections {
   }
 
   #cutOff(): void {
-    for (const connection of this.#open) connection.cutOff(serverStopping());
+    for (const connection of this.#open) connection.cutOff(serverStopping);
   }
 
   #closeAll(): void {

@@ -2,7 +2,8 @@
 import type { RequestError } from "../../core/errors.ts";
 import type { HttpHeaders } from "../request.ts";
 import { type HttpMessage, toText } from "../response.ts";
-import type { Connection, TransportRequest } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import type { TransportRequest } from "./transport.ts";
 import type { UsualRequest, UsualRequestParser } from "./usual-request.ts";
 
 /** Dependencies of the fast lane. */

@@ -1,21 +1,11 @@
 /** Responds to requests without a socket: the Request and the Response of the Fetch standard. */
-import { RequestError } from "../../core/errors.ts";
-import type { Admission, ByteHolder } from "../admission.ts";
-import { bodyTooLarge } from "../create-plant.ts";
-import { unexpectedFailure } from "../failure.ts";
-import type { HandledRequest } from "../handler.ts";
-import {
-  bodyEndedEarly,
-  checkHead,
-  type HttpHeaders,
-  type HttpRequest,
-  requestTimedOut,
-  serverStopping,
-} from "../request.ts";
+import type { RequestError } from "../../core/errors.ts";
+import { serverStopping, unexpectedFailure } from "../failure.ts";
 import { toRequestRecord } from "../ops/request-record.ts";
-import { toErrorResponse, toHeaderPairs, toMessage } from "../response.ts";
+import { type HandledRequest, toErrorResponse, toHeaderPairs, toMessage } from "../response.ts";
 import { toRequestId } from "../request-id.ts";
-import type { ConnectionContext } from "./connection.ts";
+import { FetchRequest } from "./fetch-request.ts";
+import type { TransportContext } from "./transport.ts";
 
 /**
  * Responds to a request as the server does over HTTP. Takes the arguments of the global `fetch`.
@@ -27,12 +17,12 @@ export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promi
 
 /** The requests of one server that come without a socket. */
 export class FetchTransport {
-  readonly #context: ConnectionContext;
+  readonly #context: TransportContext;
   readonly #requestTimeoutMs: number;
   readonly #pending = new Map<FetchRequest, Promise<Response>>();
 
   /** @param requestTimeoutMs time for a complete body to arrive */
-  constructor(context: ConnectionContext, requestTimeoutMs: number) {
+  constructor(context: TransportContext, requestTimeoutMs: number) {
     this.#context = context;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
@@ -63,11 +53,10 @@ export class FetchTransport {
    */
   async stop(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => {
-      const error = serverStopping();
-      const handled = this.#toHandled(error);
+      const handled = this.#toHandled(serverStopping);
       for (const request of this.#pending.keys()) {
         request.settle(handled);
-        request.evict(error);
+        request.evict(serverStopping);
       }
     }, timeoutMs);
     await Promise.allSettled(this.#pending.values());
@@ -119,107 +108,6 @@ export class FetchTransport {
       onResponse?.(toRequestRecord(...args));
     } catch (bug) {
       onError(bug);
-    }
-  }
-}
-
-class FetchRequest implements HttpRequest, ByteHolder {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HttpHeaders;
-  readonly error: RequestError | undefined;
-  readonly isLate: boolean;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
-  /** Resolves with the first result that {@link settle} receives. */
-  readonly handled: Promise<HandledRequest>;
-  /** Rejects if the request is aborted or its body fails. */
-  readonly failure: Promise<never>;
-  readonly #admission: Admission;
-  readonly #body: ReadableStream<unknown> | null;
-  readonly #requestTimeoutMs: number;
-  #reader: ReadableStreamDefaultReader<unknown> | undefined;
-  #bodyError: RequestError | undefined;
-  #resolve: (handled: HandledRequest) => void = () => {};
-  #reject: (reason: unknown) => void = () => {};
-
-  constructor(request: Request, admission: Admission, isLate: boolean, requestTimeoutMs: number) {
-    const { pathname, search, host } = new URL(request.url);
-    const entries = [["host", host] as const, ...request.headers];
-    this.method = request.method;
-    this.target = pathname + search;
-    this.headers = Object.fromEntries(entries.map(([name, value]) => [name, [value]]));
-    this.error = checkHead({
-      httpVersion: "1.1",
-      url: this.target,
-      rawHeaders: entries.flat(),
-      headersDistinct: this.headers,
-    });
-    this.isLate = isLate;
-    this.#admission = admission;
-    this.#body = request.body;
-    this.#requestTimeoutMs = requestTimeoutMs;
-    this.handled = new Promise((resolve) => (this.#resolve = resolve));
-    this.failure = new Promise((_, reject) => (this.#reject = reject));
-  }
-
-  async readBody(maxBytes: number): Promise<Uint8Array | RequestError> {
-    if (this.#body === null) return new Uint8Array();
-    const reader = this.#body.getReader();
-    this.#reader = reader;
-    const timer = setTimeout(() => this.evict(requestTimedOut()), this.#requestTimeoutMs);
-    try {
-      return await this.#readAll(reader, maxBytes);
-    } catch (error) {
-      if (this.#bodyError !== undefined) return this.#bodyError;
-      this.#reject(error);
-      return bodyEndedEarly();
-    } finally {
-      clearTimeout(timer);
-      // The caller of `fetch` decides about the rest of the body.
-      reader.releaseLock();
-      this.#reader = undefined;
-    }
-  }
-
-  readonly settle = (handled: HandledRequest): void => this.#resolve(handled);
-
-  abort(reason: unknown): void {
-    this.#bodyError = bodyEndedEarly();
-    (this.#reader ?? this.#body)?.cancel(reason).catch(() => {});
-    this.#reject(reason);
-  }
-
-  evict(error: RequestError): void {
-    this.#bodyError = error;
-    // The read in progress rejects.
-    this.#reader?.releaseLock();
-  }
-
-  async #readAll(
-    reader: ReadableStreamDefaultReader<unknown>,
-    maxBytes: number,
-  ): Promise<Uint8Array | RequestError> {
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (this.#bodyError !== undefined) return this.#bodyError;
-      if (done) {
-        this.#admission.endTransfer(this);
-        return Buffer.concat(chunks);
-      }
-      if (!(value instanceof Uint8Array)) {
-        throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
-      }
-      length += value.length;
-      chunks.push(value);
-      const error =
-        length > maxBytes
-          ? RequestError.naming([bodyTooLarge(maxBytes)])
-          : this.#admission.hold(this, value.length);
-      if (error !== undefined) return error;
-      this.#admission.startTransfer(this);
     }
   }
 }

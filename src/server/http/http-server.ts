@@ -8,12 +8,13 @@ import type { Duplex } from "node:stream";
 import { Server as TlsServer } from "node:tls";
 import type { PlantServerOptions, TlsCertificate } from "../options.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
-import type { Connection, ConnectionContext } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { startFastLane } from "./fast-lane.ts";
 import { listen, type ListeningAddress } from "./listen.ts";
 import { startNodeTransport } from "./node-transport.ts";
 import { SocketStream } from "./socket-stream.ts";
+import type { TransportContext } from "./transport.ts";
 import { createUsualRequestParser } from "./usual-request.ts";
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
@@ -26,7 +27,7 @@ const ciphers =
 /** An HTTP server that listens. */
 export interface HttpServer extends ListeningAddress {
   /** Accepts connections. Call it once, in the turn of the event loop in which the server was opened. */
-  serve(context: ConnectionContext): Connections;
+  serve(context: TransportContext): Connections;
   /**
    * Uses another certificate for new connections.
    *

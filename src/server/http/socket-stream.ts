@@ -1,8 +1,9 @@
 /** The stream that node:http gets instead of a socket. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import type { Connection, ConnectionStream } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { endGently } from "./ending.ts";
+import type { ConnectionStream } from "./transport.ts";
 
 /**
  * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them

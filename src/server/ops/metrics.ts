@@ -1,9 +1,8 @@
 /** Metrics in the text format of Prometheus. The only file that uses prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ServerLimits, ServerLoad } from "../admission.ts";
 import type { FaultKind } from "../faults.ts";
-import type { ServerLimits } from "../limits.ts";
 import type { RequestRecord } from "./request-record.ts";
-import type { ServerLoad } from "../admission.ts";
 
 /** Metrics of one server. */
 export interface Metrics {

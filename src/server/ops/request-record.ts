@@ -1,7 +1,7 @@
 /** Describes a request and its response, for the log and the metrics. */
 import type { HttpRequest } from "../request.ts";
 import { toTraceId } from "../request-id.ts";
-import type { HttpResponse } from "../response.ts";
+import type { HandledRequest } from "../response.ts";
 import { type Operation, toPath } from "../routes.ts";
 
 /** A request and its response: nothing of its headers, its query and its body, except for its ids. */
@@ -44,12 +44,6 @@ interface ReceivedRequest {
   readonly startedAtMs: number;
 }
 
-/** A response, and the operation that produced it. */
-interface RoutedResponse {
-  readonly response: HttpResponse;
-  readonly operation: Operation | undefined;
-}
-
 /** How the response was sent. */
 interface SentResponse extends Pick<RequestRecord, "isAborted" | "isDropped"> {
   readonly atMs: number;
@@ -59,7 +53,7 @@ interface SentResponse extends Pick<RequestRecord, "isAborted" | "isDropped"> {
 /** Describes a request and its response. Runs for every request. */
 export function toRequestRecord(
   { request, requestId, startedAtMs }: ReceivedRequest,
-  { response, operation }: RoutedResponse,
+  { response, operation }: HandledRequest,
   { atMs, bodyBytes, isAborted, isDropped }: SentResponse,
 ): RequestRecord {
   const { commit } = response;

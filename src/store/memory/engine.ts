@@ -39,16 +39,12 @@ export function createMemoryEngine(): StoreEngine {
     async listTokens() {
       return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
     },
-    async revokeToken(digest, revokedAtMs) {
-      const token = tokens.get(digest);
-      if (token === undefined || token.revokedAtMs !== undefined) return;
-      tokens.set(digest, { ...token, revokedAtMs });
-    },
-    async expireToken(digest, expiresAtMs) {
+    async endToken({ digest, ...end }) {
       const token = tokens.get(digest);
       if (token === undefined) return;
-      const earliestMs = Math.min(token.expiresAtMs ?? Number.POSITIVE_INFINITY, expiresAtMs);
-      tokens.set(digest, { ...token, expiresAtMs: earliestMs });
+      const expiresAtMs = findEarlier(token.expiresAtMs, end.expiresAtMs);
+      const revokedAtMs = findEarlier(token.revokedAtMs, end.revokedAtMs);
+      tokens.set(digest, { ...token, expiresAtMs, revokedAtMs });
     },
     async removeTokens(digests) {
       for (const digest of digests) tokens.delete(digest);
@@ -67,6 +63,10 @@ export function createMemoryEngine(): StoreEngine {
       // Memory needs no closing.
     },
   };
+}
+
+function findEarlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 /** Strings cut out of a request's body keep all of it in memory; these stand alone. */

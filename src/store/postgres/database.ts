@@ -2,8 +2,8 @@
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientBase } from "pg";
 import readPasswordFile from "pgpass";
-import { createStoreError, failures } from "../failure.ts";
-import { createError, isRolledBack, isTimeout, isTransient, toCode } from "./failure.ts";
+import { createStoreError, failures, toCode } from "../failure.ts";
+import { createError, isRolledBack, isTimeout, isTransient } from "./failure.ts";
 import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
 import { assertEncoding, assertFlushing, beginWith, type Limits, toSettings } from "./settings.ts";
 

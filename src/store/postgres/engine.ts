@@ -126,10 +126,7 @@ function createPostgresEngine(
     checkWritable: () => check(() => write(plants.insertNothing)),
     addToken: (token) => change((client) => tokens.insertToken(client, token)),
     listTokens: () => find(tokens.findTokens),
-    revokeToken: (digest, revokedAtMs) =>
-      change((client) => tokens.revokeToken(client, digest, revokedAtMs)),
-    expireToken: (digest, expiresAtMs) =>
-      change((client) => tokens.expireToken(client, digest, expiresAtMs)),
+    endToken: (token) => change((client) => tokens.endToken(client, token)),
     removeTokens: (digests) => change((client) => tokens.removeTokens(client, digests)),
     noteTokenUses: (digests, day) =>
       call(() => write((client) => tokens.noteTokenUses(client, digests, day))),

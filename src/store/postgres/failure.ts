@@ -1,5 +1,5 @@
 /** Maps the errors of PostgreSQL and of the connection to it. */
-import { createFailureMap, failures, type Meaning } from "../failure.ts";
+import { createFailureMap, failures, type Meaning, toCode } from "../failure.ts";
 
 /**
  * Codes by meaning: an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or its class, a code of
@@ -73,9 +73,4 @@ export function isTimeout(error: unknown): boolean {
 /** Creates an error with a code of this program. */
 export function createError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
-}
-
-/** Returns the SQLSTATE or Node's code of an error; an empty string when it has none. */
-export function toCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

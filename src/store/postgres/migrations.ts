@@ -3,8 +3,8 @@
  * new step. They ignore an addition, which is not counted, and whose columns have defaults or triggers.
  */
 import type { ClientBase } from "pg";
-import { createStoreError, type Meaning, unusable } from "../failure.ts";
-import { isRolledBack, toCode } from "./failure.ts";
+import { createStoreError, type Meaning, toCode, unusable } from "../failure.ts";
+import { isRolledBack } from "./failure.ts";
 
 /** Step n, counted from 1, changes version n - 1 of the schema to version n. */
 const steps: readonly string[] = [

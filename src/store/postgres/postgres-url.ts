@@ -60,8 +60,9 @@ const parameters = [
   "sslkey",
 ];
 
-/** Scheme, user information, hosts, database, parameters. URL itself accepts only one host. */
-const urlPattern = /^postgres(?:ql)?:\/\/(?:([^/?#@]*)@)?([^/?#@]*)\/?([^?#@]*)(?:\?([^#@]*))?$/;
+/** User, password, hosts, database, parameters. URL itself accepts only one host. */
+const urlPattern =
+  /^postgres(?:ql)?:\/\/(?:([^/?#@:]*)(?::([^/?#@]*))?@)?([^/?#@]*)\/?([^?#@]*)(?:\?([^#@]*))?$/;
 const hostPattern = /^(?:\[([\da-fA-F:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/;
 
 /**
@@ -79,10 +80,10 @@ export function parsePostgresUrl(text: string): PostgresLocation {
   const match = urlPattern.exec(text);
   if (match === null) {
     throw invalid(
-      `can't be read: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
+      `cannot be read: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
     );
   }
-  const [, userInfo = "", authority = "", path = "", query = ""] = match;
+  const [, user = "", password = "", authority = "", path = "", query = ""] = match;
   const search = new URLSearchParams(query);
   const unknown = [...search.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined) {
@@ -90,7 +91,6 @@ export function parsePostgresUrl(text: string): PostgresLocation {
       `has the unsupported parameter ${quoteInput(unknown)}: leave it out (supported are ${parameters.join(", ")})`,
     );
   }
-  const [user = "", password] = splitOnce(userInfo, ":");
   const hosts = parseHosts(authority, search.get("host"));
   const database = decode(path);
   if (database === "") throw invalid(`names no database: write ${example}`);
@@ -98,7 +98,7 @@ export function parsePostgresUrl(text: string): PostgresLocation {
     hosts,
     database,
     user: decode(user) || undefined,
-    password: decode(password ?? "") || undefined,
+    password: decode(password) || undefined,
     options: search.get("options") ?? undefined,
     applicationName: search.get("application_name") ?? "plantstore",
     connectTimeoutMs: parseConnectTimeout(search.get("connect_timeout")),
@@ -119,7 +119,7 @@ function parseHosts(authority: string, parameter: string | null): readonly Host[
     const match = hostPattern.exec(decode(part));
     const [, address, name, port = defaultPort] = match ?? [];
     if (match === null || Number(port) > 65_535) {
-      throw invalid(`can't be read: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
+      throw invalid(`cannot be read: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
     }
     return { host: address ?? (name || "localhost"), port: Number(port) };
   });
@@ -181,11 +181,6 @@ function parseTls(
 function isThisMachine({ host }: Host): boolean {
   if (host.startsWith("/") || host === "localhost" || host === "::1") return true;
   return isIPv4(host) && host.startsWith("127.");
-}
-
-function splitOnce(text: string, separator: string): readonly string[] {
-  const end = text.indexOf(separator);
-  return end === -1 ? [text] : [text.slice(0, end), text.slice(end + 1)];
 }
 
 function decode(part: string): string {

@@ -49,7 +49,7 @@ async function readPem(
     throw new StoreError(
       "unusable",
       escapeUnprintable(
-        `${path}, which ${parameter} in the store's URL names, can't be used: name a PEM file (${detail})`,
+        `${path}, which ${parameter} in the store's URL names, cannot be used: name a PEM file (${detail})`,
       ),
       { cause },
     );

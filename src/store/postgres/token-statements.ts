@@ -1,17 +1,8 @@
 /** The statements on tokens. */
 import type { ClientBase } from "pg";
-import type { TokenRecord } from "../../core/store.ts";
+import type { EndedToken, TokenRecord } from "../../core/store.ts";
+import { type TokenRow, toToken } from "../token-row.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
-
-interface TokenRow {
-  readonly digest: string;
-  readonly prefix: string;
-  readonly name: string;
-  readonly issued_at: string;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  readonly last_used_day: string | null;
-}
 
 /** Stores a token, unless its digest is stored already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
@@ -34,42 +25,22 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
 
 /** Returns every token, oldest first. */
 export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
-  const { rows } = await client.query<TokenRow>(`
+  const { rows } = await client.query<TokenRow<string>>(`
     SELECT digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day
     FROM plantstore_tokens ORDER BY issued_at, added`);
-  return rows.map((row) => ({
-    digest: fromSqlText(row.digest),
-    prefix: fromSqlText(row.prefix),
-    name: fromSqlText(row.name),
-    issuedAtMs: Number(row.issued_at),
-    expiresAtMs: fromSqlInteger(row.expires_at),
-    revokedAtMs: fromSqlInteger(row.revoked_at),
-    lastUsedDay: fromSqlInteger(row.last_used_day),
-  }));
+  return rows.map((row) => toToken(row, fromSqlText));
 }
 
-/** Revokes a token, unless it is revoked already. */
-export async function revokeToken(
+/** Sets the ends of a token, except where it has earlier ones. */
+export async function endToken(
   client: ClientBase,
-  digest: string,
-  revokedAtMs: number,
+  { digest, expiresAtMs, revokedAtMs }: EndedToken,
 ): Promise<void> {
+  // LEAST ignores NULL.
   await client.query(
-    "UPDATE plantstore_tokens SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL",
-    [revokedAtMs, toSqlText(digest)],
-  );
-}
-
-/** Makes a token expire at a time, unless it expires earlier already. */
-export async function expireToken(
-  client: ClientBase,
-  digest: string,
-  expiresAtMs: number,
-): Promise<void> {
-  await client.query(
-    `UPDATE plantstore_tokens SET expires_at = $1
-    WHERE digest = $2 AND (expires_at IS NULL OR expires_at > $1)`,
-    [expiresAtMs, toSqlText(digest)],
+    `UPDATE plantstore_tokens
+    SET expires_at = LEAST(expires_at, $2), revoked_at = LEAST(revoked_at, $3) WHERE digest = $1`,
+    [toSqlText(digest), expiresAtMs, revokedAtMs],
   );
 }
 
@@ -91,8 +62,4 @@ export async function noteTokenUses(
     WHERE digest = ANY ($2::text[]) AND (last_used_day IS NULL OR last_used_day < $1)`,
     [day, digests.map(toSqlText)],
   );
-}
-
-function fromSqlInteger(value: string | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }

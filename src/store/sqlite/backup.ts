@@ -76,6 +76,10 @@ export function findBackup(path: string): StoreFile {
   if (found === undefined) {
     throw new StoreError("unusable", `the backup ${resolve(path)} does not exist: check the path`);
   }
+  if (found.isFile() && found.size === 0) {
+    const problem = "is empty, so it is not a backup: choose another file";
+    throw new StoreError("unusable", `the file ${resolve(path)} ${problem}`);
+  }
   return prepareDatabaseFile(resolve(path), true);
 }
 

@@ -1,17 +1,23 @@
 /** Operations of the store on a connection to a database. */
 import { int64Max, int64Min } from "../../core/int64.ts";
 import type { NewPlant } from "../../core/plant.ts";
-import type { CreateResult, FeedQuery, PlantQuery, TokenRecord } from "../../core/store.ts";
+import type {
+  CreateResult,
+  EndedToken,
+  FeedQuery,
+  PlantQuery,
+  TokenRecord,
+} from "../../core/store.ts";
 import { createAll } from "./creates.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabase, openDatabaseToRead } from "./database.ts";
-import { createDamageError, toStoreError } from "./failure.ts";
+import { createDamageError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
 import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { type PlantRow, prepareStatements, toPlant } from "./statements.ts";
 import { toSqlText } from "./text.ts";
-import { insertToken, listTokens } from "./tokens.ts";
+import { endToken, insertToken, listTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
 
 /** File to connect to. */
@@ -36,7 +42,7 @@ const restartTimeoutMs = 1000;
 /**
  * Connects to a database.
  *
- * @throws StoreError
+ * @throws StoreError or an error of SQLite, as its methods do
  */
 export async function openConnection({
   path,
@@ -44,21 +50,20 @@ export async function openConnection({
   access,
 }: ConnectionTarget): Promise<Connection> {
   const provider = await loadSqlite();
-  let database: SqliteDatabase | undefined;
+  const database =
+    access === "read"
+      ? openDatabaseToRead(provider, realPath)
+      : openDatabase(provider, realPath, { upgrades: access === "first" });
   try {
-    database =
-      access === "read"
-        ? openDatabaseToRead(provider, realPath)
-        : openDatabase(provider, realPath, { upgrades: access === "first" });
     return createConnection(database, path);
   } catch (error) {
-    database?.close();
-    throw toStoreError(error, path);
+    database.close();
+    throw error;
   }
 }
 
 /**
- * Creates a connection on an open database, which it owns from then on. Its methods throw StoreErrors.
+ * Creates a connection on an open database, which it owns from then on.
  *
  * @param path for messages
  */
@@ -69,34 +74,27 @@ export function createConnection(database: SqliteDatabase, path: string) {
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
 
-  function attempt<T>(work: () => T): T {
-    try {
-      return whileLocked(work);
-    } catch (error) {
-      throw toStoreError(error, path);
-    }
-  }
-
   return {
     commit: (requests: PackedRequests): readonly CreateResult[] =>
-      attempt(() => inTransaction(database, () => createAll(statements, requests))),
+      whileLocked(() => inTransaction(database, () => createAll(statements, requests))),
     get: (id: bigint): NewPlant | undefined =>
-      attempt(() => {
+      whileLocked(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
         return row && toPlant(row);
       }),
     list: ({ afterId, tag, limit }: PlantQuery): PackedPlants =>
-      attempt(() => {
+      whileLocked(() => {
         if (afterId === int64Max) return packPlants([]);
         const fromId = afterId === undefined ? int64Min : afterId + 1n;
         const tagText = tag === undefined ? null : toSqlText(tag);
         const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
         return packPlants((rows as PlantRow[]).map(toPlant));
       }),
-    readFeed: (query: FeedQuery): PackedFeed => attempt(() => readFeed(statements, query, path)),
+    readFeed: (query: FeedQuery): PackedFeed =>
+      whileLocked(() => readFeed(statements, query, path)),
     /** @returns the ids that were deleted */
     delete: (ids: readonly bigint[]): readonly bigint[] =>
-      attempt(() => {
+      whileLocked(() => {
         // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
         database.exec("PRAGMA secure_delete = ON");
         const deleted = inTransaction(database, () =>
@@ -105,26 +103,19 @@ export function createConnection(database: SqliteDatabase, path: string) {
         checkpointWithoutReaders(database, "TRUNCATE");
         return deleted;
       }),
-    checkWritable: (): void => attempt(() => void statements.recordCheck.run(BigInt(Date.now()))),
-    addToken: (token: TokenRecord): void => attempt(() => insertToken(statements, token)),
-    listTokens: (): readonly TokenRecord[] => attempt(() => listTokens(statements)),
-    revokeToken: (digest: string, revokedAtMs: number): void =>
-      attempt(() => {
-        statements.revokeToken.run(BigInt(revokedAtMs), toSqlText(digest));
-      }),
-    expireToken: (digest: string, expiresAtMs: number): void =>
-      attempt(() => {
-        const time = BigInt(expiresAtMs);
-        statements.expireToken.run(time, toSqlText(digest), time);
-      }),
+    checkWritable: (): void =>
+      whileLocked(() => void statements.recordCheck.run(BigInt(Date.now()))),
+    addToken: (token: TokenRecord): void => whileLocked(() => insertToken(statements, token)),
+    listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
+    endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
     removeTokens: (digests: readonly string[]): void =>
-      attempt(() =>
+      whileLocked(() =>
         inTransaction(database, () => {
           for (const digest of digests) statements.removeToken.run(toSqlText(digest));
         }),
       ),
     noteTokenUses: (digests: readonly string[], day: number): void =>
-      attempt(() => {
+      whileLocked(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
@@ -139,7 +130,7 @@ export function createConnection(database: SqliteDatabase, path: string) {
       }),
     /** Searches all of the database for damage, except the order of the indexes. */
     checkSoundness: (): void =>
-      attempt(() => {
+      whileLocked(() => {
         // https://sqlite.org/pragma.html#pragma_quick_check
         const row = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
         if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
@@ -149,15 +140,15 @@ export function createConnection(database: SqliteDatabase, path: string) {
      *
      * @returns length of the log in pages
      */
-    checkpoint: (): number => attempt(() => Number(runCheckpoint(database, "PASSIVE").log)),
+    checkpoint: (): number => whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log)),
     /**
      * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
      *
      * @returns false if a reader took too long
      */
-    restartLog: (): boolean => attempt(() => checkpointWithoutReaders(database, "RESTART")),
+    restartLog: (): boolean => whileLocked(() => checkpointWithoutReaders(database, "RESTART")),
     close: (): void =>
-      attempt(() => {
+      whileLocked(() => {
         if (!isOpen) return;
         isOpen = false;
         database.close();

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
-import { createStoreError, failures, type Meaning, unusable } from "../failure.ts";
+import { createStoreError, failures, type Meaning, toCode, unusable } from "../failure.ts";
 import { syncDirectory } from "./durable-files.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
@@ -95,8 +95,9 @@ function resolveLinks(path: string): string {
 }
 
 /**
- * Creates a directory and the missing ones above it, for their owner only, and flushes them. One by one: Node 20 never
- * returns from a recursive mkdir where nothing can be created, as in /proc.
+ * Creates a directory and the missing ones above it, for their owner only, and flushes them.
+ *
+ * Node 20: a recursive mkdir never returns where no directory can be created, as in /proc.
  *
  * @param path absolute and normalized
  */
@@ -185,8 +186,4 @@ const meanings: ReadonlyMap<string, Meaning> = new Map([
 
 function toMeaning(error: unknown): Meaning {
   return meanings.get(toCode(error)) ?? notOpened;
-}
-
-function toCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -18,6 +18,7 @@ import {
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { StoreError } from "../../core/store.ts";
+import { toCode } from "../failure.ts";
 
 const isWindows = platform() === "win32";
 
@@ -30,7 +31,7 @@ export function syncDirectory(path: string): void {
   try {
     syncFile(path);
   } catch (error) {
-    if (!(hasCode(error) && error.code === "EACCES")) throw error;
+    if (toCode(error) !== "EACCES") throw error;
   }
 }
 
@@ -74,7 +75,7 @@ export interface PartialFile {
  * fails, or as soon as the signal is aborted.
  *
  * @param finalPath absolute
- * @throws StoreError `full` for an error of the file system
+ * @throws StoreError for an error of the file system: `full` without room
  */
 export async function writePartialFile<T>(
   finalPath: string,
@@ -127,13 +128,17 @@ function copyAccess(path: string, { uid, gid, mode }: Pick<Stats, "uid" | "gid" 
   }
 }
 
+/** A full disk, an exhausted quota, or a limit on the size of files. */
+const noRoomCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
 /** Maps an error of the file system to a StoreError; any other error stays the same. */
 export function toWriteError(path: string, error: unknown): unknown {
-  if (!hasCode(error)) return error;
-  const problem = `${path} cannot be written: choose another place, or change the permissions`;
-  return new StoreError("full", `${problem} (${error.message})`, { cause: error });
-}
-
-function hasCode(error: unknown): error is Error & { readonly code: unknown } {
-  return error instanceof Error && "code" in error;
+  const code = toCode(error);
+  if (!(error instanceof Error) || code === "") return error;
+  const isFull = noRoomCodes.has(code);
+  const advice = isFull
+    ? "make room on its disk, or choose another place"
+    : "choose another place, or change the permissions";
+  const message = `${path} cannot be written: ${advice} (${error.message})`;
+  return new StoreError(isFull ? "full" : "unusable", message, { cause: error });
 }

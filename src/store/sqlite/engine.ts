@@ -97,10 +97,7 @@ export async function openSqliteEngine(
     checkWritable: () => write(() => writer.call("checkWritable")),
     addToken: (token) => write(() => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),
-    revokeToken: (digest, revokedAtMs) =>
-      write(() => writer.call("revokeToken", digest, revokedAtMs)),
-    expireToken: (digest, expiresAtMs) =>
-      write(() => writer.call("expireToken", digest, expiresAtMs)),
+    endToken: (token) => write(() => writer.call("endToken", token)),
     removeTokens: (digests) => write(() => writer.call("removeTokens", digests)),
     noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),
     async close() {

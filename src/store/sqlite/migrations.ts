@@ -1,5 +1,4 @@
 /** The schema, as the steps that lead to it. A released step never changes; new steps are appended. */
-import type { StoreError } from "../../core/store.ts";
 import { applicationId, foreignDatabase } from "./database-file.ts";
 import { createStoreError, unusable } from "../failure.ts";
 import type { SqliteDatabase } from "./provider.ts";
@@ -69,10 +68,9 @@ const steps: readonly string[] = [
  * @throws StoreError `unusable` when the file is from a newer version or another program; it is not changed then
  */
 export function migrate(database: SqliteDatabase, path: string): void {
-  if (readVersion(database) === steps.length) return;
+  if (readVersion(database, path) === steps.length) return;
   inTransaction(database, () => {
-    const version = readVersion(database);
-    if (version > steps.length) throw createNewerError(version, path);
+    const version = readVersion(database, path);
     if (version === 0) {
       if (hasTables(database)) throw createStoreError(foreignDatabase, path);
       createMigrationsTable(database);
@@ -91,9 +89,7 @@ export function migrate(database: SqliteDatabase, path: string): void {
  * @throws StoreError `unusable`
  */
 export function checkVersion(database: SqliteDatabase, path: string): void {
-  const version = readVersion(database);
-  if (version > steps.length) throw createNewerError(version, path);
-  if (version === steps.length) return;
+  if (readVersion(database, path) === steps.length) return;
   const problem = 'is from an older plantstore: start "plantstore serve" on it once to upgrade it';
   throw createStoreError(unusable(problem), path);
 }
@@ -105,8 +101,7 @@ export function checkVersion(database: SqliteDatabase, path: string): void {
  * @throws StoreError `unusable`
  */
 export function checkNotNewer(database: SqliteDatabase, path: string): number {
-  const version = readVersion(database);
-  if (version > steps.length) throw createNewerError(version, path);
+  const version = readVersion(database, path);
   if (version === 0) throw createStoreError(foreignDatabase, path);
   return version;
 }
@@ -133,11 +128,6 @@ function listParts(database: SqliteDatabase): readonly string[] {
   return (rows as { part: string }[]).map(({ part }) => part);
 }
 
-function createNewerError(version: number, path: string): StoreError {
-  const problem = `is from a newer plantstore (its schema has version ${version}, this plantstore has ${steps.length}): install that version`;
-  return createStoreError(unusable(problem), path);
-}
-
 function createMigrationsTable(database: SqliteDatabase): void {
   database.exec(`
     PRAGMA application_id = ${applicationId};
@@ -159,9 +149,13 @@ function hasTables(database: SqliteDatabase): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined;
 }
 
-function readVersion(database: SqliteDatabase): number {
+/** @throws StoreError `unusable` when the version is newer than this program */
+function readVersion(database: SqliteDatabase, path: string): number {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
   if (table === undefined) return 0;
   const row = database.prepare("SELECT max(version) AS version FROM migrations").get();
-  return Number((row as { version: number | null }).version);
+  const version = Number((row as { version: number | null }).version);
+  if (version <= steps.length) return version;
+  const problem = `is from a newer plantstore (its schema has version ${version}, this plantstore has ${steps.length}): install that version`;
+  throw createStoreError(unusable(problem), path);
 }

@@ -1,8 +1,7 @@
 /**
  * SQLite itself: Node's own where it has one, else the package with the same interface.
  */
-// Not by name: the banner of the build declares createRequire.
-import nodeModule, { isBuiltin } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { StoreError } from "../../core/store.ts";
 
 /** A value in a statement. Integers are always bigint: the package binds a number above int32 as a double. */
@@ -61,7 +60,7 @@ const packageName = "@photostructure/sqlite";
 export function assertSqliteInstalled(): void {
   if (isBuiltin("node:sqlite")) return;
   try {
-    nodeModule.createRequire(`${import.meta.dirname}/`).resolve(packageName);
+    createRequire(`${import.meta.dirname}/`).resolve(packageName);
   } catch (cause) {
     throw new StoreError(
       "unusable",

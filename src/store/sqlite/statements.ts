@@ -32,7 +32,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: SqliteDatabase) {
   function prepare(sql: string): SqliteStatement {
     const statement = database.prepare(sql);
-    // On inserts too: Node 26 stores an id above 2^53 and then throws when it cannot return it as a number.
+    // On inserts too. Node 26: stores an id above 2^53, and then throws when it cannot return it as a number.
     statement.setReadBigInts(true);
     return statement;
   }
@@ -72,11 +72,10 @@ export function prepareStatements(database: SqliteDatabase) {
       SELECT CAST(digest AS BLOB) AS digest, CAST(prefix AS BLOB) AS prefix,
         CAST(name AS BLOB) AS name, issued_at, expires_at, revoked_at, last_used_day
       FROM tokens ORDER BY issued_at, rowid`),
-    revokeToken: prepare(`
-      UPDATE tokens SET revoked_at = ? WHERE digest = CAST(? AS TEXT) AND revoked_at IS NULL`),
-    expireToken: prepare(`
-      UPDATE tokens SET expires_at = ? WHERE digest = CAST(? AS TEXT)
-      AND (expires_at IS NULL OR expires_at > ?)`),
+    endToken: prepare(`
+      UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
+        revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))
+      WHERE digest = CAST(? AS TEXT)`),
     removeToken: prepare("DELETE FROM tokens WHERE digest = CAST(? AS TEXT)"),
     noteTokenUse: prepare(`
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)

@@ -1,18 +1,8 @@
-/** Stores and lists tokens. */
-import type { TokenRecord } from "../../core/store.ts";
+/** Stores, ends and lists tokens. */
+import type { EndedToken, TokenRecord } from "../../core/store.ts";
+import { type TokenRow, toToken } from "../token-row.ts";
 import type { Statements } from "./statements.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
-
-/** A row of `listTokens`. */
-interface TokenRow {
-  readonly digest: Uint8Array;
-  readonly prefix: Uint8Array;
-  readonly name: Uint8Array;
-  readonly issued_at: bigint;
-  readonly expires_at: bigint | null;
-  readonly revoked_at: bigint | null;
-  readonly last_used_day: bigint | null;
-}
 
 /** Stores a token, unless its digest is stored already. */
 export function insertToken(statements: Statements, token: TokenRecord): void {
@@ -27,28 +17,23 @@ export function insertToken(statements: Statements, token: TokenRecord): void {
   );
 }
 
-/** Returns every token, oldest first. */
-export function listTokens(statements: Statements): readonly TokenRecord[] {
-  return (statements.listTokens.all() as TokenRow[]).map(toToken);
+/** Sets the ends of a token, except where it has earlier ones. */
+export function endToken(
+  statements: Statements,
+  { digest, expiresAtMs, revokedAtMs }: EndedToken,
+): void {
+  const expiry = toSqlInteger(expiresAtMs);
+  const revocation = toSqlInteger(revokedAtMs);
+  statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
 }
 
-function toToken(row: TokenRow): TokenRecord {
-  return {
-    digest: fromSqlText(row.digest),
-    prefix: fromSqlText(row.prefix),
-    name: fromSqlText(row.name),
-    issuedAtMs: Number(row.issued_at),
-    expiresAtMs: fromSqlInteger(row.expires_at),
-    revokedAtMs: fromSqlInteger(row.revoked_at),
-    lastUsedDay: fromSqlInteger(row.last_used_day),
-  };
+/** Returns every token, oldest first. */
+export function listTokens(statements: Statements): readonly TokenRecord[] {
+  const rows = statements.listTokens.all() as TokenRow<Uint8Array>[];
+  return rows.map((row) => toToken(row, fromSqlText));
 }
 
 /** Converts an integer for a column that may be NULL. */
 function toSqlInteger(value: number | undefined): bigint | null {
   return value === undefined ? null : BigInt(value);
-}
-
-function fromSqlInteger(value: bigint | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }

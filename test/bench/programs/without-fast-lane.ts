@@ -20,11 +20,7 @@ if (storeUrl === undefined || token === undefined) {
 const output = openLogOutput(createProcessIo().log, () => {});
 const log = createLog("json", "info", output.write);
 const store = await openStore(storeUrl);
-const authenticator = createAuthenticator({
-  listTokens: () => store.listTokens(),
-  noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
-  ownToken: token,
-});
+const authenticator = createAuthenticator(store, { ownToken: token });
 const server = await openPlantServer({
   ...checkOptions(storeOptions, {}),
   ...checkOptions(limitOptions, {}),

@@ -1,9 +1,11 @@
 /** `plantstore backup`, `verify` and `restore`: what they print, and their exit codes. */
-import { stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../../src/store/open-store.ts";
 import { allTerminals, runCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 async function createBackup(): Promise<{ url: string; path: string; file: string }> {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
@@ -57,6 +59,23 @@ it("restore exits with 6 while a server uses the store", async () => {
     exitCode: 6,
     stderr: `error: the store ${path} is in use: stop every plantstore process on it, then restore again\n`,
   });
+});
+
+it.each(["verify", "restore"])("%s reports that an empty file is not a backup", async (command) => {
+  const file = join(await createTemporaryDirectory(), "empty");
+  await writeFile(file, "");
+  expect(await runCli([command, file])).toEqual({
+    exitCode: 2,
+    stdout: "",
+    stderr: `error: the file ${file} is empty, so it is not a backup: choose another file\n`,
+  });
+});
+
+it("backup exits with 2 if its directory may not be written", async () => {
+  const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
+  const { exitCode, stderr } = await runCli(["backup", "/proc/copy", "--store", url]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("/proc/copy cannot be written: choose another place, or change the");
 });
 
 it.each([

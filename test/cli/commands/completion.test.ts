@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
-import { saveToken } from "../../../src/cli/config/credentials.ts";
+import { saveCredential } from "../../../src/cli/config/credentials.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
 
 import { hasFish } from "../../helpers/fish.ts";
@@ -72,8 +72,8 @@ describe("what may come next", () => {
 
   it("for --url is each address that a token was saved for", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, "http://127.0.0.1:7526", "secret");
-    await saveToken(directory, "https://plants.example.org", "secret");
+    await saveCredential(directory, { origin: "http://127.0.0.1:7526", token: "secret" });
+    await saveCredential(directory, { origin: "https://plants.example.org", token: "secret" });
     const env = { PLANTSTORE_CONFIG_DIR: directory };
     expect(await complete(["create", "--url", "http"], env)).toEqual([
       "http://127.0.0.1:7526",
@@ -124,7 +124,7 @@ describe("in a real bash, the Tab key", () => {
 
   it("completes an address from its last colon on, as bash breaks words there", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, "http://127.0.0.1:7526", "secret");
+    await saveCredential(directory, { origin: "http://127.0.0.1:7526", token: "secret" });
     const env = { PLANTSTORE_CONFIG_DIR: directory };
     expect(await pressTab("plantstore create --url http:", env)).toEqual(["//127.0.0.1:7526"]);
   });

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import { saveToken, toCredentialFile } from "../../../src/cli/config/credentials.ts";
+import { saveCredential, toCredentialFile } from "../../../src/cli/config/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import {
@@ -54,7 +54,7 @@ describe("doctor without a problem", () => {
   it("prints one line for each check, and exits with 0", async () => {
     const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
     await using server = await startServer();
-    await saveToken(configDirectory, server.url, testToken);
+    await saveCredential(configDirectory, { origin: server.url, token: testToken });
     await saveSettings(configDirectory, { url: server.url });
     await mkdir(join(home, ".local/share/plantstore"), { recursive: true, mode: 0o700 });
     const { exitCode, stdout, stderr } = await runCli(["doctor", "--store", store], { home });
@@ -115,7 +115,7 @@ describe("doctor checks settings, which", () => {
     expect(report.settings).toEqual(
       expect.arrayContaining([
         { flag: "--port", variable: "PLANTSTORE_PORT", value: "8080", source: "PLANTSTORE_PORT" },
-        { flag: "--timeout", variable: "PLANTSTORE_TIMEOUT", value: "2", source: "--timeout" },
+        { flag: "--timeout", variable: "PLANTSTORE_TIMEOUT", value: "2s", source: "--timeout" },
         { flag: "--retry", variable: "PLANTSTORE_RETRY", value: "3", source: "PLANTSTORE_RETRY" },
         {
           flag: "--url",
@@ -169,7 +169,7 @@ describe("doctor checks settings, which", () => {
 
 describe("doctor checks directories, and", () => {
   it("reports a token that other users can read", async () => {
-    await saveToken(configDirectory, "http://127.0.0.1:9", testToken);
+    await saveCredential(configDirectory, { origin: "http://127.0.0.1:9", token: testToken });
     await chmod(toCredentialFile(configDirectory, "http://127.0.0.1:9"), 0o644);
     const { exitCode, find } = await examine();
     expect(exitCode).toBe(2);
@@ -232,7 +232,7 @@ describe("doctor checks directories, and", () => {
       `error: ${path} (from ${variable}) is not a directory: move it, or use another directory`,
     );
     const below = await examine([], { env: { [variable]: join(path, "below") } });
-    expect(below.find(subject)).toMatch(/^warning: .* can't be created, because of /);
+    expect(below.find(subject)).toMatch(/^warning: .* cannot be created, because of /);
   });
 
   it("reports a missing home directory only if it is needed", async () => {
@@ -326,7 +326,7 @@ describe("doctor checks the store, and", () => {
     await writeFile(path, "");
     const { find } = await examine(["--store", `sqlite:${path}/below/plants.db`]);
     expect(find("store")).toBe(
-      `warning: sqlite:${path}/below/plants.db does not exist and can't be created, because of ${path}: choose another path`,
+      `warning: sqlite:${path}/below/plants.db does not exist and cannot be created, because of ${path}: choose another path`,
     );
   });
 
@@ -388,7 +388,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
       "GET /readyz",
     ]);
     expect(exitCode).toBe(6);
-    expect(find("server")).toMatch(/can't accept plants now: error 50700: the storage is full$/);
+    expect(find("server")).toMatch(/cannot accept plants now: error 50700: the storage is full$/);
     expect(find("token")).toMatch(/^ok: .*: accepted$/);
   });
 
@@ -407,7 +407,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     const server = await openScriptedServer(errorResponse(50301));
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(6);
-    expect(find("server")).toMatch(/can't accept plants now: error 50301: message of 50301$/);
+    expect(find("server")).toMatch(/cannot accept plants now: error 50301: message of 50301$/);
     expect(find("token")).toMatch(/^none: .*: not checked/);
   });
 });

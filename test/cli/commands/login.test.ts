@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
 import {
   readSavedToken,
-  saveToken,
+  saveCredential,
   toCredentialFile,
 } from "../../../src/cli/config/credentials.ts";
 import {
@@ -274,8 +274,8 @@ describe("saved settings", () => {
 
 describe("logout", () => {
   it("removes the token for its URL, and the plant store is no longer the default", async () => {
-    await saveToken(directory, "https://plants.example", mintToken());
-    await saveToken(directory, "https://other.example", testToken);
+    await saveCredential(directory, { origin: "https://plants.example", token: mintToken() });
+    await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { url: "https://plants.example/v1" });
     const { exitCode, stdout, stderr } = await run(["logout"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
@@ -285,7 +285,7 @@ describe("logout", () => {
   });
 
   it("of another plant store keeps the default", async () => {
-    await saveToken(directory, "https://other.example", testToken);
+    await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { url: "https://plants.example/v1" });
     await run(["logout", "--url", "https://other.example"]);
     expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
@@ -310,7 +310,7 @@ describe("logout", () => {
 
   it("changes nothing if the saved settings are broken, and works after they are corrected", async () => {
     const url = "https://plants.example";
-    await saveToken(directory, url, testToken);
+    await saveCredential(directory, { origin: url, token: testToken });
     await writeFile(toSettingsFile(directory), "{");
     const { exitCode, stderr } = await run(["logout", "--url", url]);
     expect(exitCode).toBe(2);
@@ -325,7 +325,7 @@ describe("status", () => {
   it("prints the plant store, the token, their sources, and that the token is accepted", async () => {
     await using server = await startServer();
     await login(server.url, testToken);
-    await saveToken(directory, "https://other.example", mintToken());
+    await saveCredential(directory, { origin: "https://other.example", token: mintToken() });
     const { exitCode, stdout } = await run(["status"]);
     expect(exitCode).toBe(0);
     expect(stdout.split("\n")).toEqual([
@@ -393,7 +393,7 @@ describe("status", () => {
     "reports other users who can read a file of mode %o, with advice, and exits with 2",
     async (mode, who) => {
       const origin = "http://127.0.0.1:7526";
-      await saveToken(directory, origin, testToken);
+      await saveCredential(directory, { origin, token: testToken });
       const file = toCredentialFile(directory, origin);
       await chmod(file, mode);
       const { exitCode, stdout } = await run(["status"]);

@@ -10,7 +10,7 @@ import { mintToken } from "../../../src/auth/token.ts";
 import {
   listSavedOrigins,
   readSavedToken,
-  saveToken,
+  saveCredential,
 } from "../../../src/cli/config/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
@@ -209,8 +209,11 @@ describe("a new store", () => {
     const first = await startServe(home, ["--store", "memory:"]);
     await first.stop();
     const token = mintToken();
-    await saveToken(configDirectory(home), first.url, token);
-    await saveToken(configDirectory(home), "https://plants.example.org", mintToken());
+    await saveCredential(configDirectory(home), { origin: first.url, token });
+    await saveCredential(configDirectory(home), {
+      origin: "https://plants.example.org",
+      token: mintToken(),
+    });
     const other = readSavedToken(configDirectory(home), "https://plants.example.org");
 
     const { port } = new URL(first.url);
@@ -255,7 +258,7 @@ describe("a store that has tokens", () => {
     await first.stop();
     const { port } = new URL(first.url);
     const foreign = mintToken();
-    await saveToken(configDirectory(home), first.url, foreign);
+    await saveCredential(configDirectory(home), { origin: first.url, token: foreign });
     const run = startCli(["serve", "--port", port], { home });
     await run.saw(first.url);
     run.signal("SIGTERM");
@@ -336,7 +339,7 @@ describe("a memory: store", () => {
     const home = await createTemporaryDirectory();
     const { url, stop } = await startServe(home, flags);
     const token = mintToken();
-    await saveToken(configDirectory(home), url, token);
+    await saveCredential(configDirectory(home), { origin: url, token });
     await stop();
     expect(readSavedToken(configDirectory(home), url)).toBe(token);
   });
@@ -346,7 +349,11 @@ describe("a memory: store", () => {
     const first = await startServe(home, flags);
     await first.stop();
     const left = mintToken();
-    await saveToken(configDirectory(home), first.url, left, { store: "memory:" });
+    await saveCredential(configDirectory(home), {
+      origin: first.url,
+      token: left,
+      store: "memory:",
+    });
     const { port } = new URL(first.url);
     const run = startCli(["serve", "--port", port, ...flags], { home });
     await run.saw(first.url);
@@ -591,6 +598,7 @@ describe("--tls-cert and --tls-key", () => {
     await writeFile(join(home, "key.pem"), "");
     run.hangUp();
     await run.saw('"level":"error","message":"SIGHUP: ');
+    await run.saw("; the old certificate stays in use");
     run.signal("SIGTERM");
     expect(await run.finished).toMatchObject({ exitCode: 0 });
   });
@@ -605,7 +613,7 @@ describe("--tls-cert and --tls-key", () => {
     [
       "a missing file",
       ([a = "", ...rest]) => [a, "/nonexistent", ...rest.slice(1)],
-      /can't be read: ENOENT/,
+      /cannot be read: ENOENT/,
     ],
     [
       "a key of another certificate",

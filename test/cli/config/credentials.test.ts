@@ -5,7 +5,7 @@ import {
   listSavedOrigins,
   readSavedToken,
   removeToken,
-  saveToken,
+  saveCredential,
   toCredentialFile,
 } from "../../../src/cli/config/credentials.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -28,20 +28,20 @@ async function modeOf(path: string): Promise<string> {
 describe("a saved token", () => {
   it("is read back for its origin", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, here, "first");
+    await saveCredential(directory, { origin: here, token: "first" });
     expect(readSavedToken(directory, here)).toBe("first");
   });
 
   it("is not given to any other origin", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, here, "first");
+    await saveCredential(directory, { origin: here, token: "first" });
     expect(readSavedToken(directory, "http://127.0.0.1:7527")).toBeUndefined();
     expect(readSavedToken(directory, "https://127.0.0.1:7526")).toBeUndefined();
   });
 
-  it("is in a file of its origin alone, which others can't read", async () => {
+  it("is in a file of its origin alone, which others cannot read", async () => {
     const directory = join(await createTemporaryDirectory(), "new", "config");
-    await saveToken(directory, here, "first");
+    await saveCredential(directory, { origin: here, token: "first" });
     const file = toCredentialFile(directory, here);
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ origin: here, token: "first" });
     expect(await modeOf(file)).toBe("600");
@@ -51,9 +51,9 @@ describe("a saved token", () => {
 
   it("takes the place of an earlier one and touches no other", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, here, "first");
-    await saveToken(directory, there, "other");
-    await saveToken(directory, here, "second");
+    await saveCredential(directory, { origin: here, token: "first" });
+    await saveCredential(directory, { origin: there, token: "other" });
+    await saveCredential(directory, { origin: here, token: "second" });
     expect(readSavedToken(directory, here)).toBe("second");
     expect(readSavedToken(directory, there)).toBe("other");
     expect(await readdir(join(directory, "credentials"))).toHaveLength(2);
@@ -62,7 +62,9 @@ describe("a saved token", () => {
   it("for one origin is not lost when many are saved at once", async () => {
     const directory = await createTemporaryDirectory();
     const origins = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:${8000 + index}`);
-    await Promise.all(origins.map((origin) => saveToken(directory, origin, `of ${origin}`)));
+    await Promise.all(
+      origins.map((origin) => saveCredential(directory, { origin, token: `of ${origin}` })),
+    );
     const tokens = origins.map((origin) => readSavedToken(directory, origin));
     expect(tokens).toEqual(origins.map((origin) => `of ${origin}`));
   });
@@ -79,10 +81,10 @@ describe("a token for a long origin", () => {
 
   it("is saved, listed, read and removed like any other", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, long, "first");
-    await saveToken(directory, toLong("cd"), "other");
-    await saveToken(directory, long, "second");
-    await saveToken(directory, here, "short");
+    await saveCredential(directory, { origin: long, token: "first" });
+    await saveCredential(directory, { origin: toLong("cd"), token: "other" });
+    await saveCredential(directory, { origin: long, token: "second" });
+    await saveCredential(directory, { origin: here, token: "short" });
     expect(readSavedToken(directory, long)).toBe("second");
     expect(readSavedToken(directory, toLong("cd"))).toBe("other");
     expect(await listSavedOrigins(directory)).toEqual([here, long, toLong("cd")]);
@@ -96,7 +98,7 @@ describe("a token for a long origin", () => {
 
   it("is not listed if its file is broken", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, long, "first");
+    await saveCredential(directory, { origin: long, token: "first" });
     await writeFile(toCredentialFile(directory, long), "{");
     expect(await listSavedOrigins(directory)).toEqual([]);
   });
@@ -108,7 +110,7 @@ describe("a token for a long origin", () => {
   ])("does not change the file of %s", async (origin, name) => {
     const directory = await createTemporaryDirectory();
     expect(basename(toCredentialFile(directory, origin))).toBe(name);
-    await saveToken(directory, origin, "first");
+    await saveCredential(directory, { origin, token: "first" });
     expect(readSavedToken(directory, origin)).toBe("first");
   });
 });
@@ -117,14 +119,14 @@ describe("the origins", () => {
   it("are those of the saved tokens", async () => {
     const directory = await createTemporaryDirectory();
     expect(await listSavedOrigins(directory)).toEqual([]);
-    await saveToken(directory, there, "a");
-    await saveToken(directory, here, "b");
+    await saveCredential(directory, { origin: there, token: "a" });
+    await saveCredential(directory, { origin: here, token: "b" });
     expect(await listSavedOrigins(directory)).toEqual([here, there]);
   });
 
   it("are not the names of files that are something else", async () => {
     const directory = await createTemporaryDirectory();
-    await saveToken(directory, here, "a");
+    await saveCredential(directory, { origin: here, token: "a" });
     await writeFile(join(directory, "credentials", "README"), "");
     await writeFile(join(directory, "credentials", "%E0.json"), "");
     expect(await listSavedOrigins(directory)).toEqual([here]);
@@ -152,7 +154,9 @@ describe("a credential file", () => {
     const directory = await createTemporaryDirectory();
     const file = await writeCredential(directory, text);
     expect(() => readSavedToken(directory, here)).toThrow(`${file} is broken`);
-    await expect(saveToken(directory, here, "new")).rejects.toThrow(`${file} is broken`);
+    await expect(saveCredential(directory, { origin: here, token: "new" })).rejects.toThrow(
+      `${file} is broken`,
+    );
     expect(await readFile(file, "utf8")).toBe(text);
   });
 
@@ -166,7 +170,7 @@ describe("a credential file", () => {
     const directory = await createTemporaryDirectory();
     const file = toCredentialFile(directory, here);
     await mkdir(file, { recursive: true, mode: 0o700 });
-    expect(() => readSavedToken(directory, here)).toThrow(`${file} can't be read`);
+    expect(() => readSavedToken(directory, here)).toThrow(`${file} cannot be read`);
   });
 });
 
@@ -174,13 +178,13 @@ it("a directory that cannot be created is reported with advice", async () => {
   const directory = await createTemporaryDirectory();
   // Even root cannot create a directory at a broken link.
   await symlink(join(directory, "nowhere"), join(directory, "credentials"));
-  await expect(saveToken(directory, here, "first")).rejects.toThrow(
-    /^the token can't be saved in .*\/credentials \(E[A-Z]+: [^,]+\): .* PLANTSTORE_CONFIG_DIR$/,
+  await expect(saveCredential(directory, { origin: here, token: "first" })).rejects.toThrow(
+    /^the token cannot be saved in .*\/credentials \(E[A-Z]+: [^,]+\): .* PLANTSTORE_CONFIG_DIR$/,
   );
 });
 
 it("a directory in /proc is reported as one that cannot be created", async () => {
-  await expect(saveToken("/proc/plantstore", here, "first")).rejects.toThrow(
-    /^the token can't be saved in \/proc\/plantstore\/credentials \(E/,
-  );
+  await expect(
+    saveCredential("/proc/plantstore", { origin: here, token: "first" }),
+  ).rejects.toThrow(/^the token cannot be saved in \/proc\/plantstore\/credentials \(E/);
 });

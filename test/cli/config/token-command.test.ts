@@ -164,9 +164,13 @@ describe("a saved command", () => {
     [`printf 'secret-output\\033[1m'`, "printed control characters: it must print only the token"],
     [`printf 'secret-output\\r'`, "printed control characters"],
     [`printf '%070000d' 0`, "printed more than 65536 bytes"],
-    ["plantstore-helper-that-is-missing", "was not found: install the program, or run"],
-    ["/", "can't be run (spawn / EACCES): check its path"],
-    ["/etc/passwd/helper", "can't be run (spawn ENOTDIR): check its path"],
+    [`sh -c 'printf "%070000d" 0 >&2'`, "printed more than 65536 bytes"],
+    [
+      "plantstore-helper-that-is-missing",
+      "was not found: install the program, or save another command",
+    ],
+    ["/", "cannot be run (spawn / EACCES): check its path"],
+    ["/etc/passwd/helper", "cannot be run (spawn ENOTDIR): check its path"],
   ])("that is %s is an error that names it and hides its output", async (text, problem) => {
     await using server = await startServer();
     const { exitCode, stdout, stderr } = await login(server.url, text);

@@ -56,7 +56,7 @@ describe("opening a database", () => {
     ["no password", { password: "" }, "unusable", "asks for a password"],
     ["an unknown user", { username: "nobody" }, "unusable", "does not accept the password"],
     ["an unknown database", { pathname: "/garden" }, "unusable", "/garden does not exist"],
-    ["a port where nothing listens", { port: "1" }, "busy", ":1/postgres can't be reached"],
+    ["a port where nothing listens", { port: "1" }, "busy", ":1/postgres cannot be reached"],
     ["an unknown host", { hostname: "db.invalid" }, "busy", "db.invalid:"],
     ["a server without TLS", { search: "?sslmode=require" }, "unusable", "not offer TLS"],
     ["no schema", { search: "?options=-c%20search_path=none" }, "unusable", "none of the schemas"],
@@ -77,7 +77,7 @@ describe("opening a database", () => {
     const { port } = silent.address() as AddressInfo;
     const limits = { ...defaultLimits, connectMs: 300 };
     const url = change(postgres.url, { port: `${port}` });
-    await expectRejection(url, "busy", "can't be reached", limits);
+    await expectRejection(url, "busy", "cannot be reached", limits);
   });
 
   it.each([
@@ -245,11 +245,11 @@ describe("a server with TLS and a certificate for localhost", () => {
     "is rejected by sslmode=%s to %s when its certificate does not match",
     async (mode, hostname, root) => {
       const url = change(postgres.url, { hostname, search: `?sslmode=${mode}${root()}` });
-      await expectRejection(url, "unusable", "a certificate that can't be trusted");
+      await expectRejection(url, "unusable", "a certificate that cannot be trusted");
     },
   );
 
-  it("is rejected when the certificates to trust can't be read", async () => {
+  it("is rejected when the certificates to trust cannot be read", async () => {
     const path = join(await createTemporaryDirectory(), "missing.pem");
     const search = `?sslmode=verify-full&sslrootcert=${path}`;
     await expectRejection(change(postgres.url, { search }), "unusable", "missing.pem");

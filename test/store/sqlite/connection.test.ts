@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type Connection, createConnection } from "../../../src/store/sqlite/connection.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { packRequests } from "../../../src/store/sqlite/packing.ts";
+import { toStoreError } from "../../../src/store/sqlite/failure.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -36,11 +37,12 @@ function commit(
   return connection.commit(packRequests(requests));
 }
 
+/** Returns the error of a call as the script of the thread reports it. */
 function toError(work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
-    return error;
+    return toStoreError(error, "plants.db");
   }
 }
 

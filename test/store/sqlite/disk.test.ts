@@ -5,19 +5,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { canMountSmallDisks, openSmallDisk, resizeDisk } from "../../helpers/small-disk.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";
 
 const command = promisify(execFile);
-
-/** Checks whether a command works on this machine, for this user. */
-async function works(name: string, ...args: string[]): Promise<boolean> {
-  return command(name, args).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** A process on a full disk. */
 interface FullProcess {
@@ -27,11 +20,9 @@ interface FullProcess {
 
 /** Starts a process on a disk of 4 MB in memory. */
 async function startOnDisk(program: string): Promise<FullProcess> {
-  const disk = await createTemporaryDirectory();
-  await command("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
-  onTestFinished(async () => void (await command("umount", ["--lazy", disk])));
+  const disk = await openSmallDisk(4);
   const child = start(process.execPath, [program, join(disk, "plants.db")]);
-  return { child, makeRoom: () => command("mount", ["-o", "remount,size=64m", disk]) };
+  return { child, makeRoom: () => resizeDisk(disk, 64) };
 }
 
 /** Starts a process whose files may have at most 1 MB. */
@@ -46,10 +37,12 @@ async function startWithLimit(program: string): Promise<FullProcess> {
 }
 
 const kinds: [name: string, begin: (program: string) => Promise<FullProcess>][] = [];
-if (await works("prlimit", "--version")) kinds.push(["a limit on files", startWithLimit]);
-if (await works("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")) {
-  kinds.push(["a full disk", startOnDisk]);
-}
+const hasPrlimit = await command("prlimit", ["--version"]).then(
+  () => true,
+  () => false,
+);
+if (hasPrlimit) kinds.push(["a limit on files", startWithLimit]);
+if (await canMountSmallDisks()) kinds.push(["a full disk", startOnDisk]);
 
 describe("a store without room", () => {
   it.each(kinds)(

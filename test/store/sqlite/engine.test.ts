@@ -61,8 +61,7 @@ describe("a SQLite store", () => {
       engine.commit([toRequest(2n, "moss")]),
       engine.checkWritable(),
       engine.addToken(token),
-      engine.revokeToken("ab", 1),
-      engine.expireToken("ab", 1),
+      engine.endToken({ digest: "ab", revokedAtMs: 1 }),
       engine.removeTokens(["ab"]),
     ];
     for (const call of calls) {
@@ -167,8 +166,7 @@ describe("a SQLite store", () => {
         engine.commit([toRequest(1n, "fern")]),
         engine.checkWritable(),
         engine.addToken(token),
-        engine.revokeToken("ab", 1),
-        engine.expireToken("ab", 1),
+        engine.endToken({ digest: "ab", revokedAtMs: 1 }),
         engine.removeTokens(["ab"]),
       ]) {
         await expect(call).rejects.toMatchObject(lost);

@@ -2,17 +2,15 @@
 import { resolve } from "node:path";
 import { backupStore, restoreStore, verifyStore } from "../../../store/backup-store.ts";
 import type { Run } from "../../command.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
-import { explainStoreErrors } from "../../store-access.ts";
 import { copyFile, toSize } from "./copy-file.ts";
 
 /**
  * Copies a store to a file, and prints what was copied.
  *
  * @returns the exit code
- * @throws CommandError if the store cannot be read or the file cannot be written; OutputError
+ * @throws StoreError if the store cannot be read or the file cannot be written; OutputError
  */
 export async function backup(run: Run): Promise<number> {
   const { flags, io, operands } = run;
@@ -35,27 +33,25 @@ export async function backup(run: Run): Promise<number> {
 /**
  * Checks a file, and prints what it contains.
  *
- * @returns the exit code
- * @throws CommandError with the damage; OutputError
+ * @throws StoreError with the damage; OutputError
  */
-export async function verify(run: Run): Promise<number> {
+export async function verify(run: Run): Promise<void> {
   const { flags, io, operands, terminal } = run;
   const { json } = readOptions(jsonOption, flags, io);
   const [file = ""] = operands;
   const contents = await terminal.showWhile(
     () => `verifying ${file}`,
-    () => explainStoreErrors(() => verifyStore(file)),
+    () => verifyStore(file),
   );
   const sentence = `${file} is sound, with ${toPlantCount(contents.plants)}`;
   await printResult(run, json, { file: resolve(file), ...contents }, sentence);
-  return exitCodes.done.code;
 }
 
 /**
  * Verifies a backup, replaces a store by it, and prints the path of the store before it.
  *
  * @returns the exit code
- * @throws CommandError if the backup is damaged, or the store is in use or cannot be replaced; OutputError
+ * @throws StoreError if the backup is damaged, or the store is in use or cannot be replaced; OutputError
  */
 export async function restore(run: Run): Promise<number> {
   const { flags, io, operands } = run;
@@ -84,7 +80,7 @@ async function printResult(
   report: object,
   sentence: string,
 ): Promise<void> {
-  if (json || !io.stdout.isTTY) await terminal.printJson([JSON.stringify(report)]);
+  if (json || !io.stdout.isTTY) await terminal.printLines([JSON.stringify(report)]);
   else await terminal.success(sentence);
 }
 

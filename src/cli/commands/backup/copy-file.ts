@@ -4,7 +4,6 @@ import type { Run } from "../../command.ts";
 import { toExitName } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { StopSignal } from "../../io.ts";
-import { explainStoreErrors } from "../../store-access.ts";
 
 /** Texts about a copy. */
 interface CopyTexts {
@@ -24,7 +23,7 @@ export interface CopyWork extends FileWork {
  * Copies a file and reports it. SIGINT and SIGTERM remove what was written so far and end the process.
  *
  * @returns the exit code
- * @throws CommandError, and every error of `report`
+ * @throws every error of `copy` and of `report`
  */
 export async function copyFile<T>(
   { io, terminal }: Run,
@@ -53,7 +52,7 @@ export async function copyFile<T>(
   try {
     result = await terminal.showWhile(toText, (clearSpinner) => {
       clear = clearSpinner;
-      return explainStoreErrors(() => copy(work));
+      return copy(work);
     });
   } catch (error) {
     // Only where a signal does not end the process, such as for the first process of a container.

@@ -2,7 +2,6 @@
 import { type Candidate, type Command, findCommand } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { commonFlags, type Option, versionFlag, toLongFlag } from "../../options.ts";
-
 import { helpCommand } from "../help/command.ts";
 
 /** Candidates for a word. */

@@ -2,24 +2,21 @@
 import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
 import { findCandidates } from "./candidates.ts";
 
 /**
  * Prints the script of a shell.
  *
- * @returns the exit code
  * @throws UsageError for an unknown shell; OutputError
  */
-export async function printScript({ operands: [shell = ""], io }: Run): Promise<number> {
+export async function printScript({ operands: [shell = ""], io }: Run): Promise<void> {
   const script = Object.entries(completionScripts).find(([name]) => name === shell);
   if (script === undefined) {
     const known = Object.keys(completionScripts).join(", ");
     throw new UsageError(`no completion for "${quoteInput(shell)}": choose one of ${known}`);
   }
   await writeText(io.stdout, script[1]);
-  return exitCodes.done.code;
 }
 
 /** The shells with a script, for completion. */
@@ -31,15 +28,13 @@ export function listShells(): readonly Candidate[] {
  * Prints the candidates for the last of the words, one per line with a tab and a description, and a marker if files are
  * candidates too.
  *
- * @returns the exit code
  * @throws OutputError
  */
-export async function printCandidates({ operands, program, io }: Run): Promise<number> {
+export async function printCandidates({ operands, program, io }: Run): Promise<void> {
   const { values, withFiles } = await findCandidates(program, operands, io);
   const lines = values.map(({ value, description }) => `${value}\t${description}\n`);
   if (withFiles) lines.push(`${filesMarker}\n`);
   await writeText(io.stdout, lines.join(""));
-  return exitCodes.done.code;
 }
 
 /** The line after the candidates if files are candidates too. */

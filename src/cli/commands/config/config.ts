@@ -17,7 +17,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { createOptions, jsonOption, storeOption, toLongFlag, urlOption } from "../../options.ts";
 import { type Flags, readOption, readOptions } from "../../settings.ts";
-import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import { type Column, printRows, type RowType, selectStyle, toTable } from "../../terminal/rows.ts";
 import { listSettings, type SettingReport, toSettingLines } from "./setting-report.ts";
 
 /**
@@ -26,27 +26,26 @@ import { listSettings, type SettingReport, toSettingLines } from "./setting-repo
  * @returns the exit code: 2 if a setting is invalid
  * @throws OutputError
  */
-export async function listConfig({ flags, io }: Run): Promise<number> {
+export async function listConfig({ flags, io, terminal }: Run): Promise<number> {
   const { json } = readOptions(jsonOption, flags, io);
   const { stdout } = io;
   const reports = [...listSettings(flags, io), describeTokenSetting(io, flags)];
   const profiles = listProfiles(io);
   if (selectStyle({ json }, stdout) === "table") {
     await writeText(stdout, toSettingLines(reports, stdout.columns));
-    if (profiles.length > 0) await writeText(stdout, "\n");
-    await printRows([profiles], profileRows, "table", io);
+    if (profiles.length > 0) {
+      await writeText(stdout, `\n${toTable(profiles, profileColumns, stdout.columns)}`);
+    }
   } else {
-    await printRows([reports], settingRows, "json", io);
-    await printRows([profiles], profileRows, "json", io);
+    await terminal.printLines([...reports, ...profiles].map(toJson));
   }
   const isValid = reports.every(({ problem }) => problem === undefined);
   return isValid ? exitCodes.done.code : exitCodes.usage.code;
 }
 
-const settingRows: RowType<SettingReport> = {
-  columns: [],
-  toJson: (report) => redactTokens(JSON.stringify(report)),
-};
+function toJson(row: object): string {
+  return redactTokens(JSON.stringify(row));
+}
 
 /** Describes where the token for the current URL comes from, without reading it. */
 function describeTokenSetting(io: Io, flags: Flags): SettingReport {
@@ -80,14 +79,11 @@ interface Profile {
   readonly cacert?: string | undefined;
 }
 
-const profileRows: RowType<Profile> = {
-  columns: [
-    { name: "profile", read: ({ profile }) => profile },
-    { name: "url", read: ({ url }) => url },
-    { name: "cacert", read: ({ cacert }) => cacert },
-  ],
-  toJson: (profile) => redactTokens(JSON.stringify(profile)),
-};
+const profileColumns: readonly Column<Profile>[] = [
+  { name: "profile", read: ({ profile }) => profile },
+  { name: "url", read: ({ url }) => url },
+  { name: "cacert", read: ({ cacert }) => cacert },
+];
 
 /** Broken settings are reported with the URL. */
 function listProfiles(io: Io): readonly Profile[] {
@@ -114,19 +110,18 @@ const placeRows: RowType<Place> = {
     { name: "path", read: ({ path, exists }) => (exists === false ? `${path} (missing)` : path) },
     { name: "source", read: ({ source }) => source },
   ],
-  toJson: (place) => redactTokens(JSON.stringify(place)),
+  toJson,
 };
 
 /**
  * Prints the directories and files that hold settings, tokens and plants.
  *
- * @returns the exit code
  * @throws CommandError without a home directory, or for an invalid store; OutputError
  */
-export async function showPaths({ flags, io }: Run): Promise<number> {
+export async function showPaths(run: Run): Promise<void> {
+  const { flags, io } = run;
   const { json } = readOptions(jsonOption, flags, io);
-  await printRows([listPlaces(io)], placeRows, selectStyle({ json }, io.stdout), io);
-  return exitCodes.done.code;
+  await printRows([listPlaces(io)], placeRows, selectStyle({ json }, io.stdout), run);
 }
 
 function listPlaces(io: Io): readonly Place[] {

@@ -34,7 +34,7 @@ export async function printReport(
   options: ReportOptions,
   run: Pick<Run, "io" | "terminal">,
 ): Promise<void> {
-  if (options.json) await run.terminal.printJson(toJsonLines(results, options));
+  if (options.json) await run.terminal.printLines(toJsonLines(results, options));
   else await writeText(run.io.stdout, `${(await toTable(results, options, run)).join("\n")}\n`);
 }
 

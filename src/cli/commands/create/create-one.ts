@@ -1,7 +1,7 @@
 /** Creates a single plant, and prints the Plant or the Error. */
 import { UnavailableError } from "../../../client/client-error.ts";
-import { createPlant, type CreateOutcome, type Retry } from "../../../client/create-plant.ts";
-import type { Rejection } from "../../../client/create-plants.ts";
+import { createPlant, type FinalResponse, type Retry } from "../../../client/create-plant.ts";
+import type { Rejection } from "../../../client/item-result.ts";
 import { type CreateRequest, toCreateRequest } from "../../../client/create-request.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
@@ -15,6 +15,7 @@ import { readTraceparent } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { findTokenToSend } from "./request-token.ts";
 import type { CreateRun } from "./create-run.ts";
+import type { PlacedRecord } from "./record-input.ts";
 
 /** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
 const maxSentenceLength = 1000;
@@ -28,41 +29,43 @@ const confirmations = {
   unknown: (plant: string) => `${plant} is in the store`,
 } as const;
 
-/** The file of `--rejects` for a single plant. */
-interface PlantRejects {
-  /** Empties the file, before the plant is sent. */
-  open(): Promise<void>;
-  /** Appends the plant. */
-  add(): Promise<void>;
+/** The input of a single plant. */
+interface SingleInput {
+  /** Its name in messages. */
+  readonly name: string;
+  /** Undefined if the input is empty. */
+  readonly record: PlacedRecord | undefined;
 }
 
 /**
  * Creates a plant.
  *
- * @param place name of the input; undefined for flags, which messages name themselves
- * @param rejects receives the plant if it is rejected or failed, before that is printed
+ * @param input undefined for flags, which messages name themselves
  * @returns the exit code, after the result is printed
  * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function createOne(
   plant: NewPlant | Rejection,
-  place: string | undefined,
   run: CreateRun,
-  rejects?: PlantRejects,
+  input?: SingleInput,
 ): Promise<number> {
+  const { options, rejects } = run;
+  const reject = async (): Promise<void> => {
+    if (input?.record) await rejects?.add([input.record]);
+  };
   if ("message" in plant) {
     await rejects?.open();
-    await rejects?.add();
-    await printError(plant, place === undefined ? [] : [`in ${place}`], run);
+    await reject();
+    await printError(plant, input ? [`in ${input.name}`] : [], run);
     return exitCodes.invalidPlant.code;
   }
-  const { options } = run;
   if (options.printsCurl) {
-    const request = toCreateRequest(options.baseUrl, undefined);
-    await printCurlCommand({ ...request, body: toNewPlantJson(plant) }, run.io, options.cacert);
+    const request = toCreateRequest(options.url, undefined);
+    const body = toNewPlantJson(plant);
+    await printCurlCommand({ ...request, body }, run.terminal, options.cacert);
     return exitCodes.done.code;
   }
-  if (options.many.isDryRun) {
+  if (options.isDryRun) {
     await rejects?.open();
     return printPlant(plant, plant.id, "valid", run);
   }
@@ -70,23 +73,23 @@ export async function createOne(
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
   run.isSent = true;
-  const outcome = await send(plant, token, run).catch(async (error: unknown) => {
-    if (error instanceof UnavailableError) await rejects?.add();
+  const response = await send(plant, token, run).catch(async (error: unknown) => {
+    if (error instanceof UnavailableError) await reject();
     throw error;
   });
-  if (outcome.ok) return printPlant(outcome.plant, plant.id, outcome.result, run);
-  await rejects?.add();
-  await printError(outcome.error, toDetails(outcome, source, options.baseUrl), run);
-  return toExitCode(outcome.error.error);
+  if (response.ok) return printPlant(response.plant, plant.id, response.result, run);
+  await reject();
+  await printError(response.error, toDetails(response, source, options.url), run);
+  return toExitCode(response.error.error);
 }
 
-function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOutcome> {
+function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
   const { options, io, terminal, cutOff } = run;
-  const { baseUrl, timeoutMs, retries, many, isVerbose } = options;
+  const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const onRetry = (retry: Retry): void => {
     const { attempt, delayMs } = retry;
     const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-    if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, baseUrl)}: ${next}`);
+    if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
   };
   const request = toRequest(token, run);
   const sendOnce = isVerbose ? tracePost(post, terminal) : post;
@@ -96,34 +99,35 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<CreateOut
       { request, timeoutMs, retries, post: sendOnce, signal: cutOff.signal },
       onRetry,
     );
-  return many.isQuiet || isVerbose
-    ? work()
-    : terminal.showWhile(() => `waiting for ${baseUrl}`, work);
+  return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
 }
 
 /** The request of a create, without its body. It continues the trace of the caller. */
-export function toRequest(token: string, { options, ca, io }: CreateRun): CreateRequest {
+export function toRequest(
+  token: string | undefined,
+  { options, ca, io }: CreateRun,
+): CreateRequest {
   const traceparent = readTraceparent(io.env);
-  return toCreateRequest(options.baseUrl, token, { ca, traceparent });
+  return toCreateRequest(options.url, token, { ca, traceparent });
 }
 
 /** Describes a failed attempt. The text may be followed by a comma or a colon. */
-export function describeUnavailable({ failure }: Retry, baseUrl: string): string {
+export function describeUnavailable({ failure }: Retry, url: string): string {
   const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
-  return `${baseUrl} is unavailable (${quoteInput(reason, 100)})`;
+  return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
 /** Returns what the sentence about an Error adds to its message. */
 export function toDetails(
-  { error, attempts, requestId }: CreateOutcome & { readonly ok: false },
+  { error, attempts, requestId }: FinalResponse & { readonly ok: false },
   tokenSource: string,
-  baseUrl: string,
+  url: string,
 ): string[] {
   const exitCode = toExitCode(error.error);
   const details = [];
   if (exitCode === exitCodes.tokenRejected.code) details.push(`the token came from ${tokenSource}`);
   if (exitCode === exitCodes.noPlantStore.code) {
-    details.push(`check the path of --url, which is ${baseUrl}`);
+    details.push(`check the path of --url, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
@@ -148,9 +152,9 @@ async function printPlant(
   result: keyof typeof confirmations = "unknown",
   { io, terminal, options }: CreateRun,
 ): Promise<number> {
-  const { isQuiet } = options.many;
+  const { isQuiet } = options;
   try {
-    if (!isQuiet) await terminal.printJson([toPlantJson(plant)]);
+    if (!isQuiet) await terminal.printLines([toPlantJson(plant)]);
   } catch (error) {
     if (isUnwritable(error) && result !== "valid") {
       await terminal.note("the plant is in the store, but cannot be printed");
@@ -166,11 +170,11 @@ async function printError(
   details: readonly string[],
   { io, terminal, options }: CreateRun,
 ): Promise<void> {
-  if (options.many.isSilent) return;
+  if (options.isSilent) return;
   const { error, message } = problem;
   try {
     // A record that only --strict rejects breaks no rule of the service, so there is no Error.
-    if (error !== undefined) await terminal.printJson([JSON.stringify({ error, message })]);
+    if (error !== undefined) await terminal.printLines([JSON.stringify({ error, message })]);
   } catch (failure) {
     if (isUnwritable(failure)) await reportError(problem, details, terminal);
     throw failure;

@@ -3,6 +3,7 @@ import type { Io, StopSignal } from "../../io.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { CreateOptions } from "./create-options.ts";
 import type { RecordInput } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
 
 /** One run of `create`. */
 export interface CreateRun {
@@ -13,6 +14,8 @@ export interface CreateRun {
   readonly ca: string | undefined;
   /** Aborts everything, with the reason to report. */
   readonly cutOff: AbortController;
+  /** Undefined without `--rejects`. Opened directly before the first plant is sent or rejected. */
+  readonly rejects?: RejectsFile | undefined;
   /** True if a plant may have been sent. */
   isSent: boolean;
 }

@@ -1,5 +1,4 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
-import { RequestError } from "../../../core/errors.ts";
 import { readAuthorities } from "../../server-access.ts";
 import type { Run } from "../../command.ts";
 import { Interruption } from "../../command-error.ts";
@@ -20,11 +19,11 @@ import { readCreateOptions } from "./create-options.ts";
 export async function create(run: Run): Promise<number> {
   const { io, terminal } = run;
   const options = readCreateOptions(run);
-  const { source, many } = options;
+  const { source, isSilent } = options;
   const cutOff = new AbortController();
   const ca = await readAuthorities(options.cacert);
   const createRun: CreateRun = { ca, options, io, terminal, cutOff, isSent: false };
-  terminal.isSilent = many.isSilent;
+  terminal.isSilent = isSilent === true;
   try {
     if (source.from === "flags") return await createFromFlags(source.flags, createRun);
     // Most of the code.
@@ -33,7 +32,7 @@ export async function create(run: Run): Promise<number> {
   } catch (error) {
     const { exitCode, stack } = toFailure(error);
     const isShown = exitCode === exitCodes.usage.code || stack !== undefined;
-    if (many.isSilent && !isShown) return exitCode;
+    if (isSilent && !isShown) return exitCode;
     terminal.isSilent = false;
     throw error;
   }
@@ -43,17 +42,8 @@ async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<numbe
   const { io, cutOff } = run;
   const releaseSignals = io.onSignal((name) => cutOff.abort(new Interruption(name, run.isSent)));
   try {
-    return await createOne(toPlantOrError(flags), undefined, run);
+    return await createOne(toNewPlant(flags), run);
   } finally {
     releaseSignals();
-  }
-}
-
-function toPlantOrError(flags: PlantFlags): ReturnType<typeof toNewPlant> | RequestError {
-  try {
-    return toNewPlant(flags);
-  } catch (error) {
-    if (error instanceof RequestError) return error;
-    throw error;
   }
 }

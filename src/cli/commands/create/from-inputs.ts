@@ -5,7 +5,7 @@ import { toInputName } from "../../input.ts";
 import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
-import { checkRejectsPath, openRejectsFile, type RejectsFile } from "./rejects-file.ts";
+import { RejectsFile } from "./rejects-file.ts";
 import type { CreateRun, ManyRun } from "./create-run.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
@@ -17,10 +17,14 @@ import { UnknownMembers } from "./unknown-members.ts";
  * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function createFromInputs(paths: readonly string[], base: CreateRun): Promise<number> {
-  const { options, io, cutOff } = base;
-  const { many } = options;
-  const input = await openRecordInput({ paths, many, io, signal: cutOff.signal });
-  if (many.rejectsPath !== undefined) await checkRejectsPath(many.rejectsPath, paths);
+  const { options, io, cutOff, terminal } = base;
+  const { rejectsPath, fromLine } = options;
+  const input = await openRecordInput(paths, base);
+  const rejects =
+    rejectsPath === undefined
+      ? undefined
+      : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
+  await rejects?.assertUnused(paths);
   const lastCall = new AbortController();
   let stoppedBy: StopSignal | undefined;
   let isMany = false;
@@ -28,6 +32,7 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
     ...base,
     paths,
     input,
+    rejects,
     isTyped: paths.includes("-") && io.stdin.isTTY === true,
     lastCall: lastCall.signal,
     stopSignal: () => stoppedBy,
@@ -42,8 +47,8 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
     }
   });
   try {
-    const first = await readFirst(run);
-    if (first.isSingle) return await createSingle(first.records[0], run);
+    const { first, isSingle } = await readFirst(run);
+    if (isSingle) return await createSingle(first, run);
     if (options.printsCurl) {
       throw new UsageError("--print-curl is for a single plant: pass one, or remove the flag");
     }
@@ -54,45 +59,36 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
   } finally {
     input.stop();
     releaseSignals();
+    await rejects?.close();
   }
 }
 
 /** The records that decide between one plant and many. */
 interface FirstRecords {
-  /** At most two. */
-  readonly records: readonly PlacedRecord[];
-  /** The rest of the group of the last one. */
-  readonly rest: Iterable<PlacedRecord>;
+  /** At most two records, then the end or an error of the input if it comes before them. */
+  readonly first: readonly Promise<IteratorResult<PlacedRecord, void>>[];
   /** True if the input is neither an array nor a table and holds at most one record, which is not skipped. */
   readonly isSingle: boolean;
 }
 
 async function readFirst(run: ManyRun): Promise<FirstRecords> {
   const { options, terminal, paths, input, cutOff } = run;
-  const isKnownMany = options.many.isMany || paths.length > 1;
-  const records: PlacedRecord[] = [];
+  const first: Promise<IteratorResult<PlacedRecord, void>>[] = [];
   const read = async (): Promise<FirstRecords> => {
-    let rest: Iterator<PlacedRecord> = [].values();
-    const toFirst = (isSingle: boolean) => ({
-      records,
-      rest: { [Symbol.iterator]: () => rest },
-      isSingle,
-    });
-    try {
-      for (;;) {
-        const next = rest.next();
-        if (!next.done) records.push(next.value);
-        const isMany = isKnownMany || input.isCollection;
-        if (records.length >= (isMany ? 1 : 2)) return toFirst(false);
-        if (!next.done) continue;
-        const more = await input.groups.next();
-        if (more.done) return toFirst(!isMany && !records.some(isSkipped));
-        rest = more.value[Symbol.iterator]();
+    let isMany = options.isMany === true || paths.length > 1;
+    for (;;) {
+      const next = input.records.next();
+      first.push(next);
+      try {
+        const { done, value } = await next;
+        const isSkipped = value !== undefined && value.plant === undefined;
+        isMany ||= input.isCollection || isSkipped;
+        if (done) return { first, isSingle: !isMany };
+      } catch (error) {
+        if (first.length === 1 || cutOff.signal.aborted) throw error;
+        isMany = true;
       }
-    } catch (error) {
-      if (records.length === 0 || cutOff.signal.aborted) throw error;
-      rest = fail(error);
-      return toFirst(false);
+      if (isMany || first.length === 2) return { first, isSingle: false };
     }
   };
   if (run.isTyped) {
@@ -100,50 +96,33 @@ async function readFirst(run: ManyRun): Promise<FirstRecords> {
     return read();
   }
   const toText = (): string =>
-    records.length === 0
+    first.length === 1
       ? "waiting for input"
       : "waiting for more input; with --many, each plant is sent at once";
   return terminal.showWhile(toText, read);
 }
 
-function isSkipped({ plant }: PlacedRecord): boolean {
-  return "isSkipped" in plant;
-}
-
-/** Throws after the records that were read before an error. */
-function fail(error: unknown): Iterator<never> {
+/** Returns the first records again, then the others. */
+function readAll(
+  first: FirstRecords["first"],
+  { records }: RecordInput,
+): AsyncIterable<PlacedRecord> {
+  const again = first.values();
   return {
-    next() {
-      throw error;
-    },
+    [Symbol.asyncIterator]: () => ({
+      next: () => again.next().value ?? records.next(),
+      return: () => records.return(),
+    }),
   };
 }
 
-async function* readAll(
-  { records, rest }: FirstRecords,
-  input: RecordInput,
-): AsyncGenerator<Iterable<PlacedRecord>, void, undefined> {
-  yield records;
-  yield rest;
-  yield* input.groups;
-}
-
-async function createSingle(record: PlacedRecord | undefined, run: ManyRun): Promise<number> {
-  const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  const { isQuiet, isStrict } = run.options.many;
-  if (record !== undefined && !isQuiet && !isStrict) {
+async function createSingle(first: FirstRecords["first"], run: ManyRun): Promise<number> {
+  const name = toInputName(run.paths[0] ?? "-");
+  const record = (await first[0])?.value ?? undefined;
+  const { isQuiet, isStrict } = run.options;
+  if (record && !isQuiet && !isStrict) {
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
-  let file: RejectsFile | undefined;
-  const rejects = {
-    open: async () => {
-      file = await openRejectsFile(run);
-    },
-    add: async () => file?.add(record ? [record] : []),
-  };
-  try {
-    return await createOne(plant, toInputName(run.paths[0] ?? "-"), run, rejects);
-  } finally {
-    await file?.close();
-  }
+  const plant = record?.plant ?? readNewPlant(new Uint8Array());
+  return createOne(plant, run, { name, record });
 }

@@ -1,6 +1,7 @@
 /** Decides where the plants of a command line come from, and reads a plant from flags. */
+import type { RequestError } from "../../../core/errors.ts";
 import { JsonNumber, type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
-import { checkNewPlant, type NewPlant } from "../../../core/plant.ts";
+import { type NewPlant, validateNewPlant } from "../../../core/plant.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
@@ -46,7 +47,7 @@ export function toPlantSource(
   const readsStdin = paths.length === 0 || paths.includes("-");
   if (readsStdin && isTokenInStdin) {
     throw new UsageError(
-      "standard input is the token (--token-file -) and can't be the plant too: give the plant as a file or with --id and --name",
+      "standard input is the token (--token-file -) and cannot be the plant too: give the plant as a file or with --id and --name",
     );
   }
   if (paths.length === 0 && io.stdin.isTTY) {
@@ -63,9 +64,9 @@ export function toPlantSource(
 /**
  * Reads a plant from flags.
  *
- * @throws RequestError that names every broken rule
+ * @returns the plant, or a RequestError that names every broken rule
  */
-export function toNewPlant({ id, name, tag }: PlantFlags): NewPlant {
+export function toNewPlant({ id, name, tag }: PlantFlags): NewPlant | RequestError {
   const members = new Map<string, JsonValue>();
   // The text of an id is checked by the rules for JSON numbers.
   if (id !== undefined) members.set("id", new JsonNumber(id === "" ? "empty" : id));
@@ -78,5 +79,5 @@ export function toNewPlant({ id, name, tag }: PlantFlags): NewPlant {
       kind: "loneSurrogate" as const,
       message: `--${member} ${unpairedSurrogate}`,
     }));
-  return checkNewPlant(members, problems, (member) => `--${member}`);
+  return validateNewPlant(members, problems, (member) => `--${member}`);
 }

@@ -7,58 +7,45 @@ import { CommandError, toSystemReason } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { PlacedRecord } from "./record-input.ts";
-import type { ManyRun } from "./create-run.ts";
 
 const lineBreak = Buffer.from("\n");
 
-/**
- * Checks that the file of `--rejects` has no other use in the run.
- *
- * @param inputs `-` is standard input
- * @throws CommandError if it is an input or standard output
- */
-export async function checkRejectsPath(path: string, inputs: readonly string[]): Promise<void> {
-  const names = inputs.map((input) => (input === "-" ? "/dev/stdin" : input));
-  const isInput = await isOneOf(path, names);
-  if (!isInput && !(await isOneOf(path, ["/dev/stdout"]))) return;
-  const use = isInput ? "an input" : "standard output";
-  throw new CommandError("usage", `--rejects ${path} is ${use}: use another name`);
-}
-
-/**
- * Opens the file of `--rejects`. A run that resumes an earlier one appends to it.
- *
- * @returns undefined without `--rejects`
- * @throws CommandError if it cannot be written
- */
-export async function openRejectsFile({
-  options: { many },
-  terminal,
-}: ManyRun): Promise<RejectsFile | undefined> {
-  const { rejectsPath: path, fromLine } = many;
-  if (path === undefined) return undefined;
-  const file = await writing(path, () => promises.open(path, fromLine === undefined ? "w" : "a+"));
-  try {
-    // A file that was edited by hand may end without a line break.
-    if (await lacksLineBreak(file)) await writing(path, () => file.appendFile(lineBreak));
-    return new RejectsFile(path, file, terminal);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-/** An open file for rejects. */
+/** The file of `--rejects`. */
 export class RejectsFile {
   readonly #path: string;
-  readonly #file: FileHandle;
+  readonly #isExtended: boolean;
   readonly #terminal: Terminal;
+  #file: FileHandle | undefined;
   #header: Uint8Array | undefined;
 
-  constructor(path: string, file: FileHandle, terminal: Terminal) {
+  /** @param isExtended true for a run that resumes an earlier one */
+  constructor(path: string, isExtended: boolean, terminal: Terminal) {
     this.#path = path;
-    this.#file = file;
+    this.#isExtended = isExtended;
     this.#terminal = terminal;
+  }
+
+  /**
+   * Checks that the file has no other use in the run.
+   *
+   * @param inputs `-` is standard input
+   * @throws CommandError if it is an input or standard output
+   */
+  async assertUnused(inputs: readonly string[]): Promise<void> {
+    const names = inputs.map((input) => (input === "-" ? "/dev/stdin" : input));
+    const isInput = await isOneOf(this.#path, names);
+    if (!isInput && !(await isOneOf(this.#path, ["/dev/stdout"]))) return;
+    const use = isInput ? "an input" : "standard output";
+    throw new CommandError("usage", `--rejects ${this.#path} is ${use}: use another name`);
+  }
+
+  /** Empties the file, or prepares to extend it. @throws CommandError if it cannot be written */
+  async open(): Promise<void> {
+    await this.#write(async () => {
+      this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w");
+      // A file that was edited by hand may end without a line break.
+      if (await lacksLineBreak(this.#file)) await this.#file.appendFile(lineBreak);
+    });
   }
 
   /**
@@ -80,11 +67,20 @@ export class RejectsFile {
         );
       }
     }
-    await writing(this.#path, () => this.#file.appendFile(Buffer.concat(pieces)));
+    await this.#write(async () => this.#file?.appendFile(Buffer.concat(pieces)));
   }
 
-  close(): Promise<void> {
-    return this.#file.close();
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async #write(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const message = `${this.#path} cannot be written: ${toSystemReason(error)}`;
+      throw new CommandError("usage", message, { cause: error });
+    }
   }
 }
 
@@ -99,15 +95,6 @@ function toPieces(bytes: Uint8Array, isRow: boolean): readonly Uint8Array[] {
   );
   // After an empty line, a record may have several lines.
   return record.includes(lineBreak[0] ?? 0) ? [lineBreak, record] : [record];
-}
-
-async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const message = `${path} cannot be written: ${toSystemReason(error)}`;
-    throw new CommandError("usage", message, { cause: error });
-  }
 }
 
 async function lacksLineBreak(file: FileHandle): Promise<boolean> {

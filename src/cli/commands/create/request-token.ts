@@ -11,8 +11,8 @@ import type { CreateRun } from "./create-run.ts";
  */
 export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
   const { options, io, terminal, cutOff } = run;
-  const { tokenFile, baseUrl } = options;
-  const read = () => findToken(tokenFile, baseUrl, io, cutOff.signal);
+  const { tokenFile, url } = options;
+  const read = () => findToken(tokenFile, url, io, cutOff.signal);
   let found: FoundToken;
   if (tokenFile === "-" && io.stdin.isTTY) {
     await terminal.note("reading the token from the terminal: end with Ctrl-D");
@@ -23,7 +23,7 @@ export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
   } else {
     found = await terminal.showWhile(() => "waiting for input", read);
   }
-  await warnAboutPlaintext(baseUrl, terminal);
+  await warnAboutPlaintext(url, terminal);
   cutOff.signal.throwIfAborted();
   return found;
 }

@@ -1,15 +1,8 @@
 /** Counts the records of a run by status, and describes its progress and its summary. */
-import type { ItemStatus } from "../../../client/item-status.ts";
+import type { ItemResult } from "../../../client/item-result.ts";
 
-/**
- * Status of a record:
- * - `created`, `unchanged`, `replaced`: the plant is in the store
- * - `valid`: the record passes all checks (`--dry-run`)
- * - `skipped`: the entry of a deleted plant, which is not sent
- * - `rejected`: the same request would fail again
- * - `failed`: a retry may succeed
- */
-export type RecordStatus = ItemStatus | "valid" | "skipped";
+/** Status of a record. */
+export type RecordStatus = ItemResult["status"];
 
 /** Counters of a run. */
 export class Tally {

@@ -3,23 +3,9 @@ import { findClosestWord } from "../../../core/closest-word.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { PlantRecord } from "../../../records/record.ts";
 
-/** A record with the places that a warning names. */
-interface PlacedRecord extends Pick<PlantRecord, "unknownMembers" | "line"> {
-  readonly number: number;
-}
-
 const knownMembers = ["id", "name", "tag"];
-/** Members that are accepted silently: `export --follow` writes them. */
-const silentMembers = ["cursor"];
 /** Largest number of names that are reported each; a program may put data into names. */
 const maxNames = 10;
-
-/** Returns the unknown members of a record. */
-export function findUnknownMembers({
-  unknownMembers,
-}: Pick<PlantRecord, "unknownMembers">): readonly string[] {
-  return unknownMembers.filter((name) => !silentMembers.includes(name));
-}
 
 /** Describes an unknown member in one line. */
 export function describeUnknownMember(name: string): string {
@@ -34,9 +20,9 @@ export class UnknownMembers {
   #others = 0;
 
   /** @returns a warning for each name that is new */
-  add(record: PlacedRecord): readonly string[] {
+  add({ content, number, line }: PlantRecord & { readonly number: number }): readonly string[] {
     const warnings: string[] = [];
-    for (const name of findUnknownMembers(record)) {
+    for (const name of content.unknownMembers) {
       const count = this.#counts.get(name) ?? 0;
       if (count === 0 && this.#counts.size >= maxNames) {
         this.#others++;
@@ -44,9 +30,7 @@ export class UnknownMembers {
       }
       this.#counts.set(name, count + 1);
       if (count > 0) continue;
-      warnings.push(
-        `record ${record.number} (line ${record.line}): ${describeUnknownMember(name)}`,
-      );
+      warnings.push(`record ${number} (line ${line}): ${describeUnknownMember(name)}`);
     }
     return warnings;
   }

@@ -3,7 +3,6 @@ import type { PlantStore } from "../../../core/store.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { plantId } from "../../option-types.ts";
 import { deleteOptions } from "../../options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
@@ -16,11 +15,10 @@ const maxIds = 20;
 /**
  * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
  *
- * @returns the exit code
- * @throws CommandError for an invalid id; without consent; for unknown ids, after the other plants are deleted; or if the
- *   store cannot be changed; OutputError
+ * @throws CommandError for an invalid id; without consent; or for unknown ids, after the other plants are deleted
+ * @throws StoreError if the store cannot be changed; OutputError
  */
-export async function deletePlants(run: Run): Promise<number> {
+export async function deletePlants(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
@@ -45,10 +43,10 @@ export async function deletePlants(run: Run): Promise<number> {
   if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)}`);
   const known = new Set(deleted);
   if (json) {
-    await terminal.printJson(ids.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
+    await terminal.printLines(ids.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
   }
   const missing = ids.filter((id) => !known.has(id));
-  if (missing.length === 0) return exitCodes.done.code;
+  if (missing.length === 0) return;
   throw new CommandError(
     "noSuchPlant",
     `no plant of the store ${place} has the ${listIds(missing)}: "plantstore list" shows all plants`,

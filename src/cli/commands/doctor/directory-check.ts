@@ -1,15 +1,18 @@
 /** Checks the directories of plantstore, and creates none. */
+import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname } from "node:path";
-import { CommandError, toSystemReason } from "../../command-error.ts";
+import { toSystemReason } from "../../command-error.ts";
 import { isMissing } from "../../config/config-file.ts";
 import { listSavedOrigins, readSavedToken } from "../../config/credentials.ts";
 import {
+  findConfigDirectoryIfAny,
   type FoundDirectory,
   locateConfigDirectory,
   locateDataDirectory,
 } from "../../config/directories.ts";
+import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { findExposure } from "../../permissions.ts";
 import { readSavedSettings } from "../../config/saved-settings.ts";
@@ -17,65 +20,56 @@ import { type Finding, type Subject, toErrorFinding } from "./finding.ts";
 
 /** Checks the directory of saved tokens and settings, and the files in it. */
 export async function checkConfigDirectory(io: Io): Promise<Finding> {
-  const subject = "config";
-  return checkDirectory(
-    subject,
-    () => locateConfigDirectory(io),
-    async (directory) => {
-      const { path } = directory;
-      const found = await inspectDirectory(subject, directory, "login", io);
-      if (found.state === "none") return found;
-      readSavedSettings(path);
-      const origins = await listSavedOrigins(path);
-      for (const origin of origins) readSavedToken(path, origin);
-      const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
-      return found.state === "ok" ? { ...found, message: `${found.message}: ${saved}` } : found;
-    },
-  );
+  const found = await checkDirectory("config", locateConfigDirectory, "login", io);
+  const path = findConfigDirectoryIfAny(io);
+  if (path === undefined || found.state === "none" || found.state === "error") return found;
+  try {
+    readSavedSettings(path);
+    const origins = await listSavedOrigins(path);
+    for (const origin of origins) readSavedToken(path, origin);
+    const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
+    return found.state === "ok" ? { ...found, message: `${found.message}: ${saved}` } : found;
+  } catch (error) {
+    return toErrorFinding("config", error);
+  }
 }
 
 /** Checks the directory of the default store. */
-export async function checkDataDirectory(io: Io): Promise<Finding> {
-  const subject = "data";
-  return checkDirectory(
-    subject,
-    () => locateDataDirectory(io),
-    (directory) => inspectDirectory(subject, directory, "serve", io),
-  );
+export function checkDataDirectory(io: Io): Promise<Finding> {
+  return checkDirectory("data", locateDataDirectory, "serve", io);
 }
 
-/** @param locate throws without a home directory */
+/**
+ * @param locate throws without a home directory
+ * @param creator the command that creates the directory
+ */
 async function checkDirectory(
   subject: Subject,
-  locate: () => FoundDirectory,
-  inspect: (directory: FoundDirectory) => Promise<Finding>,
+  locate: (io: Io) => FoundDirectory,
+  creator: string,
+  io: Io,
 ): Promise<Finding> {
   let directory: FoundDirectory;
   try {
-    directory = locate();
+    directory = locate(io);
   } catch (error) {
     // Only a warning: with an explicit token and store this directory is not needed.
     return { ...toErrorFinding(subject, error), state: "warning" };
   }
-  try {
-    return await inspect(directory);
-  } catch (error) {
-    return toErrorFinding(subject, error);
-  }
-}
-
-/** @param creator the command that creates it */
-async function inspectDirectory(
-  subject: Subject,
-  { path, source }: FoundDirectory,
-  creator: string,
-  io: Io,
-): Promise<Finding> {
+  const { path, source } = directory;
   const shown = `${path} (from ${source})`;
-  const stats = await stat(path).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw unusable(`${shown} can't be read (${toSystemReason(error)}): change its permissions`);
-  });
+  const unusable = (problem: string): Finding => {
+    const exitCode = exitCodes.usage.code;
+    return { subject, state: "error", message: `${shown} ${problem}`, exitCode };
+  };
+  let stats: Stats | undefined;
+  try {
+    stats = await stat(path);
+  } catch (error) {
+    if (!isMissing(error)) {
+      return unusable(`cannot be read (${toSystemReason(error)}): change its permissions`);
+    }
+  }
   if (stats === undefined) {
     const parent = await findParent(path);
     if (parent.isUsable) {
@@ -83,11 +77,11 @@ async function inspectDirectory(
       return { subject, state: "none", message };
     }
     // Not needed with an explicit token and store.
-    const message = `${shown} can't be created, because of ${parent.path}: use another directory to save anything`;
+    const message = `${shown} cannot be created, because of ${parent.path}: use another directory to save anything`;
     return { subject, state: "warning", message };
   }
   if (!stats.isDirectory()) {
-    throw unusable(`${shown} is not a directory: move it, or use another directory`);
+    return unusable("is not a directory: move it, or use another directory");
   }
   if (!(await isWritable(path))) {
     const message = `${shown} is read-only: change its permissions to save anything`;
@@ -114,8 +108,4 @@ export async function isWritable(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function unusable(message: string): CommandError {
-  return new CommandError("usage", message);
 }

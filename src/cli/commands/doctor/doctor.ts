@@ -47,7 +47,7 @@ export async function doctor(run: Run): Promise<number> {
     const checks = findings.map(({ subject, state, message }) => ({ subject, state, message }));
     const settingReports = verbose ? { settings: reports } : {};
     const report = { ok: firstError === undefined, checks, ...settingReports };
-    await terminal.printJson([redactTokens(JSON.stringify(report))]);
+    await terminal.printLines([redactTokens(JSON.stringify(report))]);
   }
   return firstError?.exitCode ?? exitCodes.done.code;
 }

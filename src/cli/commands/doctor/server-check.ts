@@ -60,7 +60,7 @@ function describeServer(
 ): Finding {
   const subject = "server";
   if (failure !== undefined) {
-    const message = `${baseUrl} can't accept plants now: error ${failure.error}: ${failure.message}`;
+    const message = `${baseUrl} cannot accept plants now: error ${failure.error}: ${failure.message}`;
     return { subject, state: "error", message, exitCode: exitCodes.unavailable.code };
   }
   if (check.isAccepted && !hasToken) {

@@ -35,7 +35,7 @@ export async function checkStore(
         const message = `${place} does not exist yet: "plantstore serve" creates it`;
         return { subject, state: "none", message };
       }
-      const message = `${place} does not exist and can't be created, because of ${parent.path}: choose another path`;
+      const message = `${place} does not exist and cannot be created, because of ${parent.path}: choose another path`;
       return { subject, state: "warning", message };
     }
     const count = await terminal.showWhile(

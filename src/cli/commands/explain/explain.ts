@@ -4,30 +4,25 @@ import { type ErrorKind, errorTable, toStatus } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
 import { writeText } from "../../io.ts";
 import { jsonOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
-import { printRows } from "../../terminal/rows.ts";
 
 const kinds = Object.keys(errorTable) as ErrorKind[];
 
 /**
  * Explains one error by its number or its name, or lists all.
  *
- * @returns the exit code
  * @throws UsageError for an unknown error; OutputError
  */
-export async function explain({ operands: [name], flags, io }: Run): Promise<number> {
+export async function explain({ operands: [name], flags, io, terminal }: Run): Promise<void> {
   const { json } = readOptions(jsonOption, flags, io);
   if (json) {
     const shown = name === undefined ? kinds : [findKind(name)];
-    await printRows([shown], { columns: [], toJson: toErrorJson }, "json", io);
-    return exitCodes.done.code;
+    return terminal.printLines(shown.map(toErrorJson));
   }
   await writeText(io.stdout, name === undefined ? listErrors() : explainError(findKind(name)));
-  return exitCodes.done.code;
 }
 
 /** All numbers, for completion. */

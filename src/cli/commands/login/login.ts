@@ -6,7 +6,7 @@ import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
-import { readSavedToken, saveCommand, saveToken } from "../../config/credentials.ts";
+import { readSavedToken, saveCredential } from "../../config/credentials.ts";
 import { findConfigDirectory, findConfigDirectoryIfAny } from "../../config/directories.ts";
 import {
   describeProfiles,
@@ -35,8 +35,8 @@ type Options = Values<typeof loginOptions>;
 export async function login(run: Run): Promise<number> {
   const { io, terminal } = run;
   const options = readLoginOptions(run);
-  if (options.printCurl) {
-    await printCurlCommand(toCheckRequest(options.url, undefined), io, options.cacert);
+  if (options.printsCurl) {
+    await printCurlCommand(toCheckRequest(options.url, undefined), terminal, options.cacert);
     return exitCodes.done.code;
   }
   const rejection = await interruptible(
@@ -81,7 +81,7 @@ async function saveIfAccepted(
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<ErrorBody | undefined> {
-  const { url: baseUrl, timeoutMs, profile, verbose: isVerbose } = options;
+  const { url: baseUrl, timeoutMs, profile, isVerbose } = options;
   const { origin } = toEndpoint(baseUrl);
   const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
   const ca = await readAuthorities(cacert);
@@ -98,8 +98,8 @@ async function saveIfAccepted(
   );
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
-  if (tokenCommand === undefined) await saveToken(directory, origin, token);
-  else await saveCommand(directory, origin, tokenCommand);
+  const secret = tokenCommand === undefined ? { token } : { command: tokenCommand };
+  await saveCredential(directory, { origin, ...secret });
   const target = { url: baseUrl, ...(cacert !== undefined && { cacert }) };
   const { profiles } = settings;
   const saved =

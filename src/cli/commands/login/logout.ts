@@ -10,17 +10,15 @@ import {
   type SavedSettings,
   saveSettings,
 } from "../../config/saved-settings.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { urlOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 
 /**
  * Removes the token, and the profile. Its plant store is no longer the default.
  *
- * @returns the exit code
  * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
  */
-export async function logout({ flags, io, terminal }: Run): Promise<number> {
+export async function logout({ flags, io, terminal }: Run): Promise<void> {
   const { url, profile } = readOptions(urlOption, flags, io);
   if (flags["profile"] && flags["url"] !== undefined) {
     throw new UsageError("--profile has a URL of its own: remove --url");
@@ -46,7 +44,6 @@ export async function logout({ flags, io, terminal }: Run): Promise<number> {
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
   }
-  return exitCodes.done.code;
 }
 
 /** The settings without a profile, or without the default plant store if it has this origin. */

@@ -59,9 +59,9 @@ type Outcome = Pick<StatusReport, "works" | "error" | "problem"> & { readonly ex
 export async function status({ flags, io, terminal }: Run): Promise<number> {
   return interruptible(io, async (signal) => {
     const options = readOptions(statusOptions, flags, io);
-    const { url: baseUrl, timeoutMs, json, cacert, verbose: isVerbose } = options;
-    if (options.printCurl) {
-      await printCurlCommand(toCheckRequest(baseUrl, undefined), io, cacert);
+    const { url: baseUrl, timeoutMs, json, cacert, isVerbose } = options;
+    if (options.printsCurl) {
+      await printCurlCommand(toCheckRequest(baseUrl, undefined), terminal, cacert);
       return exitCodes.done.code;
     }
     const ca = await readAuthorities(cacert);
@@ -81,7 +81,7 @@ export async function status({ flags, io, terminal }: Run): Promise<number> {
       ...(await describeSaved(toEndpoint(baseUrl).origin, io)),
       ...result,
     };
-    if (json) await terminal.printJson([redactTokens(JSON.stringify(report))]);
+    if (json) await terminal.printLines([redactTokens(JSON.stringify(report))]);
     else await writeText(io.stdout, toLines(report));
     return exitCode;
   });

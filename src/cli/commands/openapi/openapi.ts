@@ -6,7 +6,6 @@ import type { FilledRequest } from "../../../core/request-template.ts";
 import { storeOptions } from "../../../library/options.ts";
 import type { Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
 import { openApiOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
@@ -14,24 +13,19 @@ import { readOptions } from "../../settings.ts";
 /**
  * Prints the description of a server with default options, or the examples of its errors.
  *
- * @returns the exit code
  * @throws CommandError for an invalid URL or flags that exclude each other; OutputError
  */
-export async function printOpenApi({ flags, io }: Run): Promise<number> {
+export async function printOpenApi({ flags, io, terminal }: Run): Promise<void> {
   const { url: baseUrl, isYaml, isExamples } = readOptions(openApiOptions, flags, io);
   const url = toEndpoint(baseUrl).httpUrl;
   if (isYaml && isExamples) throw new UsageError("--yaml and --examples exclude each other");
-  if (isExamples) {
-    await writeText(io.stdout, `${toExampleLines(url).join("\n")}\n`);
-    return exitCodes.done.code;
-  }
+  if (isExamples) return terminal.printLines(toExampleLines(url));
   const document = createOpenApiDocument({
     url,
     maxBodyBytes: storeOptions.maxBodyBytes.default,
     onConflict: storeOptions.onConflict.default,
   });
   await writeText(io.stdout, isYaml ? await toYaml(document) : toOpenApiJson(document));
-  return exitCodes.done.code;
 }
 
 /** Does not break lines of text, and keeps the digits of a bigint. */

@@ -1,5 +1,6 @@
 /** Declares `ping`. */
 import { type Command, commandGroups } from "../../command.ts";
+import { requestExitCodes } from "../../exit-codes.ts";
 import { pingOptions } from "../../options.ts";
 
 /** `plantstore ping`. */
@@ -17,15 +18,6 @@ stopping, and its storage is writable. Needs no token and creates nothing. With
     "plantstore ping --url https://plants.example.org/v1 --timeout 2",
     "plantstore ping --json | jq .ready",
   ],
-  exitCodes: [
-    "outputClosed",
-    "done",
-    "internal",
-    "usage",
-    "unavailable",
-    "noPlantStore",
-    "interrupted",
-    "terminated",
-  ],
+  exitCodes: [...requestExitCodes.filter((name) => name !== "tokenRejected"), "outputClosed"],
   run: async (run) => (await import("./ping.ts")).ping(run),
 };

@@ -1,11 +1,12 @@
 /** `plantstore ping`: checks whether a plant store is ready. */
 import { checkReadiness, type Readiness } from "../../../client/check-readiness.ts";
+import type { UnavailableError } from "../../../client/client-error.ts";
 import { pause } from "../../../client/pause.ts";
 import { redactTokens } from "../../../core/quote.ts";
 import { readAuthorities } from "../../server-access.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
+import { toAdvice } from "../../failure.ts";
 import type { Io } from "../../io.ts";
 import { pingOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
@@ -20,10 +21,9 @@ const lastAttemptMs = 1000;
 /**
  * Checks a plant store, and waits until it is ready or the time is over.
  *
- * @returns the exit code
  * @throws CommandError if the plant store is not ready
  */
-export async function ping({ flags, io, terminal }: Run): Promise<number> {
+export async function ping({ flags, io, terminal }: Run): Promise<void> {
   const options = readOptions(pingOptions, flags, io);
   const { url, waitMs } = options;
   const ca = await readAuthorities(options.cacert);
@@ -33,14 +33,12 @@ export async function ping({ flags, io, terminal }: Run): Promise<number> {
       () => waitUntilReady({ ...options, ca }, io, signal),
     ),
   );
-  if (options.json) await terminal.printJson([redactTokens(toReport(url, readiness))]);
-  if (readiness.state === "ready") {
-    await terminal.note(`${url} is ready`);
-    return exitCodes.done.code;
-  }
+  if (options.json) await terminal.printLines([redactTokens(toReport(url, readiness))]);
+  if (readiness.state === "ready") return terminal.note(`${url} is ready`);
   const exit = readiness.state === "notReady" ? "unavailable" : readiness.state;
   const time = waitMs > 0 ? ` after ${waitMs / 1000} s` : "";
-  const advice = waitMs > 0 || exit !== "unavailable" ? "" : "; --wait 30s waits until it is";
+  const canWait = waitMs === 0 && exit === "unavailable" && !isInsecure(readiness);
+  const advice = canWait ? "; --wait 30s waits until it is" : "";
   throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`);
 }
 
@@ -75,7 +73,15 @@ function toReport(url: string, readiness: Readiness): string {
 }
 
 function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): string {
+  if (isInsecure(readiness)) return toAdvice(readiness.cause);
   if (readiness.state !== "notReady") return readiness.reason;
   const { error, message } = readiness.error;
   return `error ${error}: ${message}`;
+}
+
+/** Checks for a failure of TLS, which a retry does not fix. */
+function isInsecure(
+  readiness: Readiness,
+): readiness is Readiness & { readonly cause: UnavailableError } {
+  return readiness.state === "unavailable" && readiness.cause?.reason === "insecure";
 }

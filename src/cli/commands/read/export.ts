@@ -5,7 +5,7 @@ import type { FeedEntry, StoreReader } from "../../../core/store.ts";
 import { readPlantPages, toNextPageSize } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
 import { interruptible, UsageError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
+import { writeText } from "../../io.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
@@ -16,10 +16,9 @@ import { plantRows, readPlants } from "./read-plants.ts";
  * line, or CSV. Nothing is printed faster than it is read. Without `--follow`, every plant that was acknowledged before is
  * printed, each id once. Plants that are created meanwhile may be printed too.
  *
- * @returns the exit code
- * @throws CommandError for an invalid option, if the store cannot be read, or a signal stops it; OutputError
+ * @throws CommandError for an invalid option, or if a signal stops it; StoreError, OutputError
  */
-export async function exportPlants(run: Run): Promise<number> {
+export async function exportPlants(run: Run): Promise<void> {
   const { flags, io } = run;
   const { store: url, json, csv, isFollowing, after } = readOptions(exportOptions, flags, io);
   if (isFollowing) {
@@ -35,10 +34,9 @@ export async function exportPlants(run: Run): Promise<number> {
   await readInterruptibly(
     url,
     run,
-    (store, signal) => printRows(readPages(store, signal), plantRows, style, io),
+    (store, signal) => printRows(readPages(store, signal), plantRows, style, run),
     "some plants are missing in the output",
   );
-  return exitCodes.done.code;
 }
 
 async function* readPages(
@@ -58,7 +56,7 @@ async function* readPages(
  * its reader has not taken yet is never cut.
  *
  * @param consequence as for {@link interruptible}
- * @throws CommandError if the store cannot be read or a signal stops it, and every error of `read`
+ * @throws CommandError if a signal stops it; StoreError, and every error of `read`
  */
 function readInterruptibly<T>(
   url: string,
@@ -86,7 +84,7 @@ const pollMs = 100;
  * Prints the entries of the feed, each with its cursor, until a signal stops it. The message then says how to resume.
  *
  * @param after cursor of the last entry to skip; empty for none
- * @throws CommandError if the store cannot be read or does not accept the cursor, or a signal stops it; OutputError
+ * @throws CommandError if the store does not accept the cursor, or a signal stops it; StoreError, OutputError
  */
 async function follow(url: string, after: string, run: Run): Promise<never> {
   let lastCursor = after;
@@ -98,9 +96,11 @@ async function follow(url: string, after: string, run: Run): Promise<never> {
         const page = await store.readFeed({ after: lastCursor || undefined, limit });
         await endOfTurn();
         signal.throwIfAborted();
-        if (page.length > 0) await run.terminal.printJson(page.map(toEntryJson));
+        await run.terminal.printLines(page.map(toEntryJson));
         lastCursor = page.at(-1)?.cursor ?? lastCursor;
         if (page.length < limit) {
+          // An empty write fails on a socket whose reader is gone. A pipe reports that only at the next plant.
+          await writeText(run.io.stdout, "");
           await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
         }
         limit = toNextPageSize(page.map(({ plant }) => plant));

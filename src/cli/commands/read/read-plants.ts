@@ -1,11 +1,10 @@
 /** Opens a store for `list`, `get` and `export`, formats its plants, and tells a user where else plants may be. */
 import { checkReadiness } from "../../../client/check-readiness.ts";
 import { type NewPlant, toNewPlantJson } from "../../../core/plant.ts";
-import type { StoreReader } from "../../../core/store.ts";
+import { StoreError, type StoreReader } from "../../../core/store.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../server-access.ts";
@@ -29,7 +28,7 @@ const requestTimeoutMs = 1000;
 /**
  * Opens a store, names it on a terminal, and reads from it.
  *
- * @throws CommandError if the store cannot be read, and every error of `read`
+ * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `read`
  */
 export async function readPlants<T>(
   url: string,
@@ -42,10 +41,9 @@ export async function readPlants<T>(
       return read(store);
     });
   } catch (error) {
-    const isUnusable = error instanceof CommandError && error.exitCode === exitCodes.usage.code;
-    const [hint] = isUnusable ? await explainMissing(url, io) : [];
-    if (!isUnusable || hint === undefined) throw error;
-    throw new CommandError("usage", error.message, { cause: error, hints: [hint] });
+    if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
+    const hints = await explainMissing(url, io);
+    throw new CommandError("usage", error.message, { cause: error, hints });
   }
 }
 

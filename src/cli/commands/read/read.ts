@@ -1,10 +1,9 @@
 /** `plantstore list` and `get`: prints plants of a store, page by page or by their ids. */
-import type { NewPlant } from "../../../core/plant.ts";
+import { toNewPlantJson } from "../../../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../../../core/store.ts";
 import { readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
 import { plantId } from "../../option-types.ts";
 import { getOptions, listOptions } from "../../options.ts";
@@ -15,35 +14,26 @@ import { explainMissing, plantRows, readPlants } from "./read-plants.ts";
 /**
  * Prints plants: as a table on a terminal, otherwise as one NewPlant in JSON per line, or as CSV; or their number.
  *
- * @returns the exit code
- * @throws CommandError for an invalid option, or if the store cannot be read; OutputError
+ * @throws CommandError for an invalid option; StoreError, OutputError
  */
-export async function list(run: Run): Promise<number> {
-  const { flags, io } = run;
+export async function list(run: Run): Promise<void> {
+  const { flags, io, terminal } = run;
   const { store: url, json, csv, count, ...query } = readOptions(listOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
   await readPlants(url, run, async (store) => {
     if (count) return writeText(io.stdout, `${await countPlants(store, query)}\n`);
-    let lastId: bigint | undefined;
-    const pages = watch(readPlantPages(store, query), (page) => (lastId = page.at(-1)?.id));
-    await printRows(pages, plantRows, style, io);
+    const last = await printRows(readPlantPages(store, query), plantRows, style, run);
     // A program reads further pages in any case.
-    if (io.stderr.isTTY) await printRemark(lastId, query.tag, store, run);
-    if (io.stderr.isTTY && lastId === undefined) {
-      for (const hint of await explainMissing(url, io)) await run.terminal.note(hint);
+    if (!io.stderr.isTTY) return;
+    if (last === undefined) {
+      await terminal.note("no plants");
+      for (const hint of await explainMissing(url, io)) await terminal.note(hint);
+      return;
     }
+    const rest = await store.list({ afterId: last.id, tag: query.tag, limit: 1 });
+    if (rest.length === 0) return;
+    await terminal.note(`there are more: --after ${last.id} shows the next ones`);
   });
-  return exitCodes.done.code;
-}
-
-async function* watch<Page>(
-  pages: AsyncIterable<Page>,
-  onPage: (page: Page) => void,
-): AsyncGenerator<Page, void, undefined> {
-  for await (const page of pages) {
-    onPage(page);
-    yield page;
-  }
 }
 
 async function countPlants(store: StoreReader, query: PlantQuery): Promise<number> {
@@ -54,27 +44,14 @@ async function countPlants(store: StoreReader, query: PlantQuery): Promise<numbe
   return count;
 }
 
-/** Tells the user that there are no plants, or how to list more. */
-async function printRemark(
-  lastId: bigint | undefined,
-  tag: string | undefined,
-  store: StoreReader,
-  { terminal }: Run,
-): Promise<void> {
-  if (lastId === undefined) return terminal.note("no plants");
-  const rest: readonly NewPlant[] = await store.list({ afterId: lastId, tag, limit: 1 });
-  if (rest.length > 0) await terminal.note(`there are more: --after ${lastId} shows the next ones`);
-}
-
 /**
  * Prints the plants, in the order of the ids on the command line.
  *
- * @returns the exit code
  * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; or if the store cannot be
  *   read; OutputError
  */
-export async function get(run: Run): Promise<number> {
-  const { flags, operands, io } = run;
+export async function get(run: Run): Promise<void> {
+  const { flags, operands, io, terminal } = run;
   const { store: url } = readOptions(getOptions, flags, io);
   const ids = operands.map((operand) => parseArgument("the id", operand, plantId));
   const missing: bigint[] = [];
@@ -82,10 +59,10 @@ export async function get(run: Run): Promise<number> {
     for (const id of ids) {
       const plant = await store.get(id);
       if (plant === undefined) missing.push(id);
-      else await printRows([[plant]], plantRows, "json", io);
+      else await terminal.printLines([toNewPlantJson(plant)]);
     }
   });
-  if (missing.length === 0) return exitCodes.done.code;
+  if (missing.length === 0) return;
   const [subject, noun] = missing.length === 1 ? ["no plant has", "id"] : ["no plants have", "ids"];
   throw new CommandError(
     "noSuchPlant",

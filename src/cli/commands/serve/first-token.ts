@@ -9,7 +9,7 @@ import {
   readCredential,
   readSavedToken,
   removeMemoryToken,
-  saveToken,
+  saveCredential,
 } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import type { Io } from "../../io.ts";
@@ -87,7 +87,7 @@ async function provideFirstToken(
     const token = savedHere ?? mintToken();
     const mark = isMemory ? { store: "memory:" as const } : {};
     // Saved first: after a crash in between, the next start finds the saved token and an empty store.
-    if (savedHere === undefined) await saveToken(configDirectory, origin, token, mark);
+    if (savedHere === undefined) await saveCredential(configDirectory, { origin, token, ...mark });
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
     return { kind: "issued", token, saved: isMemory ? "untilStop" : "always" };
@@ -97,7 +97,7 @@ async function provideFirstToken(
   }
   const own = await findSavedToken(configDirectory, (token) => issued.has(digestToken(token)));
   if (own === undefined) return { kind: "none" };
-  await saveToken(configDirectory, origin, own);
+  await saveCredential(configDirectory, { origin, token: own });
   return { kind: "saved" };
 }
 
@@ -122,19 +122,14 @@ async function findSavedToken(
   isWanted: (token: string) => boolean,
 ): Promise<string | undefined> {
   for (const origin of await listSavedOrigins(configDirectory)) {
-    const token = readValidToken(configDirectory, origin);
-    if (token !== undefined && isWanted(token)) return token;
+    try {
+      const token = readSavedToken(configDirectory, origin);
+      if (token !== undefined && isWanted(token)) return token;
+    } catch {
+      // An unreadable file of another origin does not matter.
+    }
   }
   return undefined;
-}
-
-/** Ignores unreadable files of other origins. */
-function readValidToken(configDirectory: string, origin: string): string | undefined {
-  try {
-    return readSavedToken(configDirectory, origin);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Removes the saved token of a `memory:` store. */

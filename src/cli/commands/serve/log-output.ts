@@ -40,7 +40,7 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
     const text = gathered;
     gathered = "";
     // A log whose reader has gone must not stop the service.
-    return text === "" ? Promise.resolve() : writeText(stream, text).catch(() => undefined);
+    return writeText(stream, text).catch(() => undefined);
   }
 
   return {
@@ -59,12 +59,7 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
     countDropped: () => dropped,
     async close() {
       // A stream writes in order: this is the last write.
-      const written = flush()
-        .then(() => writeText(stream, ""))
-        .then(
-          () => true,
-          () => true,
-        );
+      const written = flush().then(() => true);
       let timeout: NodeJS.Timeout | undefined;
       const late = new Promise<boolean>((resolve) => {
         timeout = setTimeout(() => resolve(false), closeMs);

@@ -1,4 +1,5 @@
 /** Runs the server of `serve`: listens, opens the store, serves, and closes both. */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
 import type { PlantStore } from "../../../core/store.ts";
@@ -16,41 +17,38 @@ import { type FirstToken, forgetToken, provideToken } from "./first-token.ts";
 import { explainListening } from "./listen-error.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import { printStart } from "./start-messages.ts";
-import type { TlsFiles } from "./tls-files.ts";
 
 /**
- * Serves until `stopped` resolves. Listens before it opens the store, so that no store is created if the port is in use.
+ * Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use.
  *
  * @param onOpen receives the server once it listens
  * @throws CommandError, StoreError if the server cannot start
  */
 export async function runServer(
   run: ServerRun,
-  stopped: Promise<void>,
   onOpen: (server: PlantServer) => void,
 ): Promise<void> {
   const { options, log } = run;
-  const certificate = options.tls && (await readCertificate(options.tls));
+  const certificate =
+    options.tls && (await (await import("./tls-files.ts")).readTlsFiles(options.tls));
   let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
-  const seeds =
-    options.seeds.length > 0
-      ? await (await import("./seeds.ts")).openSeeds(run, stopped)
-      : undefined;
+  const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   const server = await openServer(run, certificate, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;
   try {
     onOpen(server);
     metricsServer = await openOwnMetrics(metrics, run);
-    await seeds?.check();
+    await seeds?.checkSeeds(run);
     const store = await openStore(options.store, {
       onCommit: metrics?.addCommit,
       onWarning: (message) => log.message("warn", message),
     });
     try {
-      const seeded = await seeds?.store(store);
-      if (seeds?.isStopped !== true) await serveStore({ store, server, seeded }, stopped, run);
+      const seeded = await seeds?.storeSeeds(store, run);
+      // Once stopped, not all seeds may have been read.
+      if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);
     } finally {
       await store.close();
     }
@@ -60,32 +58,22 @@ export async function runServer(
   }
 }
 
-/** Parts of a server that is about to serve. */
-interface Parts {
-  readonly store: PlantStore;
-  readonly server: PlantServer;
-  /** Undefined without seeds. */
-  readonly seeded: SeedTally | undefined;
-}
-
+/** @param seeded undefined without seeds */
 async function serveStore(
-  { store, server, seeded }: Parts,
-  stopped: Promise<void>,
+  store: PlantStore,
+  server: PlantServer,
+  seeded: SeedTally | undefined,
   run: ServerRun,
 ): Promise<void> {
-  const { options, io, log } = run;
-  const authenticator = createAuthenticator({
-    listTokens: () => store.listTokens(),
-    noteTokenUses: (digests, day) => store.noteTokenUses(digests, day),
-    ownToken: options.environmentToken,
-  });
+  const { options, io, log, stop } = run;
+  const authenticator = createAuthenticator(store, { ownToken: options.environmentToken });
   try {
     const token = await provideToken(options, server, store, io);
     try {
       server.start({ store, authenticator });
       await printStart({ url: server.url, host: server.host, token, seeded }, run);
       await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
-      await stopped;
+      if (!stop.aborted) await once(stop, "abort");
     } finally {
       // Before requests in flight are awaited, so that a second signal leaves nothing behind.
       await forgetToken(token, server.url, run);
@@ -96,12 +84,6 @@ async function serveStore(
     await server.close(run.readStopTimes().requestsMs);
     await authenticator.flushUses();
   }
-}
-
-/** Reads the certificate and its key. @throws CommandError */
-export async function readCertificate(files: TlsFiles): Promise<TlsCertificate> {
-  const { readTlsFiles } = await import("./tls-files.ts");
-  return readTlsFiles(files);
 }
 
 /** The line on stdout. */
@@ -145,8 +127,8 @@ async function drain(server: PlantServer, { log, readStopTimes }: ServerRun): Pr
   const { drainMs } = readStopTimes();
   if (drainMs === 0) return;
   server.drain();
-  const seconds = limitOptions.drainMs.type.format(drainMs);
-  log.message("info", `Draining for ${seconds} s: not ready, but requests are still accepted`);
+  const time = limitOptions.drainMs.type.format(drainMs);
+  log.message("info", `Draining for ${time}: not ready, but requests are still accepted`);
   await sleep(drainMs);
 }
 

@@ -11,9 +11,14 @@ import { maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { TlsFiles } from "./tls-files.ts";
 
 type Settings = Values<typeof serveOptions>;
+
+/** The files of a certificate and its key, in PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 /** Options for {@link serve}. */
 export interface ServeOptions extends Omit<
@@ -37,6 +42,8 @@ export interface ServerRun {
   readonly log: Log;
   /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
+  /** Aborted once the server is to stop. */
+  readonly stop: AbortSignal;
   readonly readStopTimes: () => StopTimes;
 }
 

@@ -1,4 +1,5 @@
 /** `plantstore serve`: runs the service in this process, from opening its store to closing it. */
+import { StoreError } from "../../../core/store.ts";
 import { createLog, type LineFormat } from "../../../server/ops/log.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import type { Run } from "../../command.ts";
@@ -8,7 +9,7 @@ import { isStartedByNpm } from "../../invocation.ts";
 import type { OutputStream } from "../../io.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { openLogOutput } from "./log-output.ts";
-import { readCertificate, runServer } from "./running-server.ts";
+import { runServer } from "./running-server.ts";
 import { readServeOptions, type ServerRun, type StopTimes } from "./serve-options.ts";
 
 /** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
@@ -17,10 +18,9 @@ const orphanStopTimeMs = 1000;
 /**
  * Serves until a signal stops it.
  *
- * @returns the exit code
- * @throws CommandError, StoreError if the server cannot start
+ * @throws CommandError if the server cannot start
  */
-export async function serve({ flags, io, terminal }: Run): Promise<number> {
+export async function serve({ flags, io, terminal }: Run): Promise<void> {
   if (io.bunVersion !== undefined) {
     throw new CommandError(
       "internal",
@@ -29,15 +29,8 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
   }
   const options = readServeOptions({ flags, io });
   let stopTimes: StopTimes = { ...options, requestsMs: options.shutdownTimeoutMs };
-  let stop = (): void => undefined;
-  let isStopping = false;
-  const stopped = new Promise<void>((resolve) => {
-    stop = () => {
-      isStopping = true;
-      resolve();
-    };
-  });
-  io.onSignal(stop);
+  const stop = new AbortController();
+  io.onSignal(() => stop.abort());
   const output = openLogOutput(io.log, (count) => {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
@@ -50,50 +43,36 @@ export async function serve({ flags, io, terminal }: Run): Promise<number> {
     terminal,
     log,
     countDroppedLines: output.countDropped,
+    stop: stop.signal,
     readStopTimes: () => stopTimes,
   };
   io.onUncaught((error) => log.error(error));
   if (isStartedByNpm(io.env)) {
     io.onParentExit(() => {
-      if (isStopping) return;
+      if (stop.signal.aborted) return;
       log.message("info", "Stopping: npm, which started this server, has ended");
       stopTimes = { drainMs: 0, requestsMs: Math.min(stopTimes.requestsMs, orphanStopTimeMs) };
-      stop();
+      stop.abort();
     });
   }
   let server: PlantServer | undefined;
   io.onHangUp(() => {
     // A server in the foreground ends with its terminal.
-    if (io.stderr.isTTY) stop();
-    else void reload(server, run);
+    if (io.stderr.isTTY) stop.abort();
+    else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
   });
   try {
-    await runServer(run, stopped, (opened) => (server = opened));
+    await runServer(run, (opened) => (server = opened));
   } catch (error) {
     await output.close();
-    throw error;
+    if (!(error instanceof StoreError)) throw error;
+    throw new CommandError("internal", error.message, { cause: error });
   }
   // Pending log lines would keep the process alive until they are read.
   if (!(await output.close())) io.exit(exitCodes.done.code);
-  return exitCodes.done.code;
 }
 
 async function loadTerminalFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
   const { createTerminalFormat } = await import("./terminal-log.ts");
   return createTerminalFormat(await terminal.loadPalette(stderr), stderr);
-}
-
-/** Reloads the certificate; on failure the server keeps the old one. */
-async function reload(server: PlantServer | undefined, { options, log }: ServerRun): Promise<void> {
-  if (options.tls === undefined) {
-    log.message("info", "SIGHUP ignored: the server has no certificate");
-    return;
-  }
-  try {
-    server?.setCertificate(await readCertificate(options.tls));
-    log.message("info", "SIGHUP: the certificate was reloaded");
-  } catch (error) {
-    if (error instanceof CommandError) log.message("error", `SIGHUP: ${error.message}`);
-    else log.error(error);
-  }
 }

@@ -36,68 +36,55 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     if (isJson) log.message("warn", warning);
     else await terminal.warning(warning);
   }
-  const print = async (line: string): Promise<void> => {
-    if (isJson) log.message("info", line);
-    else await terminal.note(line);
-  };
-  const command = toInvocation(io);
+  const rows = toRows(started, options, io);
   if (isForUser) {
     const { printBanner } = await import("./banner.ts");
-    await printBanner(toRows(started, options, { io, command }), url, run);
+    // A client needs the absolute path of a socket, which a passed one may not have.
+    const isUsable = host !== undefined || url.startsWith("unix:/");
+    const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
+    await printBanner([...usable, { label: "Stop", text: "Ctrl-C" }], url, run);
     return;
   }
-  for (const line of describeStart(started, options, command)) await print(line);
-  if (isJson) await print(`Listening on ${url}`);
-}
-
-function describeStart(
-  { token, seeded }: Started,
-  { statusMode, store, socketFd }: ServeOptions,
-  command: string,
-): readonly string[] {
-  const lines = [`Plants are stored in ${describePlace(store)}`];
-  if (socketFd !== undefined) lines.push(`The socket is ${passedSocket}`);
-  if (seeded !== undefined) lines.push(`Seeds: ${describeSeeded(seeded)}`);
-  if (statusMode === "http") lines.push(`The status of a failed create is ${httpStatus}`);
-  if (token.kind === "issued") lines.push(describeIssued[token.saved]);
-  if (token.kind === "none" && store !== "memory:") {
-    lines.push(
-      `No token of this store is saved for this user: run \`${command} token issue\` and \`${command} login\``,
-    );
+  for (const { sentence } of rows) {
+    if (sentence === undefined) continue;
+    if (isJson) log.message("info", sentence);
+    else await terminal.note(sentence);
   }
-  return lines;
+  if (isJson) log.message("info", `Listening on ${url}`);
 }
 
-const passedSocket = "the one that was passed to this process (LISTEN_FDS)";
-const httpStatus = "the one that its error number begins with, not 400 (--status-mode http)";
-
-function describeSeeded({ created, unchanged, replaced }: SeedTally): string {
-  return `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
-}
-
-const describeIssued = {
-  always: "A token was issued, and saved for this user",
-  untilStop: "A token was issued, and saved for this user until the server stops",
-  never: "A token was issued; it is not saved",
-} as const;
-
-function describePlace(store: string): string {
-  return store === "memory:" ? "memory, until the server stops" : describeStoreUrl(store);
+/** A row of the banner. */
+interface StartRow extends BannerRow {
+  /** The same for a log; absent if a log needs no line for it. */
+  readonly sentence?: string | undefined;
 }
 
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
-  { url, host, token, seeded }: Started,
-  options: ServeOptions,
-  { io, command }: { readonly io: Io; readonly command: string },
-): readonly BannerRow[] {
-  const { store, socketFd } = options;
+  { url, token, seeded }: Started,
+  { store, socketFd, statusMode }: ServeOptions,
+  io: Io,
+): readonly StartRow[] {
+  const command = toInvocation(io);
   const option = isDefaultUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
-  const rows: BannerRow[] = [{ label: "Store", text: describePlace(store) }];
-  if (socketFd !== undefined) rows.push({ label: "Socket", text: passedSocket });
-  if (seeded !== undefined) rows.push({ label: "Seeds", text: describeSeeded(seeded) });
-  if (options.statusMode === "http") rows.push({ label: "Status", text: httpStatus });
+  const place = store === "memory:" ? "memory, until the server stops" : describeStoreUrl(store);
+  const rows: StartRow[] = [
+    { label: "Store", text: place, sentence: `Plants are stored in ${place}` },
+  ];
+  if (socketFd !== undefined) {
+    const text = "the one that was passed to this process (LISTEN_FDS)";
+    rows.push({ label: "Socket", text, sentence: `The socket is ${text}` });
+  }
+  if (seeded !== undefined) {
+    const { created, unchanged, replaced } = seeded;
+    const text = `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
+    rows.push({ label: "Seeds", text, sentence: `Seeds: ${text}` });
+  }
+  if (statusMode === "http") {
+    const text = "the one that its error number begins with, not 400 (--status-mode http)";
+    rows.push({ label: "Status", text, sentence: `The status of a failed create is ${text}` });
+  }
   switch (token.kind) {
     case "environment":
       rows.push({ label: "Token", text: "the one in PLANTSTORE_TOKEN" });
@@ -112,7 +99,7 @@ function toRows(
       rows.push({ label: "Try", text: "in a second terminal:", line: create });
       break;
     case "issued":
-      rows.push({ label: "Token", text: describeNew[token.saved], line: token.token });
+      rows.push({ label: "Token", ...issuedTexts[token.saved], line: token.token });
       rows.push({
         label: "Try",
         text: "in a second terminal:",
@@ -122,24 +109,30 @@ function toRows(
     case "none":
       rows.push({ label: "Token", text: "none of this store is saved for this user" });
       if (store !== "memory:") {
-        const login = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
         rows.push({
           label: "Try",
           text: "in a second terminal, to issue and save one:",
-          line: login,
+          line: `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`,
+          sentence: `No token of this store is saved for this user: run \`${command} token issue\` and \`${command} login\``,
         });
       }
   }
-  // A client needs the absolute path of a socket, which a passed one may not have.
-  const isUsable = host !== undefined || url.startsWith("unix:/");
-  const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
-  return [...usable, { label: "Stop", text: "Ctrl-C" }];
+  return rows;
 }
 
-const describeNew = {
-  always: "new, saved for this user, and shown only now:",
-  untilStop: "new, saved until the server stops, and shown only now:",
-  never: "new, not saved, and shown only now:",
+const issuedTexts = {
+  always: {
+    text: "new, saved for this user, and shown only now:",
+    sentence: "A token was issued, and saved for this user",
+  },
+  untilStop: {
+    text: "new, saved until the server stops, and shown only now:",
+    sentence: "A token was issued, and saved for this user until the server stops",
+  },
+  never: {
+    text: "new, not saved, and shown only now:",
+    sentence: "A token was issued; it is not saved",
+  },
 } as const;
 
 /** The URL of a database may contain a password, which the user adds. */

@@ -1,15 +1,11 @@
-/** Reads the certificate of a server. */
+/** Reads the certificate of a server, at the start and on SIGHUP. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { TlsCertificate } from "../../../server/options.ts";
-import { CommandError, toSystemReason } from "../../command-error.ts";
-
-/** The files of a certificate and its key, in PEM. */
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
+import type { PlantServer } from "../../../server/server.ts";
+import { CommandError, toReadError } from "../../command-error.ts";
+import type { ServerRun, TlsFiles } from "./serve-options.ts";
 
 /** A server that reloads its certificate cannot ask for a password. */
 const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
@@ -61,8 +57,27 @@ async function read(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new CommandError("usage", `${path} can't be read: ${toSystemReason(error)}`, {
-      cause: error,
-    });
+    throw toReadError(path, error);
+  }
+}
+
+/** Reloads the certificate; on failure the server keeps the old one. */
+export async function reload(
+  server: PlantServer | undefined,
+  { options, log }: ServerRun,
+): Promise<void> {
+  if (options.tls === undefined) {
+    log.message("info", "SIGHUP ignored: the server has no certificate");
+    return;
+  }
+  try {
+    server?.setCertificate(await readTlsFiles(options.tls));
+    log.message("info", "SIGHUP: the certificate was reloaded");
+  } catch (error) {
+    if (error instanceof CommandError) {
+      log.message("error", `SIGHUP: ${error.message}; the old certificate stays in use`);
+    } else {
+      log.error(error);
+    }
   }
 }

@@ -1,9 +1,8 @@
 /** `plantstore token rotate`: issues the successor of a token, and ends the old one after an overlap. */
 import { quoteInput } from "../../../core/quote.ts";
-import type { PlantStore, TokenRecord } from "../../../core/store.ts";
+import type { TokenRecord } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
 import { tokenRotateOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
@@ -16,31 +15,24 @@ type Options = Values<typeof tokenRotateOptions>;
  * Issues a token with the name of another one and prints it. Every active token that the name or the prefix matches
  * expires after the overlap, or earlier if it would anyway. They do not change if the new token cannot be printed.
  *
- * @returns the exit code
- * @throws CommandError if no token matches, or none is active; OutputError
+ * @throws CommandError if no token matches, or none is active; StoreError, OutputError
  */
-export async function rotateToken({ flags, operands, io, terminal }: Run): Promise<number> {
+export async function rotateToken(run: Run): Promise<void> {
+  const { flags, operands, io, terminal } = run;
   const options = readOptions(tokenRotateOptions, flags, io);
   const [wanted = ""] = operands;
-  const { issued, ended } = await changeStore(options.store, async (store) => {
+  const ended = await changeStore(options.store, async (store) => {
     const nowMs = Date.now();
     const old = findActive(await store.listTokens(), wanted, nowMs);
     const replaced = old.map((token) => toEnded(token, nowMs, options.overlapMs));
     const { lifetimeMs = findLifetime(old), json } = options;
     const details = { replaces: replaced.map(toTokenReport) };
-    const record = await addNewToken(
-      store,
-      { name: old[0]?.name ?? "", lifetimeMs, json, details },
-      io,
-    );
-    await endTokens(store, replaced);
-    return { issued: record, ended: replaced };
+    const name = old[0]?.name ?? "";
+    await addNewToken(store, { name, lifetimeMs, json, details }, run);
+    for (const token of replaced) await store.endToken(token);
+    return replaced;
   });
-  if (io.stderr.isTTY) {
-    await terminal.note(`issued ${describeToken(issued)}: keep the token, it is not shown again`);
-  }
   for (const token of ended) await terminal.note(describeEnd(token));
-  return exitCodes.done.code;
 }
 
 /** @throws CommandError if no token matches, or none is active */
@@ -70,13 +62,6 @@ function toEnded(token: TokenRecord, nowMs: number, overlapMs: Options["overlapM
 function findLifetime(old: readonly TokenRecord[]): number | undefined {
   const last = old.at(-1);
   return last?.expiresAtMs === undefined ? undefined : last.expiresAtMs - last.issuedAtMs;
-}
-
-async function endTokens(store: PlantStore, tokens: readonly TokenRecord[]): Promise<void> {
-  for (const { digest, revokedAtMs, expiresAtMs } of tokens) {
-    if (revokedAtMs !== undefined) await store.revokeToken(digest, revokedAtMs);
-    else if (expiresAtMs !== undefined) await store.expireToken(digest, expiresAtMs);
-  }
 }
 
 function describeEnd(token: TokenRecord): string {

@@ -4,8 +4,7 @@ import { quoteInput } from "../../../core/quote.ts";
 import type { PlantStore, TokenRecord } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
-import { type Io, writeText } from "../../io.ts";
+import { writeText } from "../../io.ts";
 import { tokenIssueOptions, tokenListOptions, tokenPruneOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { changeStore, readStore } from "../../store-access.ts";
@@ -15,18 +14,12 @@ import { createTokenRows, describeToken, toTokenReport } from "./token-rows.ts";
 /**
  * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.
  *
- * @returns the exit code
- * @throws CommandError for an invalid option, or if the store is missing or cannot be changed; OutputError
+ * @throws CommandError for an invalid option; StoreError if the store is missing or cannot be changed; OutputError
  */
-export async function issueToken({ flags, io, terminal }: Run): Promise<number> {
+export async function issueToken(run: Run): Promise<void> {
+  const { flags, io } = run;
   const { store: url, name = "", lifetimeMs, json } = readOptions(tokenIssueOptions, flags, io);
-  const record = await changeStore(url, (store) =>
-    addNewToken(store, { name, lifetimeMs, json }, io),
-  );
-  if (io.stderr.isTTY) {
-    await terminal.note(`issued ${describeToken(record)}: keep the token, it is not shown again`);
-  }
-  return exitCodes.done.code;
+  await changeStore(url, (store) => addNewToken(store, { name, lifetimeMs, json }, run));
 }
 
 /** A token to issue. */
@@ -46,10 +39,10 @@ interface NewToken {
  * @throws StoreError; OutputError
  */
 export async function addNewToken(
-  store: Pick<PlantStore, "addToken" | "revokeToken">,
+  store: Pick<PlantStore, "addToken" | "endToken">,
   { name, lifetimeMs, json, details }: NewToken,
-  { stdout }: Pick<Io, "stdout">,
-): Promise<TokenRecord> {
+  { io, terminal }: Run,
+): Promise<void> {
   const token = mintToken();
   const issuedAtMs = Date.now();
   const record: TokenRecord = {
@@ -62,35 +55,35 @@ export async function addNewToken(
   const text = json ? JSON.stringify({ token, ...toTokenReport(record), ...details }) : token;
   await store.addToken(record);
   try {
-    await writeText(stdout, `${text}\n`);
+    await writeText(io.stdout, `${text}\n`);
   } catch (error) {
-    await store.revokeToken(record.digest, Date.now());
+    await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
     throw error;
   }
-  return record;
+  if (io.stderr.isTTY) {
+    await terminal.note(`issued ${describeToken(record)}: keep the token, it is not shown again`);
+  }
 }
 
 /**
  * Prints all tokens, oldest first: as a table on a terminal, otherwise as one line of JSON per token.
  *
- * @returns the exit code
- * @throws CommandError if the store cannot be read; OutputError
+ * @throws StoreError if the store cannot be read; OutputError
  */
-export async function listTokens({ flags, io, terminal }: Run): Promise<number> {
+export async function listTokens(run: Run): Promise<void> {
+  const { flags, io, terminal } = run;
   const { store: url, json } = readOptions(tokenListOptions, flags, io);
   const tokens = await readStore(url, (store) => store.listTokens());
-  await printRows([tokens], createTokenRows(Date.now()), selectStyle({ json }, io.stdout), io);
+  await printRows([tokens], createTokenRows(Date.now()), selectStyle({ json }, io.stdout), run);
   if (tokens.length === 0 && io.stderr.isTTY) await terminal.note("no tokens");
-  return exitCodes.done.code;
 }
 
 /**
  * Revokes the token with a name, a prefix, or the whole text of the token. A revoked token stays revoked.
  *
- * @returns the exit code
- * @throws CommandError if no token matches, or several do
+ * @throws CommandError if no token matches, or several do; StoreError
  */
-export async function revokeToken({ flags, operands, io, terminal }: Run): Promise<number> {
+export async function revokeToken({ flags, operands, io, terminal }: Run): Promise<void> {
   const { store: url, json } = readOptions(tokenListOptions, flags, io);
   const token = await changeStore(url, async (store) => {
     const found = findOne(await store.listTokens(), operands[0] ?? "");
@@ -99,12 +92,11 @@ export async function revokeToken({ flags, operands, io, terminal }: Run): Promi
       return found;
     }
     const revokedAtMs = Date.now();
-    await store.revokeToken(found.digest, revokedAtMs);
+    await store.endToken({ digest: found.digest, revokedAtMs });
     await terminal.note(`revoked ${describeToken(found)}: servers reject it within one second`);
     return { ...found, revokedAtMs };
   });
-  if (json) await terminal.printJson([JSON.stringify(toTokenReport(token))]);
-  return exitCodes.done.code;
+  if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
 }
 
 function findOne(tokens: readonly TokenRecord[], wanted: string): TokenRecord {
@@ -145,10 +137,10 @@ export function noMatch(wanted: string): CommandError {
 /**
  * Removes the tokens, and prints those that it removed: as a table on a terminal, otherwise as one line of JSON per token.
  *
- * @returns the exit code
- * @throws CommandError if the store cannot be changed; OutputError
+ * @throws StoreError if the store cannot be changed; OutputError
  */
-export async function pruneTokens({ flags, io, terminal }: Run): Promise<number> {
+export async function pruneTokens(run: Run): Promise<void> {
+  const { flags, io, terminal } = run;
   const { store: url, olderThanMs, json } = readOptions(tokenPruneOptions, flags, io);
   const nowMs = Date.now();
   const removed = await changeStore(url, async (store) => {
@@ -157,12 +149,11 @@ export async function pruneTokens({ flags, io, terminal }: Run): Promise<number>
     if (ended.length > 0) await store.removeTokens(ended.map(({ digest }) => digest));
     return ended;
   });
-  await printRows([removed], createTokenRows(nowMs), selectStyle({ json }, io.stdout), io);
+  await printRows([removed], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
   if (io.stderr.isTTY) {
     const count = `${removed.length} token${removed.length === 1 ? "" : "s"}`;
     await terminal.note(removed.length === 0 ? "nothing to remove" : `removed ${count}`);
   }
-  return exitCodes.done.code;
 }
 
 /** The time at which a token became invalid, in milliseconds since the epoch; Infinity for one that never expires. */

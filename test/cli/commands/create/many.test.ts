@@ -710,7 +710,7 @@ describe("a run that ends early", () => {
     expect(await run.finished).toMatchObject({
       exitCode: 2,
       stderr:
-        "error: standard input can't be read: the pipe broke; resume with --from-line 2, or repeat the same command\n",
+        "error: standard input cannot be read: the pipe broke; resume with --from-line 2, or repeat the same command\n",
     });
   });
 });

@@ -3,7 +3,7 @@ import { type RecordStatus, Tally } from "../../../../src/cli/commands/create/ta
 
 function tallyOf(counts: Partial<Record<RecordStatus, number>>): Tally {
   const tally = new Tally(1000, false);
-  for (const [status, count] of Object.entries(counts)) {
+  for (const [status, count] of Object.entries<number>(counts)) {
     for (let added = 0; added < count; added++) tally.add(status as RecordStatus);
   }
   return tally;

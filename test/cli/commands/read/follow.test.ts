@@ -83,7 +83,15 @@ describe("export --follow", () => {
     });
   });
 
-  it("ends with 141 when its output is closed", async () => {
+  it("ends with 141 when its output is closed and no plant follows", async () => {
+    const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
+    const run = startCli(["export", "--follow", "--store", url]);
+    await run.saw("fern");
+    run.closeStdout();
+    expect(await run.finished).toMatchObject({ exitCode: 141, stderr: "" });
+  });
+
+  it("ends with 141 when its output is closed and a plant follows", async () => {
     const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
     const store = await open(url);
     const run = startCli(["export", "--follow", "--store", url]);

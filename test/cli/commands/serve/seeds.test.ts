@@ -186,8 +186,8 @@ describe("a seed that cannot be loaded stops the start", () => {
       "must begin with a row that names its columns",
     ],
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
-    ["a missing file", "p.json", undefined, 2, "p.json can't be read: ENOENT"],
-    ["a directory", ".", undefined, 2, "can't be read: it is a directory"],
+    ["a missing file", "p.json", undefined, 2, "p.json cannot be read: ENOENT"],
+    ["a directory", ".", undefined, 2, "cannot be read: it is a directory"],
   ])("%s", async (_rule, file, text, code, message) => {
     const home = await writeSeeds(text === undefined ? {} : { [file]: text });
     for (const store of ["memory:", `sqlite:${join(home, "plants.db")}`]) {

@@ -102,7 +102,7 @@ describe("faults", () => {
   });
 });
 
-const time = "a time such as 200ms, or a range such as 200ms..2s, at most 3600s";
+const time = "a time such as 200ms, or a range such as 200ms..2s, at most 1h";
 const percentage = "a percentage such as 5% or 0.5%, from 0% to 100%";
 
 it.each([

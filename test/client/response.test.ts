@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAnswer } from "../../src/client/answer.ts";
+import { parseResponse } from "../../src/client/response.ts";
 import { NotAPlantStoreError } from "../../src/client/client-error.ts";
 import { toCreateRequest } from "../../src/client/create-request.ts";
 import type { HttpResponse } from "../../src/client/http/message.ts";
@@ -11,19 +11,19 @@ function toResponse(status: number, body: string, headers: HttpResponse["headers
   return { status, headers, body: new TextEncoder().encode(body) };
 }
 
-describe("parseAnswer reads", () => {
+describe("parseResponse reads", () => {
   it.each([
     ["a Plant", '{"name":"fern"}', { name: "fern" }],
     ["a Plant with a tag", '{"name":"","tag":"\\u0000"}', { name: "", tag: "\u0000" }],
     ["a Plant with members of a later version", '{"name":"fern","id":1}', { name: "fern" }],
   ])("a response with status 200 and %s", (_what, body, plant) => {
-    expect(parseAnswer(toResponse(200, body), request)).toMatchObject({ ok: true, plant });
+    expect(parseResponse(toResponse(200, body), request)).toMatchObject({ ok: true, plant });
   });
 
   it("a response with status 400 and an Error", () => {
     const body = '{"error":40900,"message":"taken"}';
     const error = { error: 40900, message: "taken" };
-    expect(parseAnswer(toResponse(400, body), request)).toEqual({ ok: false, error });
+    expect(parseResponse(toResponse(400, body), request)).toEqual({ ok: false, error });
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe("parseAnswer reads", () => {
     [503, 50301],
   ])("a response with status %i and an Error whose number begins with it", (status, number) => {
     const error = { error: number, message: "why" };
-    expect(parseAnswer(toResponse(status, JSON.stringify(error)), request)).toEqual({
+    expect(parseResponse(toResponse(status, JSON.stringify(error)), request)).toEqual({
       ok: false,
       error,
     });
@@ -42,7 +42,7 @@ describe("parseAnswer reads", () => {
   it.each([["application/json; charset=utf-8"], ["APPLICATION/JSON"], ["application/json ;x=y"]])(
     "a response with the content type %s",
     (type) => {
-      const { ok } = parseAnswer(
+      const { ok } = parseResponse(
         toResponse(200, '{"name":"a"}', { "content-type": type }),
         request,
       );
@@ -59,17 +59,17 @@ describe("parseAnswer reads", () => {
     [["created", "replaced"], undefined],
   ])("the header X-Plantstore-Result %j as the result %j", (header, result) => {
     const headers = { ...jsonType, "x-plantstore-result": header };
-    expect(parseAnswer(toResponse(200, '{"name":"a"}', headers), request)).toMatchObject({
+    expect(parseResponse(toResponse(200, '{"name":"a"}', headers), request)).toMatchObject({
       result,
     });
   });
 });
 
-describe("parseAnswer removes the token of the request", () => {
+describe("parseResponse removes the token of the request", () => {
   it("from the message and the request id of an Error", () => {
     const body = '{"error":40102,"message":"unknown token secret-token"}';
     const headers = { ...jsonType, "x-request-id": "secret-token-1" };
-    expect(parseAnswer(toResponse(400, body, headers), request)).toEqual({
+    expect(parseResponse(toResponse(400, body, headers), request)).toEqual({
       ok: false,
       error: { error: 40102, message: "unknown token [token]" },
       requestId: "[token]-1",
@@ -78,13 +78,13 @@ describe("parseAnswer removes the token of the request", () => {
 
   it("from the headers that a message quotes", () => {
     const location = `https://elsewhere.example/${"x".repeat(170)}?token=secret-token`;
-    const parse = () => parseAnswer(toResponse(307, "", { location }), request);
+    const parse = () => parseResponse(toResponse(307, "", { location }), request);
     expect(parse).toThrow(NotAPlantStoreError);
     expect(parse).not.toThrow(/secret/);
   });
 });
 
-describe("parseAnswer throws NotAPlantStoreError for", () => {
+describe("parseResponse throws NotAPlantStoreError for", () => {
   it.each<[what: string, HttpResponse, message: RegExp]>([
     [
       "a redirect",
@@ -134,7 +134,7 @@ describe("parseAnswer throws NotAPlantStoreError for", () => {
     ],
     ["an Error without a message", toResponse(400, '{"error":1}'), /holds no Error/],
   ])("%s", (_what, foreign, message) => {
-    const parse = () => parseAnswer(foreign, request);
+    const parse = () => parseResponse(foreign, request);
     expect(parse).toThrow(NotAPlantStoreError);
     expect(parse).toThrow(message);
   });

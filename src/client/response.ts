@@ -10,7 +10,7 @@ import type { HttpResponse } from "./http/message.ts";
 type SuccessfulResult = Exclude<CreateResult, "conflict">;
 
 /** Response of a plant store. */
-export type CreateAnswer =
+export type CreateResponse =
   | {
       readonly ok: true;
       readonly plant: Plant;
@@ -39,7 +39,7 @@ export function isGatewayStatus(status: number): boolean {
  * @throws NotAPlantStoreError for any other response
  * @throws UnavailableError for a transient failure of a proxy
  */
-export function parseAnswer(response: HttpResponse, request: CreateRequest): CreateAnswer {
+export function parseResponse(response: HttpResponse, request: CreateRequest): CreateResponse {
   const { status, headers, body } = response;
   const { url } = request;
   const foreign = (message: string): Error => new NotAPlantStoreError(url, message);

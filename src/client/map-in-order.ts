@@ -1,0 +1,96 @@
+/** Maps items of a stream, several at a time, and returns the results in the order of the items. */
+import { setImmediate as endOfTurn } from "node:timers/promises";
+
+/** Options for {@link mapInOrder}. */
+export interface MapOptions<Item> {
+  /** Maximum number of items in flight; at least 1. */
+  readonly concurrency: number;
+  /** Returns the size of an item, which counts until the caller has its result. Must not throw. */
+  readonly toSize: (item: Item) => number;
+  /** Limit for the size of all items. A single item may have more. */
+  readonly maxSize: number;
+}
+
+interface Job<Result> {
+  readonly size: number;
+  /** Undefined while the item is in flight. */
+  outcome: { readonly result: Result } | undefined;
+}
+
+/**
+ * Maps items. They are read only as fast as they are mapped and the caller asks for results.
+ *
+ * @param map must not reject
+ * @returns the results in the order of the items, as soon as they are known; those of one turn of the event loop are a batch
+ * @throws an error of the items, after the results of all earlier items
+ */
+export async function* mapInOrder<Item, Result>(
+  items: AsyncIterable<Item>,
+  map: (item: Item, index: number) => Promise<Result>,
+  { concurrency, toSize, maxSize }: MapOptions<Item>,
+): AsyncGenerator<readonly Result[], void, undefined> {
+  /** Items whose results the caller does not have yet. */
+  const jobs: Job<Result>[] = [];
+  let inFlight = 0;
+  let totalSize = 0;
+  const state = { isRead: false, isClosed: false };
+  const waiting: (() => void)[] = [];
+  const change = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  const notify = (): void => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+
+  const work = async (item: Item, index: number): Promise<void> => {
+    const job: Job<Result> = { size: toSize(item), outcome: undefined };
+    jobs.push(job);
+    inFlight++;
+    totalSize += job.size;
+    job.outcome = { result: await map(item, index) };
+    inFlight--;
+    notify();
+  };
+  const read = async (): Promise<void> => {
+    let count = 0;
+    try {
+      for await (const item of items) {
+        // The caller may have stopped while the item was read.
+        if (!state.isClosed) void work(item, count++);
+        while (!state.isClosed && (inFlight >= concurrency || totalSize >= maxSize)) await change();
+        if (state.isClosed) return;
+      }
+    } finally {
+      state.isRead = true;
+      notify();
+    }
+  };
+
+  const reading = read();
+  // Its error is thrown below, after the results.
+  reading.catch(() => {});
+  try {
+    for (;;) {
+      while (jobs[0]?.outcome === undefined) {
+        if (state.isRead && jobs.length === 0) {
+          await reading;
+          return;
+        }
+        await change();
+      }
+      await endOfTurn();
+      const results: Result[] = [];
+      let takenSize = 0;
+      for (const { outcome, size } of jobs) {
+        if (outcome === undefined) break;
+        results.push(outcome.result);
+        takenSize += size;
+      }
+      jobs.splice(0, results.length);
+      yield results;
+      totalSize -= takenSize;
+      notify();
+    }
+  } finally {
+    state.isClosed = true;
+    notify();
+  }
+}

@@ -1,0 +1,10 @@
+/** Parses a plant, and throws errors instead of returning them. */
+import { RequestError } from "../../src/core/errors.ts";
+import { type NewPlant, readNewPlant } from "../../src/core/plant.ts";
+
+/** @throws RequestError when the body is not a plant */
+export function parseNewPlant(body: Uint8Array): NewPlant {
+  const plant = readNewPlant(body);
+  if (plant instanceof RequestError) throw plant;
+  return plant;
+}
