@@ -66,9 +66,15 @@ function failure(exit: ExitCodeName, message: string): Failure {
   return { exitCode: exitCodes[exit].code, message };
 }
 
-/** The message of an unavailable store, with advice. */
-export function toAdvice({ reason, message, url, detail }: UnavailableError): string {
-  const doubt = "the plant may or may not exist; the same command can be repeated";
+/**
+ * The message of an unavailable store, with advice.
+ *
+ * @param doubt what it means if the store may have handled the request
+ */
+export function toAdvice(
+  { reason, message, url, detail }: UnavailableError,
+  doubt = "the plant may or may not exist; the same command can be repeated",
+): string {
   switch (reason) {
     case "refused":
       if (url.startsWith("unix:")) return `${message}: ${toSocketAdvice(detail)}`;

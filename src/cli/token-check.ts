@@ -5,6 +5,7 @@ import { categorizeError } from "../client/error-category.ts";
 import { post } from "../client/http/post.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { toAdvice } from "./failure.ts";
 import { tracePost } from "./request-trace.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -18,7 +19,7 @@ export interface TokenCheckOptions extends Omit<CheckTokenOptions, "post"> {
  * Checks a token without creating a plant.
  *
  * @param options without a token, checks only whether a plant store responds
- * @throws CommandError, UnavailableError without a response; NotAPlantStoreError
+ * @throws CommandError without a response; NotAPlantStoreError
  */
 export async function checkTokenWithProgress(
   options: TokenCheckOptions,
@@ -32,12 +33,8 @@ export async function checkTokenWithProgress(
       () => checkToken({ ...options, post }),
     );
   } catch (error) {
-    // The usual message is about a plant that may have been created.
-    if (!(error instanceof UnavailableError) || !/^(?:timeout|lost|gateway)$/.test(error.reason)) {
-      throw error;
-    }
-    const longer = error.reason === "timeout" ? "; a higher --timeout waits longer" : "";
-    throw new CommandError("unavailable", `${error.message}: try again${longer}`, { cause: error });
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new CommandError("unavailable", toAdvice(error, "try again"), { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Creates many plants, and reports the records, the progress, the summary and how to resume. */
+import { UnavailableError } from "../../../client/client-error.ts";
 import type { Retry } from "../../../client/create-plant.ts";
 import { createPlants } from "../../../client/create-plants.ts";
 import type { Post } from "../../../client/http/message.ts";
@@ -6,7 +7,7 @@ import { StoppedError } from "../../../client/stopped-error.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
 import { CommandError, toInterruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { toExitCode, toFailure } from "../../failure.ts";
+import { toAdvice, toExitCode, toFailure } from "../../failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
@@ -118,6 +119,9 @@ async function reportFailure(
   }
   const { message = "", exitCode } = toFailure(cause);
   if (options.isSilent && exitCode === exitCodes.usage.code) throw cause;
-  await terminal.error(`${message}; ${hint}`);
+  const isUnavailable = cause instanceof UnavailableError;
+  // The hint says that the command can be repeated.
+  const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;
+  await terminal.error(`${reason}; ${hint}`);
   return exitCode;
 }

@@ -689,6 +689,17 @@ describe("a run that ends early", () => {
     );
   });
 
+  it("by a lost connection advises once to repeat the command", async () => {
+    const url = await openRawServer((socket) => void socket.end());
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const stdin = `${line(1)}${line(2)}`;
+    const { exitCode, stderr } = await runCli(["create", "-", "--retry", "2"], { env, stdin });
+    expect(exitCode).toBe(6);
+    expect(stderr).toMatch(
+      /^error: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/,
+    );
+  });
+
   it("by a closed output exits with 141 and no message", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--many"], withServer({ stdin }));
