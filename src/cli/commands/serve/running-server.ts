@@ -34,6 +34,7 @@ export async function runServer(
   let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
+  await seeds?.assertReadableSeeds(options);
   const server = await openServer(run, certificate, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;

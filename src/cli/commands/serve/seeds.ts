@@ -1,5 +1,5 @@
 /** Loads the seeds of `serve`: plants of files, before the first request. */
-import { promises } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
 import { errorTable, RequestError } from "../../../core/errors.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import {
@@ -12,17 +12,20 @@ import {
 import { InputSyntaxError } from "../../../records/record.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readChunks, toInputName } from "../../input.ts";
-import { replayAdvice, type ServerRun } from "./serve-options.ts";
+import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options.ts";
 
 /**
- * Checks all records for a durable store, so that a broken seed leaves nothing behind.
+ * Checks that the files of seeds can be read, before the server listens.
  *
- * @throws CommandError also if a file is missing, or is not a regular file
+ * @throws CommandError also for a durable store if a file is not a regular file
  */
+export async function assertReadableSeeds({ seeds, store }: ServeOptions): Promise<void> {
+  for (const path of seeds) if (path !== "-") await assertReadable(path, store);
+}
+
+/** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */
 export async function checkSeeds(run: ServerRun): Promise<void> {
-  const { seeds, store } = run.options;
-  if (store === "memory:") return;
-  for (const path of seeds) await assertRegularFile(path);
+  if (run.options.store === "memory:") return;
   const error = await run.terminal.showWhile(
     () => "checking seeds",
     () => checkSeed(readSeeds(run)),
@@ -65,12 +68,17 @@ async function* readSeeds({
   }
 }
 
-async function assertRegularFile(path: string): Promise<void> {
-  const stats = await promises.stat(path).catch((error: unknown) => {
+async function assertReadable(path: string, store: string): Promise<void> {
+  try {
+    await access(path, constants.R_OK);
+  } catch (error) {
     throw toReadError(path, error);
-  });
-  // Reading a directory fails with a better message.
-  if (stats.isFile() || stats.isDirectory()) return;
+  }
+  const stats = await stat(path);
+  if (stats.isDirectory()) {
+    throw new CommandError("usage", `${path} cannot be read: it is a directory`);
+  }
+  if (store === "memory:" || stats.isFile()) return;
   throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);
 }
 

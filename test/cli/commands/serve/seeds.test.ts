@@ -200,6 +200,20 @@ describe("a seed that cannot be loaded stops the start", () => {
     }
   });
 
+  it.each([
+    ["a missing file", "p.json", "ENOENT"],
+    ["a directory", ".", "it is a directory"],
+  ])("%s is reported before the server listens", async (_rule, file, reason) => {
+    const home = await createTemporaryDirectory();
+    const { url } = await serve(home, ["--store", "memory:"]);
+    const usedPort = new URL(url).port;
+    const seed = join(home, file);
+    const argv = ["serve", "--store", "memory:", "--port", usedPort, "--seed", seed];
+    const { exitCode, stderr } = await runCli(argv, { home, env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(`error: ${seed} cannot be read: ${reason}`);
+  });
+
   it("standard input that is given twice", async () => {
     const argv = ["serve", "--store", "memory:", "--seed", "-", "--seed", "-"];
     const { exitCode, stderr } = await runCli(argv);
