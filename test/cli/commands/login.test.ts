@@ -372,8 +372,10 @@ describe("status", () => {
   it("reports a missing token, and exits with 4", async () => {
     const { exitCode, stdout } = await run(["status"]);
     expect(exitCode).toBe(4);
-    expect(stdout).toContain("URL     http://127.0.0.1:7526 (from the default)\nToken   none\n");
-    expect(stdout).toMatch(/^Works {3}no: no token for http:\/\/127\.0\.0\.1:7526: /m);
+    expect(stdout).toMatch(
+      /^URL {5}http:\/\/127\.0\.0\.1:7526 \(from the default\)\nToken {3}no token for http:\/\/127\.0\.0\.1:7526: run /,
+    );
+    expect(stdout).toContain("Works   no: not checked without a token\n");
   });
 
   it("reports that no server listens, and exits with 6", async () => {

@@ -1,5 +1,5 @@
 /** `login --token-command`: a helper program prints the token for each run. */
-import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runTokenCommand } from "../../../src/cli/config/token-command.ts";
@@ -125,6 +125,16 @@ describe("a saved command", () => {
     });
     const doctor = await run(["doctor", "--store", "memory:"]);
     expect(doctor.stdout).toContain(`from the command "${command}": accepted`);
+  });
+
+  it("that fails is the reason that status reports for the token", async () => {
+    await using server = await startServer();
+    await login(server.url, command);
+    await rm(join(directory, "token"));
+    const { exitCode, stdout } = await run(["status"]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain(`\nToken   the command "${command}" failed with exit code 1: run it`);
+    expect(stdout).toContain("\nWorks   no: not checked without a token\n");
   });
 
   it("is removed by logout, without being run", async () => {

@@ -134,12 +134,14 @@ function toLines(report: StatusReport): string {
   const prefix = report.tokenPrefix === undefined ? "" : `${report.tokenPrefix}… `;
   const readers = readableBy === undefined ? "" : ` (${describedReaders[readableBy]} can read it)`;
   const shownSource = tokenSource === savedIn ? "the saved file" : tokenSource;
+  const token = tokenSource === undefined ? problem : `${prefix}from ${shownSource}`;
   const reason = error === undefined ? problem : `error ${error}: ${problem}`;
+  const failure = tokenSource === undefined ? "not checked without a token" : reason;
   const lines: readonly (readonly [heading: string, text: string])[] = [
     ["URL", `${url} (from ${urlSource})`],
-    ["Token", tokenSource === undefined ? "none" : `${prefix}from ${shownSource}`],
+    ["Token", token],
     ["Saved", savedIn === undefined ? "none for this URL" : savedIn + readers],
-    ["Works", works ? "yes" : `no: ${reason}`],
+    ["Works", works ? "yes" : `no: ${failure}`],
     ...(otherOrigins.length > 0 ? [["Others", otherOrigins.join(", ")] as const] : []),
   ];
   return lines
