@@ -111,7 +111,7 @@ export const examples: readonly Example[] = [
     ...accepted,
     // A client that announces its body waits for 100 Continue, so the body is never sent.
     rejected: create("", { "Content-Length": "1048577", Expect: "100-continue" }),
-    message: "the body is over the limit of 1048576 bytes",
+    message: "the body is over the limit of 1048576 bytes: send a smaller body",
   },
   {
     error: "targetTooLong",

@@ -234,7 +234,7 @@ export abstract class RecordReader {
   #parse(bytes: Uint8Array): PlantRecord | undefined {
     const { line } = this;
     if (this.#isTooLarge || this.#isOverLimit(bytes.length, bytes.at(-1))) {
-      const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record`;
+      const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record: shorten it, or close its strings and brackets`;
       const plant = new RequestError("bodyTooLarge", message);
       return { line, bytes: nothing, content: { plant, unknownMembers: [], isMalformed: true } };
     }

@@ -94,7 +94,8 @@ function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError 
 
 /** The problem with a body over the limit. */
 export function bodyTooLarge(maxBytes: number): Problem {
-  return { kind: "bodyTooLarge", message: `the body is over the limit of ${maxBytes} bytes` };
+  const message = `the body is over the limit of ${maxBytes} bytes: send a smaller body`;
+  return { kind: "bodyTooLarge", message };
 }
 
 const codedBody: Problem = {

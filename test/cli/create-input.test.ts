@@ -182,7 +182,8 @@ describe("a document that is not a plant", () => {
     const pieces = Array.from({ length: 65 }, () => piece);
     const stdin = Readable.from([Buffer.from('{"id":1,'), ...pieces]);
     const { exitCode, stdout, stderr } = await create(["-"], { stdin });
-    const message = "the plant has more than 67108864 bytes, which is the limit for one record";
+    const message =
+      "the plant has more than 67108864 bytes, which is the limit for one record: shorten it, or close its strings and brackets";
     expect(exitCode).toBe(3);
     expect(JSON.parse(stdout)).toEqual({ error: 41300, message });
     expect(stderr).toBe(`error 41300: ${message} (in standard input)\n`);

@@ -106,7 +106,12 @@ describe("rejects a body that is not a NewPlant", () => {
     ["a tag of null", '{"id":1,"name":"a","tag":null}', 42206, /tag must be .*null/],
     ["a tag that is an object", '{"id":1,"name":"a","tag":{}}', 42206, /tag must be .*an object/],
     ["several at once, with the number of the first", '{"tag":1}', 42201, /^id.*; name.*; tag/],
-    ["over the limit", `{"id":1,"name":"${"a".repeat(64 * 1024)}"}`, 41300, /65536 bytes/],
+    [
+      "over the limit",
+      `{"id":1,"name":"${"a".repeat(64 * 1024)}"}`,
+      41300,
+      /limit of 65536 bytes: send a smaller body/,
+    ],
   ])("%s", async (_rule, body, error, where) => {
     const response = await send(body);
     expectError(response, 400, error);
