@@ -74,7 +74,8 @@ export class RecordReport {
     await this.#print(outcomes);
     for (const { item, result } of outcomes) {
       this.bytesRead = item.bytesRead;
-      this.tally.add(result?.status ?? "unfinished");
+      // A dry run has nothing to finish: it sends nothing.
+      if (result !== undefined || !options.isDryRun) this.tally.add(result?.status ?? "unfinished");
       if (result === undefined || options.isQuiet || options.isStrict) continue;
       for (const warning of this.#unknownMembers.add(item)) {
         this.clearProgress();

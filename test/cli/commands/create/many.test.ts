@@ -936,8 +936,10 @@ describe("--dry-run", () => {
 
   it("stops with --fail-fast, and writes rejects", async () => {
     const path = join(directory, "rejects");
-    const { stdout } = await check(`${a}\n{}\n${b}\n`, "--fail-fast", "--rejects", path);
+    const input = `${a}\n{}\n${b}\n`;
+    const { stdout, stderr } = await check(input, "--fail-fast", "--rejects", path);
     expect(toLines(stdout)).toMatchObject([{ status: "valid" }, { status: "rejected" }]);
+    expect(stderr).toMatch(/^valid 1, rejected 1, failed 0 in /);
     expect(await readFile(path, "utf8")).toBe("{}\n");
   });
 });
