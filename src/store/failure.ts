@@ -37,7 +37,7 @@ export const failures = {
   unknown: meaning("failed", "failed"),
 
   // The store cannot work until its operator changes something.
-  damaged: unusable("is damaged: restore a backup, or choose another path"),
+  damaged: unusable("is damaged: restore an intact backup, or choose another path"),
   notOpened: unusable(
     "cannot be opened: check that its directory may be written, or choose another path",
   ),

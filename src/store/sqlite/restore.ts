@@ -18,7 +18,6 @@ import { prepareDatabaseFile, type StoreFile } from "./database-file.ts";
 import { toWriteError, writePartialFile } from "./durable-files.ts";
 import type { ReplacedFile, RestoredFile } from "./restore-files.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
-import type { StoreContents } from "./whole-file.ts";
 
 /** Options for {@link restoreSqliteFile}. */
 export interface RestoreOptions extends FileWork {
@@ -47,8 +46,7 @@ export async function restoreSqliteFile(
   path: string,
   options: RestoreOptions,
 ): Promise<Restore> {
-  const source = findBackup(backup);
-  const { plants } = await checkBackup(source);
+  const { source, plants } = await checkBackup(backup);
   const target = prepareDatabaseFile(resolve(path), false);
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
@@ -82,13 +80,17 @@ function openToRead({ path, realPath }: StoreFile): number {
   }
 }
 
-async function checkBackup(source: StoreFile): Promise<StoreContents> {
+async function checkBackup(
+  path: string,
+): Promise<{ readonly source: StoreFile; readonly plants: number }> {
   try {
-    return await useWholeFile(source, (thread) => thread.call("check"));
+    const source = findBackup(path);
+    const { plants } = await useWholeFile(source, (thread) => thread.call("check"));
+    return { source, plants };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const problem = error.message.replace(`the store ${source.path} `, "it ");
-    const message = `the backup ${source.path} cannot be restored: ${problem}`;
+    // Here, "the store" is the one to replace.
+    const message = error.message.replace(/^the store /, "the backup ");
     throw new StoreError(error.reason, message, { cause: error });
   }
 }

@@ -134,7 +134,7 @@ describe("a check", () => {
       await expect(verifySqliteFile(path)).rejects.toEqual(
         rejection(
           "unusable",
-          `is damaged: restore a backup, or choose another path (the ${missing} is missing)`,
+          `is damaged: restore an intact backup, or choose another path (the ${missing} is missing)`,
         ),
       );
     },

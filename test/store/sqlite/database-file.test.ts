@@ -244,7 +244,7 @@ describe("rejects a store without changing it or creating files", () => {
     ],
     [
       "because it is damaged",
-      "is damaged: restore a backup, or choose another path",
+      "is damaged: restore an intact backup, or choose another path",
       async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),
     ],
   ])("%s", async (_, problem, spoil) => {

@@ -169,7 +169,7 @@ describe("a restore", () => {
     await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
     const path = join(await createTemporaryDirectory(), "a/plants.db");
     await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", `the backup ${backup} cannot be restored: it is damaged`),
+      rejection("unusable", `the backup ${backup} is damaged: restore an intact backup`),
     );
     expect(existsSync(join(path, ".."))).toBe(false);
   });
