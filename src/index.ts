@@ -1,5 +1,5 @@
 /** The public API: a plant store in another program, and a client of plant stores. */
-export type { CreateResponse } from "./client/response.ts";
+export type { CreateResponse } from "./client/create-messages.ts";
 export {
   NotAPlantStoreError,
   UnavailableError,

@@ -1,7 +1,7 @@
 /** Checks whether a plant store is ready, without creating a plant. */
 import { joinPath, toEndpoint } from "../core/base-url.ts";
 import { type ErrorBody, parseErrorBody } from "../core/plant.ts";
-import { isGatewayStatus } from "./response.ts";
+import { isGatewayStatus } from "./create-messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import { get } from "./http/post.ts";
 

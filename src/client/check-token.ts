@@ -2,9 +2,8 @@
 import { errorTable } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
-import { parseResponse, readHeader } from "./response.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
-import { toCreateRequest } from "./create-request.ts";
+import { parseResponse, readHeader, toCreateRequest } from "./create-messages.ts";
 import type { HttpRequest, HttpResponse, Post } from "./http/message.ts";
 
 /** Options for {@link checkToken}. */

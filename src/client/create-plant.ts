@@ -1,8 +1,12 @@
 /** Creates one plant in a plant store, with retries. A create can be repeated safely. */
 import { errorTable } from "../core/errors.ts";
-import { type CreateResponse, parseResponse, readHeader } from "./response.ts";
 import { UnavailableError } from "./client-error.ts";
-import type { CreateRequest } from "./create-request.ts";
+import {
+  type CreateRequest,
+  type CreateResponse,
+  parseResponse,
+  readHeader,
+} from "./create-messages.ts";
 import type { Post } from "./http/message.ts";
 import { parseRetryAfter, pause, toRetryDelayMs } from "./pause.ts";
 

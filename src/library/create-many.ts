@@ -1,7 +1,7 @@
 /** Creates many plants of a program, with the results of the command's bulk create. */
 import { UnavailableError } from "../client/client-error.ts";
 import { createPlants } from "../client/create-plants.ts";
-import { toCreateRequest } from "../client/create-request.ts";
+import { toCreateRequest } from "../client/create-messages.ts";
 import type { SentResult } from "../client/item-result.ts";
 import { StoppedError } from "../client/stopped-error.ts";
 import type { NewPlant } from "../core/plant.ts";

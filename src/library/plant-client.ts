@@ -1,5 +1,5 @@
 /** A client of plant stores for programs. */
-import type { CreateResponse } from "../client/response.ts";
+import type { CreateResponse } from "../client/create-messages.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import type { CreateManyOptions, CreateManyResult } from "./create-many.ts";
 import { baseUrl, invalid, token } from "./option-types.ts";
@@ -83,7 +83,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       assertPlantTypes(plant);
       // A program that only starts a server needs no HTTP client.
       const { createPlant } = await import("../client/create-plant.ts");
-      const { toCreateRequest } = await import("../client/create-request.ts");
+      const { toCreateRequest } = await import("../client/create-messages.ts");
       const { post } = await import("../client/http/post.ts");
       const { attempts: _, ...response } = await createPlant(toNewPlantJson(plant), {
         request: toCreateRequest(url, bearer, { ca }),

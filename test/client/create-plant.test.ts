@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
 import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
-import { toCreateRequest } from "../../src/client/create-request.ts";
+import { toCreateRequest } from "../../src/client/create-messages.ts";
 import { post } from "../../src/client/http/post.ts";
 import { toNewPlantJson } from "../../src/core/plant.ts";
 import { createCertificate } from "../helpers/certificate.ts";

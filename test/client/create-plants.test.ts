@@ -11,7 +11,7 @@ import {
 } from "../../src/client/create-plants.ts";
 import type { PlantItem } from "../../src/client/item-result.ts";
 import { StoppedError } from "../../src/client/stopped-error.ts";
-import { toCreateRequest } from "../../src/client/create-request.ts";
+import { toCreateRequest } from "../../src/client/create-messages.ts";
 import { type NewPlant, readNewPlant } from "../../src/core/plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";

@@ -1,10 +1,49 @@
-/** Parses the response to a create: a Plant or an Error (contract.md "Given"). */
+/** The HTTP messages of a create: makes the request, and parses the response (contract.md "Given"). */
+import manifest from "../../package.json" with { type: "json" };
+import { joinPath } from "../core/base-url.ts";
 import { type ErrorBody, parseErrorBody, parsePlant, type Plant } from "../core/plant.ts";
 import { quoteInput } from "../core/quote.ts";
 import type { CreateResult } from "../core/store.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
-import type { CreateRequest } from "./create-request.ts";
-import type { HttpResponse } from "./http/message.ts";
+import type { HttpRequest, HttpResponse } from "./http/message.ts";
+
+const userAgent = `plantstore/${manifest.version}`;
+
+/** A create without its body. */
+export type CreateRequest = Pick<HttpRequest, "url" | "headers" | "ca">;
+
+/** Further parts of a request. */
+interface RequestOptions {
+  /** As in {@link HttpRequest}. */
+  readonly ca?: string | undefined;
+  /** Identifies the trace that the request belongs to (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
+}
+
+/**
+ * Returns the URL and the headers of a create.
+ *
+ * @param baseUrl the plant store, including its base path, without a trailing slash
+ * @param token undefined sends no credential
+ */
+export function toCreateRequest(
+  baseUrl: string,
+  token: string | undefined,
+  { ca, traceparent }: RequestOptions = {},
+): CreateRequest {
+  return {
+    url: joinPath(baseUrl, "/plants"),
+    ...(ca !== undefined && { ca }),
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      "content-type": "application/json",
+      accept: "application/json",
+      "accept-encoding": "identity",
+      "user-agent": userAgent,
+      ...(traceparent !== undefined && { traceparent }),
+    },
+  };
+}
 
 /** Result of a create that succeeded. */
 type SuccessfulResult = Exclude<CreateResult, "conflict">;

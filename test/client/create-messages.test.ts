@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseResponse } from "../../src/client/response.ts";
+import { parseResponse, toCreateRequest } from "../../src/client/create-messages.ts";
 import { NotAPlantStoreError } from "../../src/client/client-error.ts";
-import { toCreateRequest } from "../../src/client/create-request.ts";
 import type { HttpResponse } from "../../src/client/http/message.ts";
 
 const request = toCreateRequest("http://127.0.0.1:7526", "secret-token");
