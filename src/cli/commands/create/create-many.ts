@@ -11,11 +11,16 @@ import { toAdvice, toExitCode, toFailure } from "../../failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
-import { describeUnavailable, reportError, toDetails, toRequest } from "./create-one.ts";
+import type { CreateRun, ManyRun } from "./create-options.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import { RecordReport } from "./report.ts";
-import { findTokenToSend } from "./request-token.ts";
-import type { CreateRun, ManyRun } from "./create-run.ts";
+import {
+  describeUnavailable,
+  findTokenToSend,
+  reportError,
+  toDetails,
+  toRequest,
+} from "./request.ts";
 
 /**
  * Creates the plants.

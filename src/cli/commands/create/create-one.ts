@@ -2,23 +2,24 @@
 import { UnavailableError } from "../../../client/client-error.ts";
 import { createPlant, type FinalResponse, type Retry } from "../../../client/create-plant.ts";
 import type { Rejection } from "../../../client/item-result.ts";
-import { type CreateRequest, toCreateRequest } from "../../../client/create-request.ts";
+import { toCreateRequest } from "../../../client/create-messages.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
-import { quoteInput } from "../../../core/quote.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
 import { OutputError } from "../../io.ts";
 import { printCurlCommand, tracePost } from "../../request-trace.ts";
-import { readTraceparent } from "../../settings.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
-import { findTokenToSend } from "./request-token.ts";
-import type { CreateRun } from "./create-run.ts";
+import type { CreateRun } from "./create-options.ts";
 import type { PlacedRecord } from "./record-input.ts";
-
-/** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
-const maxSentenceLength = 1000;
+import type { RejectsFile } from "./rejects-file.ts";
+import {
+  describeUnavailable,
+  findTokenToSend,
+  reportError,
+  toDetails,
+  toRequest,
+} from "./request.ts";
 
 /** Confirmations for a user, by the result. */
 const confirmations = {
@@ -35,6 +36,8 @@ interface SingleInput {
   readonly name: string;
   /** Undefined if the input is empty. */
   readonly record: PlacedRecord | undefined;
+  /** Opened directly before the plant is sent or rejected. */
+  readonly rejects: RejectsFile | undefined;
 }
 
 /**
@@ -49,7 +52,8 @@ export async function createOne(
   run: CreateRun,
   input?: SingleInput,
 ): Promise<number> {
-  const { options, rejects } = run;
+  const { options } = run;
+  const rejects = input?.rejects;
   const reject = async (): Promise<void> => {
     if (input?.record) await rejects?.add([input.record]);
   };
@@ -100,50 +104,6 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResp
       onRetry,
     );
   return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
-}
-
-/** The request of a create, without its body. It continues the trace of the caller. */
-export function toRequest(
-  token: string | undefined,
-  { options, ca, io }: CreateRun,
-): CreateRequest {
-  const traceparent = readTraceparent(io.env);
-  return toCreateRequest(options.url, token, { ca, traceparent });
-}
-
-/** Describes a failed attempt. The text may be followed by a comma or a colon. */
-export function describeUnavailable({ failure }: Retry, url: string): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
-  return `${url} is unavailable (${quoteInput(reason, 100)})`;
-}
-
-/** Returns what the sentence about an Error adds to its message. */
-export function toDetails(
-  { error, attempts, requestId }: FinalResponse & { readonly ok: false },
-  tokenSource: string,
-  url: string,
-): string[] {
-  const exitCode = toExitCode(error.error);
-  const details = [];
-  if (exitCode === exitCodes.tokenRejected.code) details.push(`the token came from ${tokenSource}`);
-  if (exitCode === exitCodes.noPlantStore.code) {
-    details.push(`check the path of --url, which is ${url}`);
-  }
-  if (attempts > 1) details.push(`after ${attempts} attempts`);
-  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
-  return details;
-}
-
-/** Reports an Error as one sentence on stderr. */
-export async function reportError(
-  { error, message }: Rejection,
-  details: readonly string[],
-  terminal: Terminal,
-): Promise<void> {
-  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
-  const isLong = message.length > maxSentenceLength;
-  const sentence = isLong ? `${message.slice(0, maxSentenceLength)}…` : message;
-  await terminal.error(sentence + addition, error);
 }
 
 async function printPlant(

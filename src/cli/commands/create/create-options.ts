@@ -1,9 +1,26 @@
-/** The options of one `plantstore create`. */
-import { type PlantSource, toPlantSource } from "./plant-source.ts";
+/** The options of one `plantstore create`, and the state that its steps share. */
+import { quoteInput } from "../../../core/quote.ts";
 import { UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
+import type { Io, StopSignal } from "../../io.ts";
 import { bulkRetryOption, createOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import type { RecordInput } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
+
+/** The members of a plant as flags. */
+export interface PlantFlags {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly tag: string | undefined;
+}
+
+/** Source of plants: flags for one, or files and standard input for any number. */
+type PlantSource =
+  | { readonly from: "flags"; readonly flags: PlantFlags }
+  /** At least one; `-` is standard input. */
+  | { readonly from: "inputs"; readonly paths: readonly string[] };
 
 type Settings = Values<typeof createOptions>;
 
@@ -12,6 +29,34 @@ export interface CreateOptions extends Omit<Settings, "id" | "name" | "tag" | "c
   readonly source: PlantSource;
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
+}
+
+/** One run of `create`. */
+export interface CreateRun {
+  readonly options: CreateOptions;
+  readonly io: Io;
+  readonly terminal: Terminal;
+  /** Certificates of trusted authorities, in PEM. */
+  readonly ca: string | undefined;
+  /** Aborts everything, with the reason to report. */
+  readonly cutOff: AbortController;
+  /** True if a plant may have been sent. */
+  isSent: boolean;
+}
+
+/** A run with plants from files or standard input. */
+export interface ManyRun extends CreateRun {
+  /** At least one; `-` is standard input. */
+  readonly paths: readonly string[];
+  readonly input: RecordInput;
+  /** Undefined without `--rejects`. Opened directly before the first plant is sent or rejected. */
+  readonly rejects: RejectsFile | undefined;
+  /** True if an input is a terminal: progress would hide what the user types. */
+  readonly isTyped: boolean;
+  /** Aborted when no further plant may be sent. */
+  readonly lastCall: AbortSignal;
+  /** Returns the signal that stopped the run. */
+  readonly stopSignal: () => StopSignal | undefined;
 }
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
@@ -38,4 +83,46 @@ export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
     isQuiet: isQuiet ?? isSilent,
     bulkRetries: readOptions(bulkRetryOption, flags, io).retries,
   };
+}
+
+/**
+ * Decides where the plants of a command line come from.
+ *
+ * @param paths operands; `-` is standard input
+ * @param isTokenInStdin true if standard input is the token
+ * @throws UsageError without a plant, or with both flags and a file
+ */
+function toPlantSource(
+  flags: PlantFlags,
+  paths: readonly string[],
+  isTokenInStdin: boolean,
+  io: Pick<Io, "stdin">,
+): PlantSource {
+  const hasFlags = [flags.id, flags.name, flags.tag].some((flag) => flag !== undefined);
+  if (hasFlags && paths.length > 0) {
+    const file = paths.find((path) => path !== "-");
+    const advice =
+      file === undefined
+        ? ""
+        : ` ("${quoteInput(file)}" is taken for a file: text with spaces needs quotation marks)`;
+    throw new UsageError(
+      `two plants: give either a file or the flags --id, --name and --tag${advice}`,
+    );
+  }
+  if (hasFlags) return { from: "flags", flags };
+  const readsStdin = paths.length === 0 || paths.includes("-");
+  if (readsStdin && isTokenInStdin) {
+    throw new UsageError(
+      "standard input is the token (--token-file -) and cannot be the plant too: give the plant as a file or with --id and --name",
+    );
+  }
+  if (paths.length === 0 && io.stdin.isTTY) {
+    throw new UsageError(
+      "no plant: give it as flags (--id 1 --name fern), as a JSON file (plant.json), or on standard input (-)",
+    );
+  }
+  if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
+    throw new UsageError("standard input (-) is given twice: leave one of them out");
+  }
+  return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
 }

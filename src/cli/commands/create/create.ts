@@ -1,13 +1,14 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
-import { readAuthorities } from "../../server-access.ts";
+import type { RequestError } from "../../../core/errors.ts";
+import { JsonNumber, type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
+import { type NewPlant, validateNewPlant } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
 import { Interruption } from "../../command-error.ts";
-import { createOne } from "./create-one.ts";
-import { type PlantFlags, toNewPlant } from "./plant-source.ts";
-import type { CreateRun } from "./create-run.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toFailure } from "../../failure.ts";
-import { readCreateOptions } from "./create-options.ts";
+import { readAuthorities } from "../../server-access.ts";
+import { createOne } from "./create-one.ts";
+import { type CreateRun, type PlantFlags, readCreateOptions } from "./create-options.ts";
 
 /**
  * Creates the plants.
@@ -46,4 +47,25 @@ async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<numbe
   } finally {
     releaseSignals();
   }
+}
+
+/**
+ * Reads a plant from flags.
+ *
+ * @returns the plant, or a RequestError that names every broken rule
+ */
+function toNewPlant({ id, name, tag }: PlantFlags): NewPlant | RequestError {
+  const members = new Map<string, JsonValue>();
+  // The text of an id is checked by the rules for JSON numbers.
+  if (id !== undefined) members.set("id", new JsonNumber(id === "" ? "empty" : id));
+  if (name !== undefined) members.set("name", name);
+  if (tag !== undefined) members.set("tag", tag);
+
+  const problems = [...members]
+    .filter(([, value]) => typeof value === "string" && !value.isWellFormed())
+    .map(([member]) => ({
+      kind: "loneSurrogate" as const,
+      message: `--${member} ${unpairedSurrogate}`,
+    }));
+  return validateNewPlant(members, problems, (member) => `--${member}`);
 }

@@ -4,9 +4,9 @@ import { Interruption, UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
+import type { CreateRun, ManyRun } from "./create-options.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
 import { RejectsFile } from "./rejects-file.ts";
-import type { CreateRun, ManyRun } from "./create-run.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
 /**
@@ -124,5 +124,5 @@ async function createSingle(first: FirstRecords["first"], run: ManyRun): Promise
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  return createOne(plant, run, { name, record });
+  return createOne(plant, run, { name, record, rejects: run.rejects });
 }

@@ -11,7 +11,8 @@ import { maxBodyRange } from "../../../library/options.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readChunks, toInputName } from "../../input.ts";
 import type { Io } from "../../io.ts";
-import type { CreateOptions } from "./create-options.ts";
+import type { createOptions } from "../../options.ts";
+import type { Values } from "../../settings.ts";
 import { describeUnknownMember } from "./unknown-members.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
@@ -36,7 +37,7 @@ export type RecordPlace = Pick<PlacedRecord, "path" | "line">;
 
 /** The part of a run that reading needs. */
 interface InputRun {
-  readonly options: CreateOptions;
+  readonly options: Pick<Values<typeof createOptions>, "delimiter" | "fromLine" | "isStrict">;
   readonly io: Pick<Io, "stdin">;
   /** Makes reading fail with its reason. */
   readonly cutOff: AbortController;

@@ -4,8 +4,8 @@ import type { Outcome } from "../../../client/create-plants.ts";
 import type { ItemResult } from "../../../client/item-result.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../failure.ts";
+import type { ManyRun } from "./create-options.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
-import type { ManyRun } from "./create-run.ts";
 import { Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
