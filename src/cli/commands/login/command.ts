@@ -66,5 +66,5 @@ valid until it expires or is revoked with "plantstore token revoke".`,
   environment: configDirectory,
   exitCodes: ["done", "internal", "usage"],
   tokenAdvice,
-  run: async (run) => (await import("./logout.ts")).logout(run),
+  run: async (run) => (await import("./login.ts")).logout(run),
 };

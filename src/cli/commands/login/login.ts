@@ -1,4 +1,4 @@
-/** `plantstore login`: checks a token, and saves it for the origin of a plant store. */
+/** `plantstore login` and `logout`: check and save a token for the origin of a plant store, and remove it. */
 import { resolve } from "node:path";
 import { findTokenProblem } from "../../../auth/token.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
@@ -6,18 +6,24 @@ import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
-import { readSavedToken, saveCredential } from "../../config/credentials.ts";
+import {
+  readCredential,
+  readSavedToken,
+  removeToken,
+  saveCredential,
+} from "../../config/credentials.ts";
 import { findConfigDirectory, findConfigDirectoryIfAny } from "../../config/directories.ts";
 import {
   describeProfiles,
   hasProfile,
   readSavedSettings,
+  type SavedSettings,
   saveSettings,
 } from "../../config/saved-settings.ts";
 import { describeCommand, runTokenCommand } from "../../config/token-command.ts";
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { loginOptions } from "../../options.ts";
+import { loginOptions, urlOption } from "../../options.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { readOptions, readProfile, type Values } from "../../settings.ts";
@@ -133,4 +139,61 @@ async function readToken(
 function assertToken(token: string, name: string): void {
   const problem = findTokenProblem(token);
   if (problem) throw new CommandError("tokenRejected", `${name} ${problem}; nothing was saved`);
+}
+
+/**
+ * Removes the token, and the profile. Its plant store is no longer the default.
+ *
+ * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
+ */
+export async function logout({ flags, io, terminal }: Run): Promise<void> {
+  const { url, profile } = readOptions(urlOption, flags, io);
+  if (flags["profile"] && flags["url"] !== undefined) {
+    throw new UsageError("--profile has a URL of its own: remove --url");
+  }
+  const { origin } = toEndpoint(url);
+  const directory = findConfigDirectory(io);
+  // First, so that unreadable settings do not stop a logout half-way.
+  const settings = readSavedSettings(directory);
+  const isCommand = hasCommand(directory, origin);
+  const isRemoved = await removeToken(directory, origin);
+  const remaining = withoutTarget(settings, profile, origin);
+  if (remaining !== settings) await saveSettings(directory, remaining);
+  await terminal.note(
+    isRemoved
+      ? isCommand
+        ? `removed the token command for ${origin} from this machine`
+        : `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
+      : `no token was saved for ${origin}`,
+  );
+  if (profile !== undefined && hasProfile(settings, profile)) {
+    await terminal.note(`removed the profile ${profile}`);
+  }
+  for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
+    if (io.env[variable]) await terminal.warning(`${variable} is still set`);
+  }
+}
+
+/** The settings without a profile, or without the default plant store if it has this origin. */
+function withoutTarget(
+  settings: SavedSettings,
+  profile: string | undefined,
+  origin: string,
+): SavedSettings {
+  const { url = "", profiles = {} } = settings;
+  if (profile !== undefined && hasProfile(settings, profile)) {
+    const others = Object.entries(profiles).filter(([name]) => name !== profile);
+    return { ...settings, profiles: Object.fromEntries(others) };
+  }
+  if (!URL.canParse(url) || toEndpoint(url).origin !== origin) return settings;
+  return settings.profiles === undefined ? {} : { profiles };
+}
+
+/** A broken file counts as a token. */
+function hasCommand(directory: string, origin: string): boolean {
+  try {
+    return readCredential(directory, origin)?.command !== undefined;
+  } catch {
+    return false;
+  }
 }
