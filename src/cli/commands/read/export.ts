@@ -9,7 +9,7 @@ import { writeText } from "../../io.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { plantRows, readPlants } from "./read-plants.ts";
+import { plantRows, readPlants } from "./read.ts";
 
 /**
  * Prints the plants in the order of their ids, or with `--follow` in the order of their commits: one NewPlant in JSON per
