@@ -73,6 +73,6 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
 }
 
 async function loadTerminalFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
-  const { createTerminalFormat } = await import("./terminal-log.ts");
+  const { createTerminalFormat } = await import("./terminal-messages.ts");
   return createTerminalFormat(await terminal.loadPalette(stderr), stderr);
 }

@@ -8,7 +8,7 @@ import { storeOption, urlOption } from "../../options.ts";
 import { toInvocation } from "../../invocation.ts";
 import { findServeExposures } from "../../permissions.ts";
 import { readOption } from "../../settings.ts";
-import type { BannerRow } from "./banner.ts";
+import type { BannerRow } from "./terminal-messages.ts";
 import type { FirstToken } from "./first-token.ts";
 import { findRisks } from "./risks.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
@@ -38,7 +38,7 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   }
   const rows = toRows(started, options, io);
   if (isForUser) {
-    const { printBanner } = await import("./banner.ts");
+    const { printBanner } = await import("./terminal-messages.ts");
     // A client needs the absolute path of a socket, which a passed one may not have.
     const isUsable = host !== undefined || url.startsWith("unix:/");
     const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
