@@ -3,8 +3,7 @@ import { type Command as Commander, Option as Flag } from "commander";
 import { type Command, listValueSources } from "../command.ts";
 import { type Option, toLongFlag } from "../options.ts";
 import type { Flags } from "../settings.ts";
-import { maxColumns } from "./help.ts";
-import { toPath, wrongUsage } from "./usage.ts";
+import { maxColumns, toPath, wrongUsage } from "./help.ts";
 
 /** The names of options, each with commander's name for its flag. */
 type FlagNames = readonly (readonly [name: string, attribute: string])[];

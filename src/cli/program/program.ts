@@ -11,8 +11,16 @@ import type { Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { toVersionLine } from "../version.ts";
 import { declareFlags, readFlags, rejectTokenFlag } from "./flags.ts";
-import { help, showHelp, toHelpEnd, toHelpWidth, toTerm } from "./help.ts";
-import { isHelpAsked, toExit, wrongUsage } from "./usage.ts";
+import {
+  help,
+  isHelpAsked,
+  showHelp,
+  toExit,
+  toHelpEnd,
+  toHelpWidth,
+  toTerm,
+  wrongUsage,
+} from "./help.ts";
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
 
