@@ -51,7 +51,7 @@ async function build() {
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
   const { writeLicenses } = await import("./licenses.js");
   await writeLicenses(newDirectory);
-  const { writeManPages } = await import("./man-pages.ts");
+  const { writeManPages } = await import("./man-page.ts");
   writeManPages(newDirectory);
   /** @type {Stamp} */
   const stamp = { sources: digest, files: readdirSync(newDirectory) };

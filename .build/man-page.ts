@@ -1,4 +1,5 @@
-/** Makes the manual page from the declarations of the commands: roff with the macros of man(7). */
+/** Writes the manual pages. That of the command is made from the declarations of the commands: roff with the macros of man(7). */
+import { writeFileSync } from "node:fs";
 import {
   type Command,
   type Item,
@@ -6,6 +7,8 @@ import {
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
+import { listTopics, readTopic } from "../src/cli/commands/help/topics.ts";
+import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";
 import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
 import {
@@ -15,14 +18,24 @@ import {
   settings,
   toLongFlag,
 } from "../src/cli/options.ts";
-
 import { packageVersion } from "../src/cli/version.ts";
 import { escape } from "./roff.ts";
+import { toTopicPage } from "./topic-page.ts";
 
 /** A command and the words that call it. */
 interface Entry {
   readonly name: string;
   readonly command: Command;
+}
+
+/** Writes the page of the command, and a page for each topic of the manual. */
+export function writeManPages(directory: string): void {
+  const topics = listTopics();
+  writeFileSync(`${directory}/plantstore.1`, toManPage(plantstoreCommand, topics));
+  for (const topic of topics) {
+    const page = toTopicPage(topic, readTopic(topic) ?? "");
+    writeFileSync(`${directory}/plantstore-${topic}.7`, page);
+  }
 }
 
 /**
