@@ -1,4 +1,5 @@
 /** Runs the command of a command line. The only place that reports errors. */
+import { isUtf8 } from "node:buffer";
 import { CommandError } from "./command-error.ts";
 import { toFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -27,7 +28,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 const replacementCharacter = "\uFFFD";
-const strictDecoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Finds the first argument whose bytes are not UTF-8. Node silently replaces such bytes with U+FFFD, which is also a legal
@@ -43,25 +43,8 @@ export function findInexactArgument(
   if (!argv.some((argument) => argument.includes(replacementCharacter))) return undefined;
   const commandLine = readCommandLine();
   if (commandLine === undefined) return undefined;
-  // Node, its options and the script come first.
-  const ours = splitAtNul(commandLine).slice(-argv.length);
-  const index = ours.findIndex((bytes) => !isUtf8(bytes));
+  // One character for each byte. A NUL ends every argument, and those of Node come first.
+  const words = Buffer.from(commandLine).toString("latin1").split("\0").slice(0, -1);
+  const index = words.slice(-argv.length).findIndex((word) => !isUtf8(Buffer.from(word, "latin1")));
   return index === -1 ? undefined : index + 1;
-}
-
-function splitAtNul(bytes: Uint8Array): Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  for (let start = 0, end; (end = bytes.indexOf(0, start)) !== -1; start = end + 1) {
-    parts.push(bytes.subarray(start, end));
-  }
-  return parts;
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    strictDecoder.decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }
