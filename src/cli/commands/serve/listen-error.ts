@@ -3,24 +3,18 @@ import { maxSocketPathBytes } from "../../../core/base-url.ts";
 import type { ListenAddress } from "../../../server/http/listen.ts";
 import { CommandError } from "../../command-error.ts";
 
-/** The flags for an address and a port. */
-interface PlaceFlags {
-  readonly host: string;
-  readonly port: string;
-}
-
 /**
  * Explains an error of listening.
  *
- * @param flags the flags for another address; by default those of the server itself
+ * @param flag the flag for another address; by default those of the server itself
  * @returns undefined for any other error
  */
 export function explainListening(
   error: unknown,
   place: ListenAddress,
-  flags: PlaceFlags = { host: "--host", port: "--port" },
+  flag?: string,
 ): CommandError | undefined {
-  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flags);
+  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flag);
   if (explanation === undefined) return undefined;
   return new CommandError("internal", explanation, { cause: error });
 }
@@ -30,7 +24,7 @@ const systemCode = /^E[A-Z]+$/;
 function toExplanation(
   code: string | undefined,
   { host, port, socketPath, socketFd }: ListenAddress,
-  flags: PlaceFlags,
+  flag: string | undefined,
 ): string | undefined {
   if (socketFd !== undefined) {
     if (code === undefined || !systemCode.test(code)) return undefined;
@@ -45,13 +39,13 @@ function toExplanation(
   }
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flags.port} (0 selects a free port)`;
+      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flag ?? "--port"} (0 selects a free port)`;
     case "EACCES":
-      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flags.port}`;
+      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flag ?? "--port"}`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `${host} is not an address of this machine: choose another with ${flags.host}`;
+      return `${host} is not an address of this machine: choose another with ${flag ?? "--host"}`;
     default:
       return undefined;
   }

@@ -169,7 +169,6 @@ async function openOwnMetrics(
     log.message("info", `Metrics are at ${server.url}`);
     return server;
   } catch (error) {
-    const flags = { host: "--metrics", port: "--metrics" };
-    throw explainListening(error, metricsPlace, flags) ?? error;
+    throw explainListening(error, metricsPlace, "--metrics") ?? error;
   }
 }
