@@ -52,8 +52,6 @@ export interface Command {
   /** Environment variables besides those of the options. */
   readonly environment?: readonly Item[];
   readonly environmentNote?: string;
-  /** Lists the topics of the manual. */
-  readonly listTopics?: () => readonly string[];
   readonly exitCodes: readonly ExitCodeName[];
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */

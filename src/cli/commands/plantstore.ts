@@ -10,7 +10,6 @@ import { deleteCommand } from "./delete/command.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { explainCommand } from "./explain/command.ts";
 import { helpCommand } from "./help/command.ts";
-import { listTopics } from "./help/topics.ts";
 import { loginCommand, logoutCommand, statusCommand } from "./login/command.ts";
 import { openApiCommand } from "./openapi/command.ts";
 import { exportCommand, getCommand, listCommand } from "./read/command.ts";
@@ -30,7 +29,6 @@ export const plantstoreCommand: Command = {
   ],
   options: profileOption,
   environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
-  listTopics,
   exitCodes: ["done", "internal", "usage"],
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,

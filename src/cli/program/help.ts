@@ -71,7 +71,7 @@ export function toHelpEnd(command: Command, commander: Commander, helpWidth: num
   const helper = commander.createHelp();
   helper.prepareContext({ helpWidth });
   const lists = [toList("Exit codes:", toExitCodeItems(command), exitCodesNote, helper)];
-  const topics = command.listTopics?.() ?? [];
+  const topics = commander.parent === null ? listTopics() : [];
   if (topics.length > 0) {
     const note = `${topics.join(", ")}\nSee "plantstore help TOPIC".`;
     lists.unshift(toList("Topics:", [], note, helper));
