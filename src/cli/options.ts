@@ -217,21 +217,13 @@ export const serveOptions = {
   }),
 } as const satisfies Options;
 
-function listSavedUrls(io: Io): Promise<readonly string[]> {
-  return listSavedOrigins(findConfigDirectory(io));
-}
-
-async function listSavedProfiles(io: Io): Promise<readonly string[]> {
-  return Object.keys(readSavedSettings(findConfigDirectory(io)).profiles ?? {});
-}
-
 /** The profile, for the commands that read saved settings. It may precede the command. */
 export const profileOption = {
   profile: setting("--profile <name>", "Name of the saved plant store to use", {
     ...sending,
     type: types.optional(types.profileName),
     default: undefined,
-    list: listSavedProfiles,
+    list: async (io: Io) => Object.keys(readSavedSettings(findConfigDirectory(io)).profiles ?? {}),
   }),
 } as const satisfies Options;
 
@@ -243,7 +235,7 @@ export const urlOption = {
     default: "http://127.0.0.1:7526",
     shownDefault: "the last login, or http://127.0.0.1:7526",
     saved: "url",
-    list: listSavedUrls,
+    list: (io: Io) => listSavedOrigins(findConfigDirectory(io)),
   }),
   ...profileOption,
 } as const satisfies Options;
@@ -378,8 +370,8 @@ const csvOption = {
   csv: toggle("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
-/** Options of `get`, which prints JSON in any case. */
-export const getOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
+/** Options of `token list` and `token revoke`, and of `get`, which prints JSON in any case. */
+export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
 
 /** Options of `export`, which prints JSON by default. */
 export const exportOptions = {
@@ -461,9 +453,6 @@ export const tokenPruneOptions = {
   ...jsonOption,
   ...storeOption,
 } as const satisfies Options;
-
-/** Options of `token list` and `token revoke`. */
-export const tokenListOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
 
 /** Options of `ping`. */
 export const pingOptions = {

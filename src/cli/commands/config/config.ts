@@ -11,7 +11,11 @@ import {
   locateConfigDirectory,
   locateDataDirectory,
 } from "../../config/directories.ts";
-import { readSavedSettings, toSettingsFile } from "../../config/saved-settings.ts";
+import {
+  readSavedSettings,
+  type SavedTarget,
+  toSettingsFile,
+} from "../../config/saved-settings.ts";
 import { describeCommand } from "../../config/token-command.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
@@ -73,10 +77,8 @@ function describeTokenSetting(io: Io, flags: Flags): SettingReport {
 }
 
 /** A saved plant store. */
-interface Profile {
+interface Profile extends SavedTarget {
   readonly profile: string;
-  readonly url?: string;
-  readonly cacert?: string | undefined;
 }
 
 const profileColumns: readonly Column<Profile>[] = [

@@ -1,7 +1,7 @@
 /** Declares the commands that read a store: `list`, `get` and `export`. */
 import { type Command, commandGroups, describeVariables } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { exportOptions, getOptions, listOptions } from "../../options.ts";
+import { exportOptions, jsonStoreOptions, listOptions } from "../../options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 
@@ -35,7 +35,7 @@ export const getCommand: Command = {
 the ids. Names the unknown ids at the end. Reads the store itself, without a
 server or a token. Servers may write to it at the same time.`,
   arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
-  options: getOptions,
+  options: jsonStoreOptions,
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",

@@ -8,7 +8,7 @@ import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { type Io, writeText } from "../../io.ts";
 import { plantId } from "../../option-types.ts";
-import { getOptions, listOptions, urlOption } from "../../options.ts";
+import { jsonStoreOptions, listOptions, urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../server-access.ts";
 import { parseArgument, readOption, readOptions, type Setting } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
@@ -65,7 +65,7 @@ async function countPlants(store: StoreReader, query: PlantQuery): Promise<numbe
  */
 export async function get(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { store: url } = readOptions(getOptions, flags, io);
+  const { store: url } = readOptions(jsonStoreOptions, flags, io);
   const ids = operands.map((operand) => parseArgument("the id", operand, plantId));
   const missing: bigint[] = [];
   await readPlants(url, run, async (store) => {

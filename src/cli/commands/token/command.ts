@@ -3,7 +3,7 @@ import { type Command, commandGroups, describeVariables } from "../../command.ts
 import { storeExitCodes } from "../../exit-codes.ts";
 import {
   tokenIssueOptions,
-  tokenListOptions,
+  jsonStoreOptions,
   tokenPruneOptions,
   tokenRotateOptions,
 } from "../../options.ts";
@@ -34,7 +34,7 @@ const listCommand: Command = {
   description: `Shows the name and the first characters of each token, its times, the day of
 its last use, and its state: active, expired or revoked. Prints a table on a
 terminal, otherwise one line of JSON per token.`,
-  options: tokenListOptions,
+  options: jsonStoreOptions,
   examples: [
     "plantstore token list",
     `plantstore token list --json | jq 'select(.state == "expired")'`,
@@ -50,7 +50,7 @@ const revokeCommand: Command = {
   description:
     "Revokes the token with a name or a prefix. Running servers reject the token within one second.",
   arguments: [{ name: "<token>", help: "Token name or prefix" }],
-  options: tokenListOptions,
+  options: jsonStoreOptions,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh"],
   environment,
   exitCodes: [...storeExitCodes, "outputClosed"],

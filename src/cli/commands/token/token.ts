@@ -5,7 +5,7 @@ import type { PlantStore, TokenRecord } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
-import { tokenIssueOptions, tokenListOptions, tokenPruneOptions } from "../../options.ts";
+import { tokenIssueOptions, jsonStoreOptions, tokenPruneOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
 import { changeStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
@@ -72,7 +72,7 @@ export async function addNewToken(
  */
 export async function listTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { store: url, json } = readOptions(tokenListOptions, flags, io);
+  const { store: url, json } = readOptions(jsonStoreOptions, flags, io);
   const tokens = await readStore(url, (store) => store.listTokens());
   await printRows([tokens], createTokenRows(Date.now()), selectStyle({ json }, io.stdout), run);
   if (tokens.length === 0 && io.stderr.isTTY) await terminal.note("no tokens");
@@ -84,7 +84,7 @@ export async function listTokens(run: Run): Promise<void> {
  * @throws CommandError if no token matches, or several do; StoreError
  */
 export async function revokeToken({ flags, operands, io, terminal }: Run): Promise<void> {
-  const { store: url, json } = readOptions(tokenListOptions, flags, io);
+  const { store: url, json } = readOptions(jsonStoreOptions, flags, io);
   const token = await changeStore(url, async (store) => {
     const found = findOne(await store.listTokens(), operands[0] ?? "");
     if (found.revokedAtMs !== undefined) {
