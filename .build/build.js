@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 
 /** @typedef {{ sources: string, files: string[] }} Stamp */
+/** @typedef {{ outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> }} Metafile */
 
 const sources = [".build", "bin", "src", "package.json", "package-lock.json", "tsconfig.json"];
 // Replaces dist/ at the end, so that an interrupted build leaves the old one. Two builds may run at once.
@@ -49,7 +50,6 @@ async function build() {
   // Imported here: tsup would write a file next to it, which another build would take for a source.
   const { options } = await import("./tsup.config.ts");
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
-  const { writeLicenses } = await import("./licenses.js");
   await writeLicenses(newDirectory);
   const { writeManPages } = await import("./man-page.ts");
   writeManPages(newDirectory);
@@ -57,6 +57,32 @@ async function build() {
   const stamp = { sources: digest, files: readdirSync(newDirectory) };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));
   while (!replaceDist());
+}
+
+/**
+ * Writes the licenses of the bundled packages: most of them require their text in each copy.
+ *
+ * @param {string} directory the bundle, with its metafile
+ */
+async function writeLicenses(directory) {
+  const { writeThirdPartyNotices } = await import("@rnx-kit/third-party-notices");
+  const metafile = /** @type {Metafile} */ (
+    JSON.parse(readFileSync(`${directory}/metafile-esm.json`, "utf8"))
+  );
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const bundled = inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+
+  // The tool reads the names of the bundled files from a source map.
+  const sourceMapFile = `${directory}/sources.map`;
+  writeFileSync(sourceMapFile, JSON.stringify({ version: 3, sources: bundled }));
+  await writeThirdPartyNotices({
+    rootPath: ".",
+    sourceMapFile,
+    outputFile: `${directory}/THIRD-PARTY-LICENSES.txt`,
+    preambleText: ["plantstore contains parts of the following packages."],
+    json: false,
+  });
+  rmSync(sourceMapFile);
 }
 
 /** @returns {boolean} false if another build has put its own dist/ there in the meantime */
