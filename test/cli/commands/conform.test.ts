@@ -21,7 +21,7 @@ describe("plantstore conform with a plant store", () => {
     expect(stdout).not.toContain("  fail  ");
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
-      /^plantstore conform writes plants to http.*\/v1, and nothing can delete them:\n {2}ids \d{15} to \d{15}, and 9000/,
+      /^plantstore conform writes plants to http.*\/v1, and the service cannot delete them:\n {2}ids \d{15} to \d{15}, and 9000/,
     );
     expect(stdout).toContain("\nThe given contract\n  pass  A plant with a name");
     expect(stdout).toContain("\nDecisions of plantstore: Body\n  pass  ");

@@ -19,7 +19,7 @@ of JSON per setting and profile.`,
   ],
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
   exitCodes,
-  exitCodesNote: "2 if a setting is invalid.",
+  exitCodesNote: "The code is also 2 if a setting is invalid.",
   run: async (run) => (await import("./config.ts")).listConfig(run),
 };
 

@@ -17,7 +17,11 @@ that the service cannot delete, so it asks first. "plantstore help conformance" 
     "plantstore conform --url https://plants.example.org/v1 --yes",
     "plantstore conform --yes --json | jq 'select(.result == \"fail\")'",
   ],
-  environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
+  environment: describeVariables(
+    "PLANTSTORE_TOKEN",
+    "PLANTSTORE_TOKEN_FILE",
+    "PLANTSTORE_CONFIG_DIR",
+  ),
   exitCodes: [
     ...requestExitCodes.filter((name) => name !== "noPlantStore"),
     "someMissing",

@@ -62,7 +62,9 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
   await assertAccepted(runOptions, found.source);
 
   const lastId = firstId + BigInt(rules.length * idsPerRule) - 1n;
-  await terminal.note(`plantstore conform writes plants to ${url}, and nothing can delete them:`);
+  await terminal.note(
+    `plantstore conform writes plants to ${url}, and the service cannot delete them:`,
+  );
   await terminal.note(`  ids ${firstId} to ${lastId}, and 9000${firstId} to 9000${lastId}`);
   await terminal.note(`  ids 0, ${int64Min} and ${int64Max}`);
   if (!isConfirmed && !(await confirm("Continue? [y/N] ", io, signal))) {

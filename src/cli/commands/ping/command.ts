@@ -1,5 +1,5 @@
 /** Declares `ping`. */
-import { type Command, commandGroups } from "../../command.ts";
+import { type Command, commandGroups, describeVariables } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { pingOptions } from "../../options.ts";
 
@@ -18,6 +18,7 @@ stopping, and its storage is writable. Needs no token and creates nothing. With
     "plantstore ping --url https://plants.example.org/v1 --timeout 2",
     "plantstore ping --json | jq .ready",
   ],
+  environment: describeVariables("PLANTSTORE_CONFIG_DIR"),
   exitCodes: [...requestExitCodes.filter((name) => name !== "tokenRejected"), "outputClosed"],
   run: async (run) => (await import("./ping.ts")).ping(run),
 };
