@@ -29,7 +29,7 @@ export type SentResult =
   | { readonly status: "created" | "unchanged" | "replaced"; readonly plant: Plant }
   | {
       readonly status: "rejected" | "failed";
-      /** Without a number if the service did not respond; `createPlants` then returns the UnavailableError itself. */
+      /** Without a number if the service did not respond. */
       readonly error: Rejection;
       /** Id of the request in the server's log. */
       readonly requestId?: string | undefined;
@@ -46,7 +46,7 @@ export type ItemResult =
   | { readonly status: "valid"; readonly plant: Plant }
   | { readonly status: "skipped" };
 
-/** A response that names no result counts as `created`. */
+/** A response that names no result counts as `created`. The error without a response is the UnavailableError itself. */
 export function toSentResult(response: FinalResponse | UnavailableError): SentResult {
   if (response instanceof UnavailableError) return { status: "failed", error: response };
   if (response.ok) return { status: response.result ?? "created", plant: response.plant };

@@ -8,9 +8,10 @@ export type StopCause =
   | UnavailableError
   | NotAPlantStoreError;
 
-/** Thrown after the outcomes of a run that stopped early. */
+/** Thrown after all results when every other create would fail as well, for example because the token is rejected. */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
+  /** The response with the Error, or the reason without one. */
   override readonly cause: StopCause;
 
   constructor(cause: StopCause) {

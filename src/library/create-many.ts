@@ -23,6 +23,7 @@ export interface CreateManyOptions extends Partial<OptionValues<typeof createMan
 export type CreateManyResult = SentResult & {
   /** Counts the plants, from 1. */
   readonly record: number;
+  /** Id of the plant. */
   readonly id: bigint;
 };
 

@@ -75,11 +75,11 @@ export const limitOptions = {
 
 /** Options of a client, besides the URL and the token. */
 export const clientOptions = {
-  /** Time for each attempt, from the look-up of the name to the last byte of the response: 1 … 86400000 (a day); by default 10,000. */
+  /** Time for each attempt in milliseconds, from the look-up of the name to the last byte of the response: 1 … 86400000; by default 10000. */
   timeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 10_000 },
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
   retries: { type: integer({ min: 0, max: 100 }), default: 2 },
-  /** Certificates of trusted authorities, in PEM, instead of those of Node; by default undefined. */
+  /** Certificates of trusted authorities, in PEM; by default those of Node. */
   ca: { type: certificates, default: undefined },
 } as const satisfies Specs;
 

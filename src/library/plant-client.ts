@@ -21,6 +21,7 @@ export interface PlantClientOptions extends Partial<OptionValues<typeof clientOp
    * For a Unix socket `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
    */
   readonly url: string;
+  /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
 }
 

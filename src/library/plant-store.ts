@@ -41,7 +41,7 @@ export interface PlantStoreOptions extends Partial<OptionValues<typeof storeOpti
   readonly onError?: (error: unknown) => void;
 }
 
-/** A plant store that runs in this process. */
+/** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
 export interface RunningPlantStore {
   /** URL above `/plants`: scheme, host, port and base path. */
   readonly url: string;
@@ -57,7 +57,7 @@ export interface RunningPlantStore {
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /** Resolves with the plant of an id. @throws TypeError if the id is not a bigint */
   get(id: bigint): Promise<NewPlant | undefined>;
-  /** Resolves with plants in the order of their ids. @throws TypeError, RangeError for an invalid query */
+  /** Resolves with at most `limit` plants in the order of their ids. @throws TypeError, RangeError for an invalid query */
   list(query: PlantQuery): Promise<readonly NewPlant[]>;
   /** Resolves with all plants in the order of their ids. */
   all(): Promise<NewPlant[]>;
@@ -69,9 +69,10 @@ export interface RunningPlantStore {
    * @returns how many plants were created, unchanged and replaced
    * @throws TypeError for a plant with an invalid type; Error for one that the store rejects. The message names the
    *   record. The plants before it are stored, and plants after it may be stored
+   * @throws the error of node:fs if a file cannot be read
    */
   seed(plants: PlantSeed): Promise<SeedTally>;
-  /** Removes all plants, those of the seed included; tokens stay. @throws Error unless the store is `memory:` */
+  /** Removes all plants, those of the seed too; tokens stay. @throws Error unless the store is `memory:` */
   reset(): Promise<void>;
   /** @deprecated Use `get` and `list` of the running store. */
   readonly store: Pick<PlantStore, "get" | "list">;
