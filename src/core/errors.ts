@@ -97,11 +97,14 @@ export class RequestError {
     this.error = errorTable[kind].error;
   }
 
-  /** Creates an error that names all problems (at least one). The first one determines the number. */
+  /** Creates an error that names all problems (at least one), in the order of the table. The first determines the number. */
   static naming(problems: readonly Problem[]): RequestError {
+    const ordered = problems.toSorted(
+      (a, b) => errorTable[a.kind].error - errorTable[b.kind].error,
+    );
     // A set, because a name that occurs three times is reported twice.
-    const messages = new Set(problems.map((problem) => problem.message));
-    return new RequestError(problems[0]?.kind ?? "unexpected", [...messages].join("; "));
+    const messages = new Set(ordered.map((problem) => problem.message));
+    return new RequestError(ordered[0]?.kind ?? "unexpected", [...messages].join("; "));
   }
 }
 

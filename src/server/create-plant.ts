@@ -36,8 +36,7 @@ export async function createPlant(
   const error =
     (await authenticator.check(token)) ??
     (request.isLate ? serverStopping : undefined) ??
-    checkExpectations(headers["expect"] ?? []) ??
-    checkBodyHeaders(headers, maxBodyBytes) ??
+    checkHeaders(headers, maxBodyBytes) ??
     admission.checkCreates();
   if (error !== undefined) return error;
 
@@ -71,17 +70,8 @@ async function readPlant(
   return body instanceof RequestError ? body : readNewPlant(body);
 }
 
-/** RFC 9110 section 10.1.1 defines one expectation. */
-function checkExpectations(expectations: readonly string[]): RequestError | undefined {
-  if (expectations.every((each) => each.toLowerCase() === "100-continue")) return undefined;
-  return new RequestError(
-    "expectation",
-    'the expectation is not supported: only "100-continue" is',
-  );
-}
-
 /** Checks the headers about the body before it is read (contract.md "Body"). The error names every broken rule. */
-function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
+function checkHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
   const problems: Problem[] = [];
   const types = headers["content-type"];
   const typeProblem =
@@ -89,8 +79,19 @@ function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError 
   if (typeProblem !== undefined) problems.push(typeProblem);
   if (isCoded(headers)) problems.push(codedBody);
   if (Number(headers["content-length"]?.[0] ?? 0) > maxBytes) problems.push(bodyTooLarge(maxBytes));
+  if (!isExpectationMet(headers["expect"] ?? [])) problems.push(unknownExpectation);
   return problems.length > 0 ? RequestError.naming(problems) : undefined;
 }
+
+/** RFC 9110 section 10.1.1 defines one expectation. */
+function isExpectationMet(expectations: readonly string[]): boolean {
+  return expectations.every((each) => each.toLowerCase() === "100-continue");
+}
+
+const unknownExpectation: Problem = {
+  kind: "expectation",
+  message: 'the expectation is not supported: only "100-continue" is',
+};
 
 /** The problem with a body over the limit. */
 export function bodyTooLarge(maxBytes: number): Problem {

@@ -79,12 +79,12 @@ describe("a RequestError", () => {
     expect(new RequestError("unknownToken", "the token is unknown")).not.toBeInstanceOf(Error);
   });
 
-  it("lists all problems in their order, with the number of the first one", () => {
+  it("lists all problems in the order of the table, with the number of the first one", () => {
     const refusal = RequestError.naming([
       { kind: "nameMissing", message: "name is missing" },
       { kind: "idMissing", message: "id is missing" },
     ]);
-    expect(refusal).toMatchObject({ error: 42204, message: "name is missing; id is missing" });
+    expect(refusal).toMatchObject({ error: 42201, message: "id is missing; name is missing" });
   });
 
   it("lists a problem once, although it occurs several times", () => {
