@@ -42,9 +42,15 @@ export interface RawHead {
  */
 export function checkHead(head: RawHead): RequestError | undefined {
   const { httpVersion, url = "", rawHeaders, headersDistinct: headers } = head;
-  if (url.length > maxTargetBytes) return targetTooLong;
+  if (url.length > maxTargetBytes) {
+    const message = `the request target is over ${maxTargetBytes} bytes: shorten it`;
+    return new RequestError("targetTooLong", message);
+  }
   const headerBytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
-  if (headerBytes > maxHeaderBytes) return headersTooLarge;
+  if (headerBytes > maxHeaderBytes) {
+    const message = `the headers are over ${maxHeaderBytes} bytes: send fewer`;
+    return new RequestError("headersTooLarge", message);
+  }
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("unsupported HTTP version: send HTTP/1.1");
   }
@@ -84,16 +90,10 @@ export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
   return !has("close") && (httpVersion === "1.1" || has("keep-alive"));
 }
 
-/** Error for a request target longer than {@link maxTargetBytes}. */
-export const targetTooLong = new RequestError(
-  "targetTooLong",
-  `the request target is over ${maxTargetBytes} bytes: shorten it`,
-);
-
-/** Error for headers larger than {@link maxHeaderBytes}. */
-export const headersTooLarge = new RequestError(
+/** Error for a head that is so large that its parts are not read. */
+export const headTooLarge = new RequestError(
   "headersTooLarge",
-  `the headers are over ${maxHeaderBytes} bytes: send fewer`,
+  `the request target and headers are far too large: the limits are ${maxTargetBytes} and ${maxHeaderBytes} bytes`,
 );
 
 /** Error for a request that does not arrive in time. */

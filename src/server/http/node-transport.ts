@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
-import { headersTooLarge, maxTargetBytes, requestTimedOut, targetTooLong } from "../request.ts";
+import { headTooLarge, requestTimedOut } from "../request.ts";
 import { MethodError } from "../routes.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
@@ -51,20 +51,15 @@ function findConnection(socket: Duplex): Connection | undefined {
   return socket instanceof SocketStream ? socket.connection : undefined;
 }
 
-/** Error of the connection or of node:http's parser. */
-interface ConnectionError extends Error {
-  readonly code?: string;
-  /** Chunk that the parser failed to parse. */
-  readonly rawPacket?: Buffer;
-}
-
-/** Returns undefined if the connection failed, so that no response can be sent. */
-function toRequestError(error: ConnectionError): RequestError | undefined {
+/**
+ * Converts an error of the connection or of node:http's parser.
+ *
+ * @returns undefined if the connection failed, so that no response can be sent
+ */
+function toRequestError(error: NodeJS.ErrnoException): RequestError | undefined {
   const { code = "" } = error;
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return requestTimedOut;
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return isTargetTooLong(error.rawPacket) ? targetTooLong : headersTooLarge;
-  }
+  if (code === "HPE_HEADER_OVERFLOW") return headTooLarge;
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
     return new RequestError("malformedHttp", "the chunk extensions are too large: leave them out");
   }
@@ -72,10 +67,4 @@ function toRequestError(error: ConnectionError): RequestError | undefined {
   const reason =
     code === "HPE_PAUSED_H2_UPGRADE" ? "it is HTTP/2" : error.message.replace(/^Parse Error: /, "");
   return new RequestError("malformedHttp", `the request is not well-formed HTTP/1.1 (${reason})`);
-}
-
-/** Only a packet with the request line shows the target. */
-function isTargetTooLong(packet: Buffer | undefined): boolean {
-  const [, target = ""] = /^[A-Z-]+ (\S*)/.exec(packet?.toString("latin1") ?? "") ?? [];
-  return target.length > maxTargetBytes;
 }

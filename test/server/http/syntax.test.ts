@@ -40,6 +40,7 @@ describe("responds to malformed HTTP with an Error", () => {
     ["an unknown expectation", `${head}Expect: cake\r\nContent-Length: 2\r\n\r\n{}`, 41700],
     ["a long target", `POST /plants?${"a".repeat(9000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 41400],
     ["a very long target", `POST /plants?${"a".repeat(90_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 41400],
+    ["a target too long to be read", `GET /${"a".repeat(300_000)} HTTP/1.1\r\n\r\n`, 43100],
     ["large headers", `${head}X: ${"a".repeat(17_000)}\r\n\r\n`, 43100],
     ["very large headers", `${head}X: ${"a".repeat(90_000)}\r\n\r\n`, 43100],
     ["very many headers", `${head}${"X: y\r\n".repeat(10_000)}\r\n`, 43100],
