@@ -154,5 +154,5 @@ it("export of a store with a damaged page exits with 2", async () => {
 
   const { exitCode, stderr } = await runCli(["export", "--store", `sqlite:${path}`]);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^error: the store \S+ is damaged: restore a backup[^\n]*\n$/);
+  expect(stderr).toMatch(/^error: the store \S+ is damaged: restore an intact backup[^\n]*\n$/);
 });

@@ -310,7 +310,7 @@ describe("doctor checks the store, and", () => {
     await writeFile(path, bytes);
     const { exitCode, find } = await examine(["--store", url]);
     expect(exitCode).toBe(2);
-    expect(find("store")).toMatch(/^error: the store .* is damaged: restore a backup/);
+    expect(find("store")).toMatch(/^error: the store .* is damaged: restore an intact backup/);
   });
 
   it("reports a file of another program", async () => {
