@@ -64,8 +64,9 @@ export async function restoreStore(
 
 /** Accepts the URL of a SQLite store instead of a path. */
 function toPath(text: string, operation: Operation): string {
-  if (text === "-") {
-    throw new StoreError("unusable", "- is not possible here: name a file, such as plants.backup");
+  if (text === "-" || text === "") {
+    const message = `"${text}" is not possible here: name a file, such as plants.backup`;
+    throw new StoreError("unusable", message);
   }
   return /^(?:sqlite|postgres|postgresql|memory):/.test(text) ? toFile(text, operation) : text;
 }

@@ -1,9 +1,9 @@
 /** Backups of a store in one SQLite file: makes them and checks them. */
-import { existsSync, lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type StoreErrorReason, StoreError } from "../../core/store.ts";
-import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
-import { writePartialFile } from "./durable-files.ts";
+import { prepareDatabaseFile, type StoreFile, toIdentity, toOpenError } from "./database-file.ts";
+import { toWriteError, writePartialFile } from "./durable-files.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 import type { StoreContents, WholeFile } from "./whole-file.ts";
@@ -46,7 +46,11 @@ export async function backupSqliteFile(
   assertSqliteInstalled();
   const store = prepareDatabaseFile(resolve(path), true);
   const targetPath = resolve(target);
-  assertFree(targetPath, store, isForced);
+  try {
+    assertFree(targetPath, store, isForced);
+  } catch (error) {
+    throw toWriteError(targetPath, error);
+  }
   return writePartialFile(targetPath, signal, async (file) => {
     onCopy(file.readSize);
     const plants = await useWholeFile(store, (thread) => thread.call("copyTo", file.path));
@@ -72,15 +76,24 @@ export async function verifySqliteFile(path: string): Promise<StoreContents> {
 /** Finds a backup, or a store that is treated as one. @throws StoreError */
 export function findBackup(path: string): StoreFile {
   assertSqliteInstalled();
-  const found = statSync(path, { throwIfNoEntry: false });
+  const file = resolve(path);
+  const found = findFile(file);
   if (found === undefined) {
-    throw new StoreError("unusable", `the backup ${resolve(path)} does not exist: check the path`);
+    throw new StoreError("unusable", `the backup ${file} does not exist: check the path`);
   }
   if (found.isFile() && found.size === 0) {
     const problem = "is empty, so it is not a backup: choose another file";
-    throw new StoreError("unusable", `the file ${resolve(path)} ${problem}`);
+    throw new StoreError("unusable", `the file ${file} ${problem}`);
   }
-  return prepareDatabaseFile(resolve(path), true);
+  return prepareDatabaseFile(file, true);
+}
+
+function findFile(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw toOpenError(path, error, true);
+  }
 }
 
 /** Opens a store as a whole on a thread of its own, and always closes it. */

@@ -68,11 +68,15 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     const identity = toIdentity(recognise(realPath, found, flags, path));
     return { path, realPath, identity };
   } catch (error) {
-    if (error instanceof StoreError) throw error;
-    const meaning = toMeaning(error);
-    const isUnreadable = mustExist && meaning === notWritable;
-    throw createStoreError(isUnreadable ? notReadable : meaning, path, error);
+    throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
   }
+}
+
+/** Maps an error of the file system. @param mustExist whether the file is only read */
+export function toOpenError(path: string, error: unknown, mustExist: boolean): StoreError {
+  const meaning = toMeaning(error);
+  const isUnreadable = mustExist && meaning === notWritable;
+  return createStoreError(isUnreadable ? notReadable : meaning, path, error);
 }
 
 /** Distinguishes a file from all others that exist at the same time. */

@@ -15,6 +15,9 @@ async function createBackup(): Promise<{ url: string; path: string; file: string
   return { url, path, file };
 }
 
+/** Longer than file systems allow. */
+const longName = "a".repeat(300);
+
 it("backup prints the file, the number of plants and the size", async () => {
   const { url, file } = await createBackup();
   const { size } = await stat(file);
@@ -78,9 +81,19 @@ it("backup exits with 2 if its directory may not be written", async () => {
   expect(stderr).toContain("/proc/copy cannot be written: choose another place, or change the");
 });
 
+it("backup exits with 2 if no file can have the name", async () => {
+  const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
+  const { exitCode, stderr } = await runCli(["backup", longName, "--store", url]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`${longName} cannot be written: choose another place`);
+});
+
 it.each([
   [["backup"], "missing required argument 'file'"],
-  [["backup", "-"], "- is not possible here: name a file"],
+  [["backup", "-"], '"-" is not possible here: name a file'],
+  [["verify", ""], '"" is not possible here: name a file'],
+  [["verify", longName], `${longName} cannot be opened: choose another path (ENAMETOOLONG`],
+  [["restore", longName], `${longName} cannot be opened: choose another path (ENAMETOOLONG`],
   [["backup", "x", "--store", "memory:"], "plantstore cannot back up a memory: store"],
   [["backup", "x", "--store", "postgres://u:secret@h/d"], 'use "pg_dump --format=custom'],
   [["verify", "postgres://u:secret@h/d"], '"pg_restore --list plants.dump"'],
