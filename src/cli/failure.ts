@@ -2,7 +2,7 @@
 import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { categorizeError } from "../client/error-category.ts";
 import { StoreError, type StoreErrorReason } from "../core/store.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, toSystemReason } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
 
@@ -47,7 +47,7 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof OutputError) {
     return error.isClosed
       ? { exitCode: exitCodes.outputClosed.code }
-      : failure("internal", error.message);
+      : failure("internal", `${error.message}: ${toSystemReason(error.cause)}`);
   }
   if (error instanceof StoreError) return failure(exitByReason[error.reason], error.message);
   return {

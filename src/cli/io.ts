@@ -81,7 +81,7 @@ export class OutputError extends Error {
   readonly isClosed: boolean;
 
   constructor(cause: NodeJS.ErrnoException) {
-    super(`the output could not be written: ${cause.message}`, { cause });
+    super("the output could not be written", { cause });
     this.isClosed = closedCodes.has(cause.code ?? "");
   }
 }
