@@ -167,7 +167,7 @@ function splitRow(bytes: Uint8Array, delimiter: string, line: number): Row {
     if (text[at] === '"') {
       let close = text.indexOf('"', at + 1);
       while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-      if (close === -1) return malformed("a quoted cell is not closed");
+      if (close === -1) return malformed("a quoted cell is not closed: add its closing quote");
       end = close + 1;
       if (end < text.length && text[end] !== delimiter) {
         return malformed(

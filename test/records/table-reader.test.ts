@@ -122,7 +122,7 @@ describe("the rows of a table", () => {
     expect(records).toHaveLength(51);
     expect(records[0]?.content.plant).toMatchObject({
       error: 40001,
-      message: "a quoted cell is not closed",
+      message: "a quoted cell is not closed: add its closing quote",
     });
   });
 

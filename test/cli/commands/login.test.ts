@@ -375,7 +375,7 @@ describe("status", () => {
     expect(stdout).toMatch(
       /^URL {5}http:\/\/127\.0\.0\.1:7526 \(from the default\)\nToken {3}no token for http:\/\/127\.0\.0\.1:7526: run /,
     );
-    expect(stdout).toContain("Works   no: not checked without a token\n");
+    expect(stdout).toContain("Works   no: no usable token\n");
   });
 
   it("reports that no server listens, and exits with 6", async () => {

@@ -134,7 +134,7 @@ describe("a saved command", () => {
     const { exitCode, stdout } = await run(["status"]);
     expect(exitCode).toBe(4);
     expect(stdout).toContain(`\nToken   the command "${command}" failed with exit code 1: run it`);
-    expect(stdout).toContain("\nWorks   no: not checked without a token\n");
+    expect(stdout).toContain("\nWorks   no: no usable token\n");
   });
 
   it("is removed by logout, without being run", async () => {

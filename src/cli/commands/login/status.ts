@@ -136,7 +136,7 @@ function toLines(report: StatusReport): string {
   const shownSource = tokenSource === savedIn ? "the saved file" : tokenSource;
   const token = tokenSource === undefined ? problem : `${prefix}from ${shownSource}`;
   const reason = error === undefined ? problem : `error ${error}: ${problem}`;
-  const failure = tokenSource === undefined ? "not checked without a token" : reason;
+  const failure = tokenSource === undefined ? "no usable token" : reason;
   const lines: readonly (readonly [heading: string, text: string])[] = [
     ["URL", `${url} (from ${urlSource})`],
     ["Token", token],
