@@ -8,7 +8,12 @@ export {
 export { StoppedError } from "./client/stopped-error.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ErrorBody, NewPlant, Plant } from "./core/plant.ts";
-export { type ConflictPolicy, type PlantQuery, StoreError } from "./core/store.ts";
+export {
+  type ConflictPolicy,
+  type PlantQuery,
+  StoreError,
+  type StoreErrorReason,
+} from "./core/store.ts";
 export type { CreateManyOptions, CreateManyResult } from "./library/create-many.ts";
 export { createClient, type PlantClient, type PlantClientOptions } from "./library/plant-client.ts";
 export {
@@ -19,3 +24,5 @@ export {
   type RunningPlantStore,
   startPlantStore,
 } from "./library/plant-store.ts";
+export type { Latency } from "./library/quantities.ts";
+export type { SeedTally } from "./library/seed.ts";

@@ -36,13 +36,14 @@ export async function list(run: Run): Promise<void> {
   await readPlants(url, run, async (store) => {
     if (count) return writeText(io.stdout, `${await countPlants(store, query)}\n`);
     const last = await printRows(readPlantPages(store, query), plantRows, style, run);
-    // A program reads further pages in any case.
-    if (!io.stderr.isTTY) return;
     if (last === undefined) {
+      if (!io.stderr.isTTY) return;
       await terminal.note("no plants");
       for (const hint of await explainMissing(url, io)) await terminal.note(hint);
       return;
     }
+    // A script that sets the limit reads further pages itself.
+    if (flags["limit"] !== undefined && !io.stderr.isTTY) return;
     const rest = await store.list({ afterId: last.id, tag: query.tag, limit: 1 });
     if (rest.length === 0) return;
     await terminal.note(`there are more: --after ${last.id} shows the next ones`);

@@ -85,9 +85,12 @@ describe("which plants", () => {
     expect(await listIds(url, args)).toEqual(ids.map(String));
   });
 
-  it("prints the first 100 by default, as its help says", async () => {
+  it("prints the first 100 by default, as its help says, and reports that there are more", async () => {
     const url = await createMany(101);
-    expect(await listIds(url, [])).toHaveLength(100);
+    const { stdout: lines, stderr } = await runCli(["list", "--store", url]);
+    expect(lines.trimEnd().split("\n")).toHaveLength(100);
+    expect(stderr).toBe("there are more: --after 99 shows the next ones\n");
+    expect(await listIds(url, ["--after", "0"])).toHaveLength(100);
     expect(await listIds(url, ["--limit", "101"])).toHaveLength(101);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
@@ -203,7 +206,7 @@ describe("on a terminal", () => {
     expect(stderr).toBe(`${store(url)}there are more: --after 2 shows the next ones\n`);
   });
 
-  it("prints its remarks only if stderr is a terminal", async () => {
+  it("prints its remarks on a page only if stderr is a terminal", async () => {
     const url = await createMany(2);
     const argv = ["list", "--store", url, "--limit", "1"];
     const beside = await runCli(argv, { terminals: { stderr: true } });
