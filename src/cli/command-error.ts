@@ -30,19 +30,6 @@ export class UsageError extends CommandError {
   }
 }
 
-/** A create that SIGINT or SIGTERM stopped. */
-export class Interruption extends CommandError {
-  /** @param isInDoubt whether the plant may have been sent already */
-  constructor(signal: StopSignal, isInDoubt: boolean) {
-    super(
-      toExitName(signal),
-      isInDoubt
-        ? `stopped by ${signal}: the plant may or may not exist; the same command can be repeated`
-        : `stopped by ${signal} before anything was sent`,
-    );
-  }
-}
-
 /** Creates the error of a command that SIGINT or SIGTERM stopped. @param consequence continues the sentence */
 export function toInterruption(signal: StopSignal, consequence?: string): CommandError {
   const end = consequence === undefined ? "" : `: ${consequence}`;

@@ -45,7 +45,7 @@ interface SingleInput {
  *
  * @param input undefined for flags, which messages name themselves
  * @returns the exit code, after the result is printed
- * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function createOne(
   plant: NewPlant | Rejection,

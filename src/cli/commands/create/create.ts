@@ -3,18 +3,18 @@ import type { RequestError } from "../../../core/errors.ts";
 import { JsonNumber, type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
 import { type NewPlant, validateNewPlant } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
-import { Interruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toFailure } from "../../failure.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";
 import { type CreateRun, type PlantFlags, readCreateOptions } from "./create-options.ts";
+import { toStopError } from "./request.ts";
 
 /**
  * Creates the plants.
  *
  * @returns the exit code, once the results are printed
- * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError; with `--silent` only errors of
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError; with `--silent` only errors of
  *   usage and bugs
  */
 export async function create(run: Run): Promise<number> {
@@ -41,7 +41,7 @@ export async function create(run: Run): Promise<number> {
 
 async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
   const { io, cutOff } = run;
-  const releaseSignals = io.onSignal((name) => cutOff.abort(new Interruption(name, run.isSent)));
+  const releaseSignals = io.onSignal((name) => cutOff.abort(toStopError(name, run.isSent)));
   try {
     return await createOne(toNewPlant(flags), run);
   } finally {

@@ -1,12 +1,13 @@
 /** Creates the plants of files and of standard input: one, or many. */
 import { readNewPlant } from "../../../core/plant.ts";
-import { Interruption, UsageError } from "../../command-error.ts";
+import { UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
 import type { CreateRun, ManyRun } from "./create-options.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
 import { RejectsFile } from "./rejects-file.ts";
+import { toStopError } from "./request.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
 /**
@@ -14,7 +15,7 @@ import { UnknownMembers } from "./unknown-members.ts";
  *
  * @param paths at least one; `-` is standard input
  * @returns the exit code, after the results are printed
- * @throws CommandError, Interruption, UnavailableError, NotAPlantStoreError, OutputError
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function createFromInputs(paths: readonly string[], base: CreateRun): Promise<number> {
   const { options, io, cutOff, terminal } = base;
@@ -43,7 +44,7 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
       lastCall.abort();
       input.stop();
     } else {
-      cutOff.abort(new Interruption(name, run.isSent));
+      cutOff.abort(toStopError(name, run.isSent));
     }
   });
   try {

@@ -1,11 +1,13 @@
-/** The request of a create with its token, and descriptions of its failures. */
+/** Shared by the creates of one plant and of many: the request with its token, and descriptions of failures. */
 import type { FinalResponse, Retry } from "../../../client/create-plant.ts";
 import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
 import type { Rejection } from "../../../client/item-result.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
+import { CommandError, toExitName, toInterruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../failure.ts";
+import type { StopSignal } from "../../io.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readTraceparent } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -69,6 +71,19 @@ export function toDetails(
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
   return details;
+}
+
+/**
+ * Creates the error of a create that SIGINT or SIGTERM stopped.
+ *
+ * @param isInDoubt whether the plant may have been sent already
+ */
+export function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
+  if (isInDoubt) {
+    const advice = "the plant may or may not exist; the same command can be repeated";
+    return toInterruption(signal, advice);
+  }
+  return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
 }
 
 /** Reports an Error as one sentence on stderr. */
