@@ -50,12 +50,8 @@ async function readTokenFile(
   signal: AbortSignal,
 ): Promise<FoundToken | undefined> {
   if (path === undefined) return undefined;
-  if (toTokenPrefix(path) !== "") {
-    throw new CommandError(
-      "usage",
-      "--token-file must be the file that contains the token, because other users of this machine can read command lines",
-    );
-  }
+  const advice = ", because other users of this machine can read command lines";
+  assertNoToken(path, "--token-file", advice);
   if (path !== "-") return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
   return { token: await readInputToken(io, signal), source: "standard input" };
 }
@@ -75,13 +71,14 @@ async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundT
   if (token) return { token: trimToken(token), source: "PLANTSTORE_TOKEN" };
   const path = env["PLANTSTORE_TOKEN_FILE"];
   if (!path) return undefined;
-  if (toTokenPrefix(path) !== "") {
-    throw new CommandError(
-      "usage",
-      "PLANTSTORE_TOKEN_FILE must be the file that contains the token; set PLANTSTORE_TOKEN to the token itself",
-    );
-  }
+  assertNoToken(path, "PLANTSTORE_TOKEN_FILE", "; set PLANTSTORE_TOKEN to the token itself");
   return readFileAsToken(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, signal);
+}
+
+/** @param advice continues the sentence */
+function assertNoToken(path: string, name: string, advice: string): void {
+  if (toTokenPrefix(path) === "") return;
+  throw new CommandError("usage", `${name} must be the file that contains the token${advice}`);
 }
 
 async function readSaved(
