@@ -17,6 +17,9 @@ import { duration, timeLimit } from "../library/quantities.ts";
 /** A type whose values come from text only. */
 export type TextType<T> = Omit<OptionType<T>, "check">;
 
+/** Separates the values of a flag that is repeated. No argument and no environment variable contains it. */
+export const valueSeparator = "\0";
+
 /** Any text, unchanged. */
 export const text: TextType<string> = { parse: String, format: String };
 
@@ -69,7 +72,9 @@ export const metricsPlace: TextType<MetricsPlace> = {
 /** Origins as a browser writes them, or `*`, separated by commas or spaces. */
 export const origins: TextType<readonly string[]> = {
   parse(value) {
-    const list = value.split(/[\s,]+/).flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+    const list = value
+      .split(/[\s,\0]+/)
+      .flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
     if (list.length === 1 || !list.includes("*")) return list;
     throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
   },
@@ -138,12 +143,9 @@ export const line: TextType<number> = {
 /** The character between the cells of a table. */
 export const delimiter = createTextType(/^[\t !#-~]$/, "one ASCII character other than a quote");
 
-/** Separates the files of {@link files}: no path contains it. */
-export const fileSeparator = "\0";
-
 /** Files to read; `-` is standard input. */
 export const files: TextType<readonly string[]> = {
-  parse: (value) => (value === "" ? [] : value.split(fileSeparator).map(parseFile)),
+  parse: (value) => (value === "" ? [] : value.split(valueSeparator).map(parseFile)),
   format: (paths) => paths.join(" ") || "none",
 };
 

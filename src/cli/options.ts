@@ -32,10 +32,8 @@ export interface Option<T> {
   readonly shownDefault?: string;
   /** The saved setting that comes before the default. */
   readonly saved?: keyof SavedTarget;
-  /** True if the flag may be repeated; the values are joined with {@link Option.separator}. */
+  /** True if the flag may be repeated; its values are joined with {@link types.valueSeparator}. */
   readonly isRepeatable?: true;
-  /** Default: a space. */
-  readonly separator?: string;
   /** True if the value is a path of a file, which the shell completes. */
   readonly isFile?: true;
   /** Lists values for completion, besides those of the type. */
@@ -126,7 +124,6 @@ export const serveOptions = {
     type: types.files,
     default: [],
     isRepeatable: true,
-    separator: types.fileSeparator,
     isFile: true,
   }),
   maxBodyBytes: setting("--max-body <bytes>", "Maximum size of a request body, such as 64KiB", {

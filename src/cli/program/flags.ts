@@ -1,6 +1,7 @@
 /** The flags of a command: declares them to commander, and reads their values. */
 import { type Command as Commander, Option as Flag } from "commander";
 import { type Command, listValueSources } from "../command.ts";
+import { valueSeparator } from "../option-types.ts";
 import { type Option, toLongFlag } from "../options.ts";
 import type { Flags } from "../settings.ts";
 import { maxColumns, toPath, wrongUsage } from "./help.ts";
@@ -32,7 +33,7 @@ function createFlag(
   commander: Commander,
   argv: readonly string[],
 ): Flag {
-  const { flags, help: description, isRepeatable, separator = " " } = option;
+  const { flags, help: description, isRepeatable } = option;
   const sources = listValueSources(option);
   const line = `(${sources.join(", ")})`;
   const note = line.length <= noteColumns ? line : `(${sources.join(",\n")})`;
@@ -48,7 +49,7 @@ function createFlag(
       throw wrongUsage(message, commander);
     }
     if (previous === undefined) return value;
-    if (isRepeatable) return previous + separator + value;
+    if (isRepeatable) return previous + valueSeparator + value;
     throw wrongUsage(`${flag.long} is given twice: remove one of them`, commander);
   });
 }
