@@ -19,7 +19,7 @@ import {
   toLongFlag,
 } from "../src/cli/options.ts";
 import { packageVersion } from "../src/cli/version.ts";
-import { escape } from "./roff.ts";
+import { escape, toBlock } from "./roff.ts";
 import { toTopicPage } from "./topic-page.ts";
 
 /** A command and the words that call it. */
@@ -58,7 +58,7 @@ export function toManPage(program: Command, topics: readonly string[]): string {
     ...toText(program.description),
     ...toList(entries.map(({ name, command }) => [name, command.summary])),
     ".SH EXAMPLES",
-    ...toExamples(program),
+    ...toBlock(program.examples),
     ".SH COMMANDS",
     ...entries.flatMap(toSection),
     ".SH EXIT STATUS",
@@ -102,7 +102,7 @@ function toSection(entry: Entry): readonly string[] {
     `.SS ${escape(name)} ${escape(toUsage(entry))}`,
     ...toText(command.description),
     ".PP\nExamples:",
-    ...toExamples(command),
+    ...toBlock(command.examples),
     ".PP\nOptions:",
     ...toList(args.map((argument) => [argument.name.replaceAll(/[^\w-]/g, ""), argument.help])),
     ...toList(Object.values(options).map((option) => [option.flags, describeOption(option)])),
@@ -141,8 +141,4 @@ function toText(text: string): readonly string[] {
 
 function toList(items: readonly Item[]): readonly string[] {
   return items.flatMap(([term, meaning]) => [".TP", `.B ${escape(term)}`, escape(meaning)]);
-}
-
-function toExamples({ examples }: Command): readonly string[] {
-  return [".PP", ".RS 4", ".nf", ...examples.map(escape), ".fi", ".RE"];
 }

@@ -28,3 +28,8 @@ export function escapeSpan(text: string): string {
 export function protectLine(line: string): string {
   return line.replace(/^\./, "\\&.");
 }
+
+/** Lines that stay as they are, indented. */
+export function toBlock(lines: readonly string[]): readonly string[] {
+  return [".PP", ".RS 4", ".nf", ...lines.map(escape), ".fi", ".RE"];
+}

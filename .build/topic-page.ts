@@ -1,7 +1,7 @@
 /** Makes the manual page of a topic from its Markdown. */
 import { lexer, type Token, type Tokens } from "marked";
 import { packageVersion } from "../src/cli/version.ts";
-import { escape, escapeSpan, protectLine } from "./roff.ts";
+import { escape, escapeSpan, protectLine, toBlock } from "./roff.ts";
 
 /**
  * The page of a topic.
@@ -19,14 +19,14 @@ export function toTopicPage(topic: string, markdown: string): string {
     ".SH NAME",
     `plantstore\\-${escape(topic)} \\- ${toText(title.tokens)}`,
     ".SH DESCRIPTION",
-    ...tokens.flatMap(toBlock),
+    ...tokens.flatMap(toLines),
     ".SH SEE ALSO",
     ".BR plantstore (1)",
     "",
   ].join("\n");
 }
 
-function toBlock(token: Token): readonly string[] {
+function toLines(token: Token): readonly string[] {
   switch (token.type) {
     case "space":
       return [];
@@ -36,14 +36,7 @@ function toBlock(token: Token): readonly string[] {
     case "text":
       return [".PP", toText(token.tokens)];
     case "code":
-      return [
-        ".PP",
-        ".RS 4",
-        ".nf",
-        ...(token as Tokens.Code).text.split("\n").map(escape),
-        ".fi",
-        ".RE",
-      ];
+      return toBlock((token as Tokens.Code).text.split("\n"));
     case "list":
       return toList(token as Tokens.List);
     case "table":
@@ -63,7 +56,7 @@ function toList({ ordered, start, items }: Tokens.List): readonly string[] {
   return items.flatMap(({ tokens: [first, ...others] }, index) => [
     ordered ? `.IP ${Number(start) + index}. 4` : ".IP \\(bu 2",
     toText(first && "tokens" in first ? first.tokens : []),
-    ...(others.length === 0 ? [] : [".RS", ...others.flatMap(toBlock), ".RE"]),
+    ...(others.length === 0 ? [] : [".RS", ...others.flatMap(toLines), ".RE"]),
   ]);
 }
 
