@@ -73,8 +73,7 @@ export async function createMany(
   await report.end();
   const hint = describeResume(report, failure, run);
   if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
-  const signal = run.stopSignal();
-  if (signal !== undefined) throw toInterruption(signal, hint);
+  if (run.stoppedBy !== undefined) throw toInterruption(run.stoppedBy, hint);
   if (report.tally.total === 0 && !isQuiet) {
     const part = `no record begins at line ${fromLine} or after it (--from-line)`;
     await terminal.warning(fromLine > 1 ? part : "the input has no records");

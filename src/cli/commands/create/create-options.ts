@@ -55,8 +55,8 @@ export interface ManyRun extends CreateRun {
   readonly isTyped: boolean;
   /** Aborted when no further plant may be sent. */
   readonly lastCall: AbortSignal;
-  /** Returns the signal that stopped the run. */
-  readonly stopSignal: () => StopSignal | undefined;
+  /** The signal that stopped the run. */
+  stoppedBy: StopSignal | undefined;
 }
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */

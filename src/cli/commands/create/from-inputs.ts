@@ -2,7 +2,6 @@
 import { readNewPlant } from "../../../core/plant.ts";
 import { UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
-import type { StopSignal } from "../../io.ts";
 import { createOne } from "./create-one.ts";
 import type { CreateRun, ManyRun } from "./create-options.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
@@ -27,7 +26,6 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
   const lastCall = new AbortController();
-  let stoppedBy: StopSignal | undefined;
   let isMany = false;
   const run: ManyRun = {
     ...base,
@@ -36,11 +34,11 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
     rejects,
     isTyped: paths.includes("-") && io.stdin.isTTY === true,
     lastCall: lastCall.signal,
-    stopSignal: () => stoppedBy,
+    stoppedBy: undefined,
   };
   const releaseSignals = io.onSignal((name) => {
     if (isMany && run.isSent) {
-      stoppedBy = name;
+      run.stoppedBy = name;
       lastCall.abort();
       input.stop();
     } else {
