@@ -96,14 +96,6 @@ function toPlantCount(count: number): string {
   return `${count} plant${count === 1 ? "" : "s"}`;
 }
 
-/** Texts about a copy. */
-interface CopyTexts {
-  /** Such as `backing up to FILE`. */
-  readonly doing: string;
-  /** Meaning of an interruption, such as `no backup was made`. */
-  readonly unchanged: string;
-}
-
 /** A copy, and how the end of its use of signals is reported. */
 interface CopyWork extends FileWork {
   /** Gives signals their default effect again, once the files are changed. */
@@ -114,12 +106,13 @@ interface CopyWork extends FileWork {
  * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. SQLite cannot be stopped
  * while it copies, so they end the process.
  *
+ * @param texts such as `backing up to FILE`, and the meaning of an interruption, such as `no backup was made`
  * @returns the exit code
  * @throws every error of `copy` and of `report`
  */
 async function copyFile<T>(
   { io, terminal }: Run,
-  { doing, unchanged }: CopyTexts,
+  { doing, unchanged }: { readonly doing: string; readonly unchanged: string },
   copy: (work: CopyWork) => Promise<T>,
   report: (result: T) => Promise<void>,
 ): Promise<number> {
