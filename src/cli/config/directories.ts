@@ -5,25 +5,21 @@ import type { Io } from "../io.ts";
 
 type Place = Pick<Io, "env" | "platform" | "homeDirectory">;
 
-interface DirectoryRules {
+/** Where settings and credentials are. */
+const configRules = {
   /** Contains the directory itself. */
-  readonly variable: string;
-  /** Contains the parent directory (XDG Base Directory Specification). */
-  readonly xdgVariable: string;
-  /** Below the home directory. */
-  readonly linux: string;
-  readonly macos: string;
-  readonly windows: { readonly variable: string; readonly home: string; readonly leaf: string };
-}
-
-const configRules: DirectoryRules = {
   variable: "PLANTSTORE_CONFIG_DIR",
+  /** Contains the parent directory (XDG Base Directory Specification). */
   xdgVariable: "XDG_CONFIG_HOME",
+  /** Below the home directory. */
   linux: ".config",
   macos: "Library/Preferences",
   windows: { variable: "APPDATA", home: "AppData\\Roaming", leaf: "Config" },
 };
 
+type DirectoryRules = typeof configRules;
+
+/** Where the store is. */
 const dataRules: DirectoryRules = {
   variable: "PLANTSTORE_DATA_DIR",
   xdgVariable: "XDG_DATA_HOME",
