@@ -141,7 +141,10 @@ export const line: TextType<number> = {
 };
 
 /** The character between the cells of a table. */
-export const delimiter = createTextType(/^[\t !#-~]$/, "one ASCII character other than a quote");
+export const delimiter = createTextType(
+  /^[\t !#-~]$/,
+  "one ASCII character other than a quote; --tsv is for tabs",
+);
 
 /** Files to read; `-` is standard input. */
 export const files: TextType<readonly string[]> = {

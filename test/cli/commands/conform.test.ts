@@ -89,7 +89,7 @@ describe("plantstore conform with a plant store", () => {
   it("needs --yes without a terminal", async () => {
     const { exitCode, stderr } = await runCli(["conform", "--url", server.url], { env });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: it writes plants to .*: pass --yes to agree\n/);
+    expect(stderr).toMatch(/^error: conform writes plants to .*: pass --yes to agree\n/);
   });
 
   it("rejects a first id without 15 digits", async () => {

@@ -36,7 +36,7 @@ export async function conform(run: Run): Promise<number> {
   const options = readOptions(conformOptions, run.flags, io);
   if (!options.isConfirmed && !(canAsk(io) && options.tokenFile !== "-")) {
     throw new UsageError(
-      `it writes plants to ${options.url} that the service cannot delete: pass --yes to agree`,
+      `conform writes plants to ${options.url} that the service cannot delete: pass --yes to agree`,
     );
   }
   return interruptible(

@@ -978,6 +978,7 @@ describe("contradicting or invalid options are rejected", () => {
     [["--csv", "--tsv", "-"], /--tsv excludes --csv and --delimiter/],
     [["--delimiter", ";;", "-"], /--delimiter must be one ASCII character/],
     [["--delimiter", '"', "-"], /--delimiter must be one ASCII character/],
+    [["--delimiter", "\\t", "-"], /other than a quote; --tsv is for tabs \(got "\\t"\)/],
     [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
     [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
     [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
