@@ -98,8 +98,8 @@ export function toParagraphs(text: string): readonly string[] {
 export function describeDefault(option: Option<unknown>): string | undefined {
   const { shownDefault, type, default: value } = option;
   if (shownDefault !== undefined) return shownDefault;
-  const hasNone = !("default" in option) || ["function", "boolean"].includes(typeof value);
-  return hasNone ? undefined : type.format(value);
+  const hasDefault = "default" in option && typeof value !== "function";
+  return hasDefault ? type.format(value) : undefined;
 }
 
 /** The default and the environment variable of an option, for help. */
