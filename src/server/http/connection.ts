@@ -1,6 +1,6 @@
 /** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
 import type { Socket } from "node:net";
-import { RequestError } from "../../core/errors.ts";
+import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
 import { unexpectedFailure } from "../failure.ts";
 import { toRequestRecord } from "../ops/request-record.ts";
@@ -99,30 +99,17 @@ export class Connection {
     return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
-  /** Returns an error if the connection has as many requests in flight as it may have. */
-  checkPipeline(): RequestError | undefined {
-    if (this.#queue.length < maxPipelined) return undefined;
-    const message = `${maxPipelined} requests are in flight on this connection: try again`;
-    return new RequestError("overloaded", message);
+  /** True if a request waits because {@link maxPipelined} others are in flight. No more input should be read then. */
+  get isFull(): boolean {
+    return this.#queue.length > maxPipelined;
   }
 
-  /** Handles a request. */
+  /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
   accept(request: TransportRequest): void {
-    const requestId = toRequestId(request.headers);
-    const exchange = this.#begin(request, requestId);
+    const exchange = this.#begin(request, toRequestId(request.headers));
     this.#newest = request;
     if (request.isFinal) this.#isEnding = true;
-    this.#context.handler(request).then(
-      (handled) => {
-        exchange.handled ??= handled;
-        flushSoon(this);
-      },
-      (error: unknown) => {
-        exchange.handled ??= this.#toHandled(unexpectedFailure);
-        this.#fail(error);
-        flushSoon(this);
-      },
-    );
+    if (this.#queue.length <= maxPipelined) this.#handle(exchange);
   }
 
   /**
@@ -183,6 +170,8 @@ export class Connection {
       // node:http may hold back the responses before one that bypasses it.
       if ((exchange.request === undefined || isDropped) && this.#unsent.length > 0) break;
       this.#queue.shift();
+      const next = this.#queue[maxPipelined - 1];
+      if (next !== undefined) this.#handle(next);
       try {
         this.#send(exchange, exchange.handled);
       } catch (error) {
@@ -195,12 +184,28 @@ export class Connection {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
     if (this.isSettled && !this.socket.destroyed) this.admission.markIdle(this);
+    this.#stream?.resumeInput();
   }
 
   #begin(request: TransportRequest | undefined, requestId: string): Exchange {
     const exchange = { request, requestId, startedAtMs: performance.now(), handled: undefined };
     if (this.#queue.push(exchange) === 1) this.#context.admission.markBusy(this);
     return exchange;
+  }
+
+  #handle(exchange: Exchange): void {
+    if (exchange.request === undefined || exchange.handled !== undefined) return;
+    this.#context.handler(exchange.request).then(
+      (handled) => {
+        exchange.handled ??= handled;
+        flushSoon(this);
+      },
+      (error: unknown) => {
+        exchange.handled ??= this.#toHandled(unexpectedFailure);
+        this.#fail(error);
+        flushSoon(this);
+      },
+    );
   }
 
   #toHandled(error: RequestError): HandledRequest {

@@ -29,7 +29,7 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
     let start = 0;
     stalledMs = 0;
     while (start < chunk.length && !connection.isEnding) {
-      const usual = parse(chunk, start);
+      const usual = connection.isFull ? undefined : parse(chunk, start);
       if (usual === undefined) {
         leave(chunk.subarray(start));
         return;
@@ -72,9 +72,9 @@ class FastLaneRequest implements TransportRequest {
   readonly method = "POST";
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly error: RequestError | undefined;
+  readonly error = undefined;
   readonly isLate: boolean;
-  readonly isFinal: boolean;
+  readonly isFinal = false;
   heldBytes = 0;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
@@ -83,9 +83,7 @@ class FastLaneRequest implements TransportRequest {
   constructor(connection: Connection, { headers, body, target }: UsualRequest) {
     this.target = target;
     this.headers = headers;
-    this.error = connection.checkPipeline();
     this.isLate = connection.isLate;
-    this.isFinal = this.error !== undefined;
     this.#connection = connection;
     this.#body = body;
   }

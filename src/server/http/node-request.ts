@@ -36,11 +36,10 @@ export class NodeRequest implements TransportRequest {
     response: ServerResponse,
     options: NodeRequestOptions,
   ) {
-    const headError = checkHead(message);
     this.method = message.method ?? "";
     this.target = message.url ?? "";
     this.headers = message.headersDistinct;
-    this.error = headError ?? connection.checkPipeline();
+    this.error = checkHead(message);
     this.isLate = connection.isLate;
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =

@@ -49,7 +49,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
     this.#socket.on("data", (chunk: Buffer) => this.receive(chunk));
     this.#socket.once("end", () => {
       this.#isInputEnded = true;
-      this.#pushInput();
+      this.resumeInput();
     });
     this.#socket.once("close", () => this.destroy());
   }
@@ -61,18 +61,18 @@ export class SocketStream extends Duplex implements ConnectionStream {
     if (this.connection.isSettled) this.#socket.setTimeout(this.#requestTimeoutMs);
     this.lastInputAtMs = performance.now();
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-    this.#pushInput();
+    this.resumeInput();
     if (this.#input.length > 0) this.#socket.pause();
   }
 
   override _read(): void {
     this.#isInputWanted = true;
-    this.#pushInput();
+    this.resumeInput();
   }
 
-  /** Passes the next bytes or the end of the input to node:http, if it wants any. */
-  #pushInput(): void {
-    if (!this.#isInputWanted) return;
+  /** Passes the next bytes or the end of the input to node:http, if it wants any and the connection is not full. */
+  resumeInput(): void {
+    if (!this.#isInputWanted || this.connection.isFull) return;
     const { isEnding, newest } = this.connection;
     const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete() !== false);
     if (isPastLastRequest) this.#input = Buffer.alloc(0);

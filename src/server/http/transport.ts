@@ -37,6 +37,8 @@ export interface ConnectionStream {
   /** Time of the last input, in milliseconds of `performance.now()`. */
   readonly lastInputAtMs: number;
   write(text: string): boolean;
+  /** Reads on if the connection is not full. */
+  resumeInput(): void;
   /** Ends the connection after what has been written. */
   destroySoon(): void;
 }

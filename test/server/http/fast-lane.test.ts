@@ -206,7 +206,6 @@ describe("handles no request", () => {
       "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n",
       1,
     ],
-    ["one request too many", get("/healthz").repeat(33), 33],
   ])("in a separate packet after %s", async (_what, request, responses) => {
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
