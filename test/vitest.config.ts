@@ -34,9 +34,9 @@ function builtSqliteWorker(): Plugin {
 const slowTests = [
   "test/e2e/!(first-steps|start|crash|many-plants).test.ts",
   "test/store/postgres/!(engine).test.ts",
-  "test/store/sqlite/{log,power,processes,restore}.test.ts",
+  "test/store/sqlite/{backup,feed,log,power,processes,restore}.test.ts",
   "test/server/docs/browser.test.ts",
-  "test/server/http/{differential,random-pipelines,stop,timeouts}.test.ts",
+  "test/server/{faults,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
   "test/cli/{cacert,commands/conform,commands/read/export}.test.ts",
   "test/conformance/{one-fault,wrong-servers}.test.ts",
