@@ -93,7 +93,7 @@ export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
 /** Error for a head that is so large that its parts are not read. */
 export const headTooLarge = new RequestError(
   "headersTooLarge",
-  `the request target and headers are far too large: the limits are ${maxTargetBytes} and ${maxHeaderBytes} bytes`,
+  `the request target and the headers are too large: shorten them to ${maxTargetBytes} and ${maxHeaderBytes} bytes`,
 );
 
 /** Error for a request that does not arrive in time. */

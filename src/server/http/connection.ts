@@ -1,4 +1,4 @@
-/** One client connection: its requests in flight and their responses, in order, whichever transport it uses. */
+/** One client connection: its requests and their responses, in order, whichever transport it uses. */
 import type { Socket } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
@@ -16,7 +16,7 @@ import { endGently } from "./ending.ts";
 import { flushSoon } from "./flush-soon.ts";
 import type { ConnectionStream, TransportContext, TransportRequest } from "./transport.ts";
 
-/** A request in flight; without a request, a response to bytes that are not a request. */
+/** A request without a response yet; or, without a request, a response to bytes that are not one. */
 interface Exchange {
   readonly request: TransportRequest | undefined;
   readonly requestId: string;
@@ -33,7 +33,7 @@ export const graceMs = 250;
 export class Connection {
   readonly socket: Socket;
   readonly #context: TransportContext;
-  /** Requests in flight, oldest first. */
+  /** Requests without a response, oldest first. The first {@link maxPipelined} are in flight, the others are queued. */
   readonly #queue: Exchange[] = [];
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
   readonly #unsent: TransportRequest[] = [];
@@ -99,7 +99,7 @@ export class Connection {
     return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
-  /** True if a request waits because {@link maxPipelined} others are in flight. No more input should be read then. */
+  /** True if a request is queued because {@link maxPipelined} others are in flight. No further input is read then. */
   get isFull(): boolean {
     return this.#queue.length > maxPipelined;
   }
@@ -159,7 +159,7 @@ export class Connection {
     this.#settle();
   }
 
-  /** Sends the responses that are known, in the order of the requests. */
+  /** Sends the responses that are known, in the order of the requests. Queued requests take their places. */
   flush(): void {
     const isMultiple = this.#queue.length > 1;
     if (isMultiple) this.socket.cork();
@@ -183,7 +183,8 @@ export class Connection {
     if (this.socket.writableLength > 0) {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
-    if (this.isSettled && !this.socket.destroyed) this.admission.markIdle(this);
+    if (this.socket.destroyed) return;
+    if (this.isSettled) this.admission.markIdle(this);
     this.#stream?.resumeInput();
   }
 

@@ -41,6 +41,8 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
     }
     // The last response is being sent.
     if (socket.writableEnded) return;
+    // The rest of the request is not read yet.
+    if (requestError === requestTimedOut && connection.isFull) return;
     const { newest } = connection;
     if (newest instanceof NodeRequest && !newest.isComplete()) newest.fail(requestError);
     else if (!connection.isEnding) connection.reject(requestError);

@@ -13,9 +13,9 @@ const sliceBytes = 4 * 1024;
 
 /**
  * A plain or TLS socket as a stream. Node documents that an HTTP server accepts any Duplex as a connection. This one
- * decides what node:http reads (nothing after the last request) and how the connection ends (gently, and after the
- * responses in flight if the client closes its side first). Node's own https server fails with HPE_PAUSED when requests
- * with bodies are pipelined over TLS; with this stream it does not.
+ * withholds input from node:http after the last request, and while the connection is full. It also decides how the
+ * connection ends: gently, and after the responses in flight if the client closes its side first. Node's own https server
+ * fails with HPE_PAUSED when requests with bodies are pipelined over TLS; with this stream it does not.
  */
 export class SocketStream extends Duplex implements ConnectionStream {
   readonly connection: Connection;

@@ -37,7 +37,7 @@ export interface ConnectionStream {
   /** Time of the last input, in milliseconds of `performance.now()`. */
   readonly lastInputAtMs: number;
   write(text: string): boolean;
-  /** Reads on if the connection is not full. */
+  /** Passes further input to node:http, unless the connection is full. */
   resumeInput(): void;
   /** Ends the connection after what has been written. */
   destroySoon(): void;

@@ -36,7 +36,7 @@ type Options = Values<typeof loginOptions>;
  * Saves a token that works, and makes its plant store the default.
  *
  * @returns the exit code
- * @throws CommandError, UnavailableError, NotAPlantStoreError; nothing is saved then
+ * @throws CommandError, NotAPlantStoreError; nothing is saved then
  */
 export async function login(run: Run): Promise<number> {
   const { io, terminal } = run;

@@ -1,4 +1,5 @@
 /** Loads the seeds of `serve`: plants of files, before the first request. */
+import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { errorTable, RequestError } from "../../../core/errors.ts";
 import type { PlantStore } from "../../../core/store.ts";
@@ -69,12 +70,13 @@ async function* readSeeds({
 }
 
 async function assertReadable(path: string, store: string): Promise<void> {
+  let stats: Stats;
   try {
     await access(path, constants.R_OK);
+    stats = await stat(path);
   } catch (error) {
     throw toReadError(path, error);
   }
-  const stats = await stat(path);
   if (stats.isDirectory()) {
     throw new CommandError("usage", `${path} cannot be read: it is a directory`);
   }
