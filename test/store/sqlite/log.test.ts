@@ -1,7 +1,6 @@
 /** The write-ahead log has a limited size, although other processes read. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import type { CreateRequest } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
@@ -11,39 +10,46 @@ import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 const { DatabaseSync } = await loadSqlite();
 const mebibyte = 2 ** 20;
 
-/** Starts reads that overlap without a gap. Returns a function that ends them. */
-function readWithoutGap(path: string): () => Promise<void> {
-  const readers = [new DatabaseSync(path), new DatabaseSync(path)] as const;
-  let isOver = false;
-  const beginRead = (reader: SqliteDatabase): void => {
-    reader.exec("BEGIN");
-    reader.exec("SELECT count(*) FROM plants");
-  };
-  async function read(): Promise<void> {
-    let [current, next] = readers;
-    beginRead(current);
-    while (!isOver) {
-      await sleep(5);
-      beginRead(next);
-      current.exec("COMMIT");
-      [current, next] = [next, current];
-    }
-    current.exec("COMMIT");
-    for (const reader of readers) reader.close();
+/** Time after which a read ends although nothing is committed; a restart of the log waits longer. */
+const longestReadMs = 300;
+
+/** A process that always reads: its next read begins before the last one ends. */
+class Reader {
+  readonly #databases: [current: SqliteDatabase, next: SqliteDatabase];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(path: string) {
+    this.#databases = [new DatabaseSync(path), new DatabaseSync(path)];
+    beginRead(this.#databases[0]);
+    this.#timer = setInterval(() => this.readOn(), longestReadMs);
   }
-  const over = read();
-  return () => {
-    isOver = true;
-    return over;
-  };
+
+  /** Begins the next read. Directly after a commit, it needs the log: no checkpoint has copied the commit yet. */
+  readOn(): void {
+    const [current, next] = this.#databases;
+    beginRead(next);
+    current.exec("COMMIT");
+    this.#databases.reverse();
+    this.#timer.refresh();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const database of this.#databases) database.close();
+  }
+}
+
+function beginRead(database: SqliteDatabase): void {
+  database.exec("BEGIN");
+  database.exec("SELECT count(*) FROM plants");
 }
 
 it("stays below 100 MiB while 300 MiB are written and another process reads without a gap", async () => {
   const path = join(await createTemporaryDirectory(), "plants.db");
   const engine = await openSqliteEngine(path);
   onTestFinished(() => engine.close());
-  const stopReading = readWithoutGap(path);
-  onTestFinished(stopReading);
+  const reader = new Reader(path);
+  onTestFinished(() => reader.close());
   let written = 0;
   let longest = 0;
   for (let version = 0; written < 300 * mebibyte; version++) {
@@ -53,7 +59,8 @@ it("stays below 100 MiB while 300 MiB are written and another process reads with
       return { plant: { id: BigInt(id), name }, onConflict: "replace" };
     });
     await engine.commit(requests);
-    // Reads wait for the checkpoint after a commit, and the second one for the restart that may follow. Without them, the
+    reader.readOn();
+    // Reads of the engine wait for the checkpoint after a commit, and the second one for the restart that may follow. Without them, the
     // length of the log would depend on the speed of the disk.
     await engine.get(0n);
     await engine.get(0n);
