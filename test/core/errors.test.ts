@@ -66,8 +66,8 @@ describe("the error table", () => {
 
 describe("a RequestError", () => {
   it("has the number of its kind", () => {
-    const refusal = new RequestError("idTaken", "id 7 belongs to a different plant");
-    expect(refusal).toMatchObject({
+    const error = new RequestError("idTaken", "id 7 belongs to a different plant");
+    expect(error).toMatchObject({
       name: "RequestError",
       kind: "idTaken",
       error: 40900,
@@ -80,11 +80,11 @@ describe("a RequestError", () => {
   });
 
   it("lists all problems in the order of the table, with the number of the first one", () => {
-    const refusal = RequestError.naming([
+    const error = RequestError.naming([
       { kind: "nameMissing", message: "name is missing" },
       { kind: "idMissing", message: "id is missing" },
     ]);
-    expect(refusal).toMatchObject({ error: 42201, message: "id is missing; name is missing" });
+    expect(error).toMatchObject({ error: 42201, message: "id is missing; name is missing" });
   });
 
   it("lists a problem once, although it occurs several times", () => {
