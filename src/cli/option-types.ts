@@ -104,12 +104,6 @@ function createTextType(pattern: RegExp, expected: string): TextType<string> {
   };
 }
 
-/** The name of a profile. */
-export const profileName = createTextType(
-  /^[A-Za-z0-9][\w.-]{0,63}$/,
-  "a name of letters, digits and - . _, such as prod",
-);
-
 /** The command line of a program that prints a token. */
 export const tokenCommand: TextType<string> = {
   parse(value) {

@@ -14,7 +14,7 @@ import {
 } from "../library/options.ts";
 import { listSavedOrigins } from "./config/credentials.ts";
 import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
-import { readSavedSettings, type SavedTarget } from "./config/saved-settings.ts";
+import type { SavedSettings } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import * as types from "./option-types.ts";
 
@@ -31,7 +31,7 @@ export interface Option<T> {
   /** The default in help, if it depends on something. */
   readonly shownDefault?: string;
   /** The saved setting that comes before the default. */
-  readonly saved?: keyof SavedTarget;
+  readonly saved?: keyof SavedSettings;
   /** True if the flag may be repeated; its values are joined with {@link types.valueSeparator}. */
   readonly isRepeatable?: true;
   /** True if the value is a path of a file, which the shell completes. */
@@ -214,16 +214,6 @@ export const serveOptions = {
   }),
 } as const satisfies Options;
 
-/** The profile, for the commands that read saved settings. It may precede the command. */
-export const profileOption = {
-  profile: setting("--profile <name>", "Name of the saved plant store to use", {
-    ...sending,
-    type: types.optional(types.profileName),
-    default: undefined,
-    list: async (io: Io) => Object.keys(readSavedSettings(findConfigDirectory(io)).profiles ?? {}),
-  }),
-} as const satisfies Options;
-
 /** The URL of a server, for the commands that send requests. */
 export const urlOption = {
   url: setting("--url <url>", "URL of the plant store, with its base path", {
@@ -234,7 +224,6 @@ export const urlOption = {
     saved: "url",
     list: (io: Io) => listSavedOrigins(findConfigDirectory(io)),
   }),
-  ...profileOption,
 } as const satisfies Options;
 
 /** A server and how to connect to it. */

@@ -3,15 +3,10 @@ import { toEndpoint } from "../core/base-url.ts";
 import { InvalidValue } from "../library/option-types.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
-import {
-  getProfile,
-  readSavedSettings,
-  type SavedTarget,
-  toSettingsFile,
-} from "./config/saved-settings.ts";
+import { readSavedSettings, type SavedSettings, toSettingsFile } from "./config/saved-settings.ts";
 import type { Environment, Io } from "./io.ts";
 import type { TextType } from "./option-types.ts";
-import { type Option, type Options, profileOption, toLongFlag, urlOption } from "./options.ts";
+import { type Option, type Options, toLongFlag, urlOption } from "./options.ts";
 
 /** The flags of a command line, by the names of their options. A flag without a value is `1`. */
 export type Flags = Readonly<Record<string, string | undefined>>;
@@ -50,9 +45,9 @@ export function readOptions<Table extends Options>(
 }
 
 /**
- * Reads the value of one option. The saved values of a profile that a flag names come before environment variables.
+ * Reads the value of one option.
  *
- * @param flags those that select a saved value: the profile and the URL
+ * @param flags with the URL, which decides whether saved certificates are used
  * @throws CommandError for an invalid value, with its source, and for saved settings that cannot be read
  */
 export function readOption<T>(
@@ -66,20 +61,12 @@ export function readOption<T>(
     const source = toLongFlag(option.flags);
     return { value: parseArgument(source, flag, type), source };
   }
-  const isProfileFirst = Boolean(flags["profile"]);
-  const saved = isProfileFirst ? readSaved(option, flags, io) : undefined;
-  if (saved !== undefined) return saved;
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
   if (variable) return { value: parseText(env, variable, type), source: env };
   const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
   return readSaved(option, flags, io) ?? { value: fallback, source: "the default" };
-}
-
-/** Reads the name of the profile; undefined without one. @throws CommandError for an invalid name */
-export function readProfile(flags: Flags, io: Io): string | undefined {
-  return readOption(profileOption.profile, flags["profile"], io).value;
 }
 
 function readSaved<T>(
@@ -89,18 +76,15 @@ function readSaved<T>(
 ): Setting<T> | undefined {
   const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
   if (name === undefined || directory === undefined) return undefined;
-  const profile = readProfile(flags, io);
   const settings = readSavedSettings(directory);
-  const target = profile === undefined ? settings : getProfile(settings, profile);
-  const text = target[name];
-  if (text === undefined || (name === "cacert" && !isMeant(target, flags, io))) return undefined;
-  const file = toSettingsFile(directory);
-  const source = profile === undefined ? `the ${name} in ${file}` : `profile ${profile} in ${file}`;
+  const text = settings[name];
+  if (text === undefined || (name === "cacert" && !isMeant(settings, flags, io))) return undefined;
+  const source = `the ${name} in ${toSettingsFile(directory)}`;
   return { value: parseText(source, text, type), source };
 }
 
 /** Saved certificates are only for the origin that they were saved for. */
-function isMeant({ url: savedUrl = "" }: SavedTarget, flags: Flags, io: Io): boolean {
+function isMeant({ url: savedUrl = "" }: SavedSettings, flags: Flags, io: Io): boolean {
   const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
   return URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === toEndpoint(url).origin;
 }

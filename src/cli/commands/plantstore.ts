@@ -1,6 +1,5 @@
 /** Declares `plantstore`, with all of its commands. */
 import type { Command } from "../command.ts";
-import { profileOption } from "../options.ts";
 import { backupCommand, restoreCommand, verifyCommand } from "./backup/command.ts";
 import { candidatesCommand, completionCommand } from "./completion/command.ts";
 import { conformCommand } from "./conform/command.ts";
@@ -27,7 +26,6 @@ export const plantstoreCommand: Command = {
     "plantstore create --id 1 --name fern  create a plant in it",
     "plantstore list                       show the plants in it",
   ],
-  options: profileOption,
   environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
   exitCodes: ["done", "internal", "usage"],
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',

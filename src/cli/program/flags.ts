@@ -2,9 +2,9 @@
 import { type Command as Commander, Option as Flag } from "commander";
 import { type Command, listValueSources } from "../command.ts";
 import { valueSeparator } from "../option-types.ts";
-import { type Option, toLongFlag } from "../options.ts";
+import type { Option } from "../options.ts";
 import type { Flags } from "../settings.ts";
-import { maxColumns, toPath, wrongUsage } from "./help.ts";
+import { maxColumns, wrongUsage } from "./help.ts";
 
 /** The names of options, each with commander's name for its flag. */
 type FlagNames = readonly (readonly [name: string, attribute: string])[];
@@ -54,33 +54,8 @@ function createFlag(
   });
 }
 
-/** The flags of a command, and those before it, such as `plantstore --profile prod create`. */
-export function readFlags(
-  command: Command,
-  commander: Commander,
-  names: FlagNames,
-  program: Command,
-): Flags {
-  const own = toFlags(commander, names);
-  let root = commander;
-  while (root.parent !== null) root = root.parent;
-  const options = Object.entries(program.options ?? {});
-  const outer = toFlags(
-    root,
-    options.map(([name]) => [name, name]),
-  );
-  for (const [name, option] of options) {
-    if (outer[name] === undefined) continue;
-    const flag = toLongFlag(option.flags);
-    const isKnown = Object.hasOwn(command.options ?? {}, name);
-    const problem = isKnown ? `${flag} is given twice` : `${toPath(commander)} has no ${flag}`;
-    if (isKnown && own[name] === undefined) continue;
-    throw wrongUsage(`${problem}: remove it`, commander);
-  }
-  return { ...own, ...outer };
-}
-
-function toFlags(commander: Commander, names: FlagNames): Flags {
+/** The flags of a command line. */
+export function readFlags(commander: Commander, names: FlagNames): Flags {
   const given = names.filter(
     ([, attribute]) => commander.getOptionValueSource(attribute) === "cli",
   );

@@ -133,7 +133,7 @@ export function wrongUsage(message: string, commander: Commander, cause?: unknow
 /** UTF-16 code units of a message that quotes the command line. */
 const maxMessage = 1000;
 
-export function toPath(commander: Commander): string {
+function toPath(commander: Commander): string {
   const { parent } = commander;
   return parent === null ? commander.name() : `${toPath(parent)} ${commander.name()}`;
 }

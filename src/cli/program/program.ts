@@ -110,8 +110,7 @@ function declare(commander: Commander, command: Command, reading: Reading): void
   }
   commander.helpOption(...helpFlag).action(async () => {
     if (command === helpCommand) return help(commander, reading.io);
-    const flags = readFlags(command, commander, flagNames, reading.program);
-    return run(command, commander, flags, reading);
+    return run(command, commander, readFlags(commander, flagNames), reading);
   });
 }
 

@@ -244,7 +244,7 @@ describe("login", () => {
 });
 
 describe("saved settings", () => {
-  it.each(["", "[]", '{"url":1}', '{"url":"http'])(
+  it.each(["", "[]", '{"url":1}', '{"url":"http', '{"cacert":5}'])(
     "that are broken (%j) are reported, and neither used nor overwritten",
     async (text) => {
       const file = toSettingsFile(directory);
@@ -256,6 +256,16 @@ describe("saved settings", () => {
       expect(await readFile(file, "utf8")).toBe(text);
     },
   );
+
+  it("may have unknown members, which the next login removes", async () => {
+    await using server = await startServer();
+    const file = toSettingsFile(directory);
+    const profiles = { prod: { url: "http://127.0.0.1:1" } };
+    await writeFile(file, JSON.stringify({ url: server.url, profiles }));
+    expect(await run(["ping"])).toMatchObject({ exitCode: 0 });
+    expect(await login(server.url, testToken)).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ url: server.url });
+  });
 
   it("without a valid URL are reported", async () => {
     await saveSettings(directory, { url: "plants.example" });

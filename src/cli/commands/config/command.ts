@@ -1,6 +1,6 @@
 /** Declares `config list` and `config path`. */
 import { type Command, commandGroups, describeVariables } from "../../command.ts";
-import { jsonOption, profileOption } from "../../options.ts";
+import { jsonOption } from "../../options.ts";
 
 const environment = describeVariables("PLANTSTORE_CONFIG_DIR", "PLANTSTORE_DATA_DIR");
 const exitCodes = ["done", "internal", "usage", "outputClosed"] as const;
@@ -10,9 +10,8 @@ const listCommand: Command = {
   summary: "Show all settings and their sources",
   description: `Shows every setting with its value and its source: an environment variable, the
 file of saved settings, or the default. A flag of a command wins over all of
-them. Lists the saved profiles too. In columns on a terminal, otherwise as one line
-of JSON per setting and profile.`,
-  options: { ...jsonOption, ...profileOption },
+them. In columns on a terminal, otherwise as one line of JSON per setting.`,
+  options: jsonOption,
   examples: [
     "plantstore config list",
     `plantstore config list --json | jq 'select(.flag == "--port")'`,

@@ -11,17 +11,13 @@ import {
   locateConfigDirectory,
   locateDataDirectory,
 } from "../../config/directories.ts";
-import {
-  readSavedSettings,
-  type SavedTarget,
-  toSettingsFile,
-} from "../../config/saved-settings.ts";
+import { toSettingsFile } from "../../config/saved-settings.ts";
 import { describeCommand } from "../../config/token-command.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { createOptions, jsonOption, storeOption, toLongFlag, urlOption } from "../../options.ts";
 import { type Flags, readOption, readOptions } from "../../settings.ts";
-import { type Column, printRows, type RowType, selectStyle, toTable } from "../../terminal/rows.ts";
+import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
 import { listSettings, type SettingReport, toSettingLines } from "./setting-report.ts";
 
 /**
@@ -34,14 +30,10 @@ export async function listConfig({ flags, io, terminal }: Run): Promise<number> 
   const { json } = readOptions(jsonOption, flags, io);
   const { stdout } = io;
   const reports = [...listSettings(flags, io), describeTokenSetting(io, flags)];
-  const profiles = listProfiles(io);
   if (selectStyle({ json }, stdout) === "table") {
     await writeText(stdout, toSettingLines(reports, stdout.columns));
-    if (profiles.length > 0) {
-      await writeText(stdout, `\n${toTable(profiles, profileColumns, stdout.columns)}`);
-    }
   } else {
-    await terminal.printLines([...reports, ...profiles].map(toJson));
+    await terminal.printLines(reports.map(toJson));
   }
   const isValid = reports.every(({ problem }) => problem === undefined);
   return isValid ? exitCodes.done.code : exitCodes.usage.code;
@@ -73,28 +65,6 @@ function describeTokenSetting(io: Io, flags: Flags): SettingReport {
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { ...row, problem: error.message };
-  }
-}
-
-/** A saved plant store. */
-interface Profile extends SavedTarget {
-  readonly profile: string;
-}
-
-const profileColumns: readonly Column<Profile>[] = [
-  { name: "profile", read: ({ profile }) => profile },
-  { name: "url", read: ({ url }) => url },
-  { name: "cacert", read: ({ cacert }) => cacert },
-];
-
-/** Broken settings are reported with the URL. */
-function listProfiles(io: Io): readonly Profile[] {
-  try {
-    const { profiles = {} } = readSavedSettings(locateConfigDirectory(io).path);
-    const names = Object.keys(profiles).toSorted();
-    return names.map((profile) => ({ profile, ...profiles[profile] }));
-  } catch {
-    return [];
   }
 }
 

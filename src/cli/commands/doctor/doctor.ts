@@ -75,7 +75,7 @@ async function* check(
     yield* await checkSqlite(store);
     yield await checkStore(store, { io, terminal });
   }
-  if (["--url", "--profile", "--cacert", "--timeout"].every(isValid)) {
+  if (["--url", "--cacert", "--timeout"].every(isValid)) {
     const target = readOptions(requestOptions, flags, io);
     yield* await interruptible(io, (signal) => checkServer(target, { io, terminal }, signal));
   }

@@ -60,11 +60,9 @@ it("adds nothing if no server responds, and nothing for an empty list in a pipe"
   expect((await runCli(["list", "--store", store], memory)).stderr).toBe("");
 });
 
-it.each([{ PLANTSTORE_PROFILE: "unknown" }, { PLANTSTORE_URL: "x" }])(
-  "adds nothing if the server is unknown because of %j",
-  async (env) => {
-    const store = await createSqliteStore([]);
-    const { exitCode, stderr } = await runCli(["get", "1", "--store", store], { env });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 9, stderr: unknownId });
-  },
-);
+it("adds nothing if the URL of the server is invalid", async () => {
+  const store = await createSqliteStore([]);
+  const env = { PLANTSTORE_URL: "x" };
+  const { exitCode, stderr } = await runCli(["get", "1", "--store", store], { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 9, stderr: unknownId });
+});
