@@ -61,7 +61,7 @@ export interface Command {
   readonly isHidden?: true;
   /** The commands of a group. */
   readonly commands?: readonly Command[];
-  /** Advice for words that other programs use, by the word. */
+  /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
   /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);

@@ -305,7 +305,6 @@ export const createOptions = {
   isMany: toggle("--many", "Print a line for each record, even for a single one", output),
   isJson: toggle("--json", "Print a line for each record, even on a terminal", output),
   isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
-  isSilent: toggle("--silent", "Print only errors of usage", output),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
     type: types.outputFile,

@@ -301,7 +301,11 @@ describe("wrong usage", () => {
     ],
     [["remove", "1"], `unknown command 'remove': "plantstore delete" deletes plants from a store`],
     [["token", "create"], `unknown command 'create': "plantstore token issue" issues a token`],
-  ])("%j names the command to use instead", async (argv, message) => {
+    [
+      ["create", "--silent"],
+      `unknown option '--silent': "--quiet > /dev/null" prints only errors and the summary`,
+    ],
+  ])("%j names what to use instead", async (argv, message) => {
     const { exitCode, stderr } = await runCli(argv);
     expect(exitCode).toBe(2);
     expect(stderr.split("\n")[0]).toBe(`error: ${message}`);

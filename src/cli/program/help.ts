@@ -6,6 +6,7 @@ import { CommandError } from "../command-error.ts";
 import { listTopics, readManualFile, readTopic } from "../commands/help/topics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
+import { toLongFlag } from "../options.ts";
 
 /** Longer lines of help are hard to read. */
 export const maxColumns = 80;
@@ -106,21 +107,22 @@ export function toExit(
   }
   if (error.exitCode === 0) return error;
   const [problem = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
-  const advice = findAdvice(error.code, commander, hints) ?? ` ${suggestion}`.trimEnd();
+  const advice = findAdvice(error, commander, hints) ?? ` ${suggestion}`.trimEnd();
   return wrongUsage(problem + advice, commander);
 }
 
 /** Advice instead of an unknown command or a misplaced option. */
 function findAdvice(
-  code: string,
+  { code, message }: CommanderError,
   { args, commands }: Commander,
   hints: Readonly<Record<string, string>>,
 ): string | undefined {
-  const [word = ""] = args;
-  if (code === "commander.unknownCommand" && Object.hasOwn(hints, word)) return `: ${hints[word]}`;
-  const hasCommand = commands.length > 0 && args.some((each) => !each.startsWith("-"));
-  const isMisplaced = code === "commander.unknownOption" && hasCommand;
-  return isMisplaced ? "; options of a command follow its name" : undefined;
+  const isOption = code === "commander.unknownOption";
+  if (!isOption && code !== "commander.unknownCommand") return undefined;
+  const word = isOption ? toLongFlag(message) : (args[0] ?? "");
+  if (Object.hasOwn(hints, word)) return `: ${hints[word]}`;
+  const isMisplaced = commands.length > 0 && args.some((each) => !each.startsWith("-"));
+  return isOption && isMisplaced ? "; options of a command follow its name" : undefined;
 }
 
 /** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */

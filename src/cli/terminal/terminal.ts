@@ -34,8 +34,6 @@ const refreshMs = 200;
 export class Terminal {
   /** `--color` is true, `--no-color` is false. */
   colorChoice: boolean | undefined;
-  /** True if nothing is printed on stderr. */
-  isSilent = false;
   readonly #io: Io;
 
   constructor(io: Io) {
@@ -147,7 +145,6 @@ export class Terminal {
   }
 
   async #print(label: string, message: string): Promise<void> {
-    if (this.isSilent) return;
     const line = label + escapeUnprintable(redactTokens(message));
     // A terminal that does not report its width has 0 columns.
     const { isTTY, columns = 0 } = this.#io.stderr;

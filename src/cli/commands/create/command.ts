@@ -35,5 +35,8 @@ a plant that already exists is "unchanged".`,
   environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
+  hints: {
+    "--silent": '"--quiet > /dev/null" prints only errors and the summary',
+  },
   run: async (run) => (await import("./create.ts")).create(run),
 };

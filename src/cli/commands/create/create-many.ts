@@ -79,7 +79,7 @@ export async function createMany(
     await terminal.warning(fromLine > 1 ? part : "the input has no records");
   }
   if (report.tally.missing === 0) return exitCodes.done.code;
-  if (isFailFast && !options.isSilent) {
+  if (isFailFast) {
     await terminal.note(`stopped at the first rejected or failed record (--fail-fast): ${hint}`);
   }
   return exitCodes.someMissing.code;
@@ -122,7 +122,6 @@ async function reportFailure(
     return toExitCode(response.error.error);
   }
   const { message = "", exitCode } = toFailure(cause);
-  if (options.isSilent && exitCode === exitCodes.usage.code) throw cause;
   const isUnavailable = cause instanceof UnavailableError;
   // The hint says that the command can be repeated.
   const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;

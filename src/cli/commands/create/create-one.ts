@@ -128,9 +128,8 @@ async function printPlant(
 async function printError(
   problem: Rejection,
   details: readonly string[],
-  { io, terminal, options }: CreateRun,
+  { io, terminal }: CreateRun,
 ): Promise<void> {
-  if (options.isSilent) return;
   const { error, message } = problem;
   try {
     // A record that only --strict rejects breaks no rule of the service, so there is no Error.

@@ -62,7 +62,7 @@ export interface ManyRun extends CreateRun {
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
   const { id, name, tag, csv, tsv, ...options } = readOptions(createOptions, flags, io);
-  const { fromLine, rejectsPath, isStrict, isMany, isQuiet, isSilent, tokenFile } = options;
+  const { fromLine, rejectsPath, isStrict, isMany, tokenFile } = options;
   const source = toPlantSource({ id, name, tag }, operands, tokenFile === "-", io);
   if (tsv && (csv || options.delimiter !== undefined)) {
     throw new UsageError("--tsv excludes --csv and --delimiter: remove one of them");
@@ -80,7 +80,6 @@ export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
     delimiter,
     // A resumed run has many plants.
     isMany: isMany === true || fromLine !== undefined,
-    isQuiet: isQuiet ?? isSilent,
     bulkRetries: readOptions(bulkRetryOption, flags, io).retries,
   };
 }

@@ -3,8 +3,6 @@ import type { RequestError } from "../../../core/errors.ts";
 import { JsonNumber, type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
 import { type NewPlant, validateNewPlant } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
-import { exitCodes } from "../../exit-codes.ts";
-import { toFailure } from "../../failure.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";
 import { type CreateRun, type PlantFlags, readCreateOptions } from "./create-options.ts";
@@ -14,29 +12,19 @@ import { toStopError } from "./request.ts";
  * Creates the plants.
  *
  * @returns the exit code, once the results are printed
- * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError; with `--silent` only errors of
- *   usage and bugs
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function create(run: Run): Promise<number> {
   const { io, terminal } = run;
   const options = readCreateOptions(run);
-  const { source, isSilent } = options;
+  const { source } = options;
   const cutOff = new AbortController();
   const ca = await readAuthorities(options.cacert);
   const createRun: CreateRun = { ca, options, io, terminal, cutOff, isSent: false };
-  terminal.isSilent = isSilent === true;
-  try {
-    if (source.from === "flags") return await createFromFlags(source.flags, createRun);
-    // Most of the code.
-    const { createFromInputs } = await import("./from-inputs.ts");
-    return await createFromInputs(source.paths, createRun);
-  } catch (error) {
-    const { exitCode, stack } = toFailure(error);
-    const isShown = exitCode === exitCodes.usage.code || stack !== undefined;
-    if (isSilent && !isShown) return exitCode;
-    terminal.isSilent = false;
-    throw error;
-  }
+  if (source.from === "flags") return createFromFlags(source.flags, createRun);
+  // Most of the code.
+  const { createFromInputs } = await import("./from-inputs.ts");
+  return createFromInputs(source.paths, createRun);
 }
 
 async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {

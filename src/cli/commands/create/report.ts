@@ -85,13 +85,13 @@ export class RecordReport {
   }
 
   async #print(outcomes: readonly RecordOutcome[]): Promise<void> {
-    const { io, terminal, paths, options } = this.#run;
+    const { io, terminal, paths } = this.#run;
     const resumeAtBefore = this.resumeAt;
     const lines: string[] = [];
     for (const outcome of outcomes) {
       const { item, result } = outcome;
       if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
-      if (result === undefined || options.isSilent) continue;
+      if (result === undefined) continue;
       if (!this.#showsAll && !isMissing(outcome)) continue;
       // The run can be resumed after a record if no record up to there has to be sent again.
       const withCursor = this.resumeAt === undefined;

@@ -186,17 +186,8 @@ describe("many plants", () => {
     expect(result).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });
 
-  it("with --silent print nothing, and the exit code is the same", async () => {
-    const nothing = { stdout: "", stderr: "" };
-    expect(await create(`${a}\n{}\n${b}\n`, "--silent")).toEqual({ exitCode: 8, ...nothing });
-    expect(await create('{"id":1}', "--silent")).toEqual({ exitCode: 3, ...nothing });
-    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "wrong" };
-    const options = { env, stdin: `${a}\n${b}\n` };
-    expect(await runCli(["create", "--silent"], options)).toEqual({ exitCode: 4, ...nothing });
-  });
-
-  it("with --silent print errors of usage", async () => {
-    const { exitCode, stdout, stderr } = await create(`[${a},`, "--silent");
+  it("with --quiet print errors of usage", async () => {
+    const { exitCode, stdout, stderr } = await create(`[${a},`, "--quiet");
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(
       /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/,
