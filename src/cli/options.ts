@@ -246,13 +246,8 @@ export const requestOptions = {
   }),
 } as const satisfies Options;
 
-/** Options that show requests. */
-const traceOptions = {
-  isVerbose: toggle(
-    "-v, --verbose",
-    "Print requests and responses on stderr, without the token",
-    sending,
-  ),
+/** Option of the commands that send a create or check a token. */
+const curlOption = {
   printsCurl: toggle(
     "--print-curl",
     "Print the equivalent curl command, and send nothing",
@@ -271,7 +266,7 @@ export const loginOptions = {
     },
   ),
   ...requestOptions,
-  ...traceOptions,
+  ...curlOption,
 } as const satisfies Options;
 
 /** The members of a plant. */
@@ -332,7 +327,12 @@ export const createOptions = {
     type: types.rate,
     default: Number.POSITIVE_INFINITY,
   }),
-  ...traceOptions,
+  isVerbose: toggle(
+    "-v, --verbose",
+    "Print requests and responses on stderr, without the token",
+    sending,
+  ),
+  ...curlOption,
 } as const satisfies Options;
 
 /** `--retry` of a bulk create. */
@@ -454,7 +454,7 @@ export const pingOptions = {
 export const statusOptions = {
   ...jsonOption,
   ...requestOptions,
-  ...traceOptions,
+  ...curlOption,
 } as const satisfies Options;
 
 /** Options for the report of `doctor`. */

@@ -2,18 +2,10 @@
 import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/check-token.ts";
 import { UnavailableError } from "../client/client-error.ts";
 import { categorizeError } from "../client/error-category.ts";
-import { post } from "../client/http/post.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { toAdvice } from "./failure.ts";
-import { tracePost } from "./request-trace.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-
-/** Options for {@link checkTokenWithProgress}. */
-export interface TokenCheckOptions extends Omit<CheckTokenOptions, "post"> {
-  /** True to print the request and the response. */
-  readonly isVerbose?: boolean | undefined;
-}
 
 /**
  * Checks a token without creating a plant.
@@ -22,15 +14,13 @@ export interface TokenCheckOptions extends Omit<CheckTokenOptions, "post"> {
  * @throws CommandError without a response; NotAPlantStoreError
  */
 export async function checkTokenWithProgress(
-  options: TokenCheckOptions,
+  options: CheckTokenOptions,
   terminal: Terminal,
 ): Promise<TokenCheck> {
-  const { baseUrl, isVerbose } = options;
   try {
-    if (isVerbose) return await checkToken({ ...options, post: tracePost(post, terminal) });
     return await terminal.showWhile(
-      () => `waiting for ${baseUrl}`,
-      () => checkToken({ ...options, post }),
+      () => `waiting for ${options.baseUrl}`,
+      () => checkToken(options),
     );
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;

@@ -4,7 +4,8 @@ import { tokenCheckHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
 import { parseResponse, readHeader, toCreateRequest } from "./create-messages.ts";
-import type { HttpRequest, HttpResponse, Post } from "./http/message.ts";
+import type { HttpRequest, HttpResponse } from "./http/message.ts";
+import { post } from "./http/post.ts";
 
 /** Options for {@link checkToken}. */
 export interface CheckTokenOptions {
@@ -18,8 +19,6 @@ export interface CheckTokenOptions {
   readonly timeoutMs: number;
   /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Sends the request. */
-  readonly post: Post;
 }
 
 /** Result of a check. The error of the store need not concern the token. */
@@ -56,7 +55,6 @@ export async function checkToken({
   ca,
   timeoutMs,
   signal,
-  post,
 }: CheckTokenOptions): Promise<TokenCheck> {
   const request = toCheckRequest(baseUrl, token, ca);
   const httpResponse = await post({ ...request, timeoutMs, signal });

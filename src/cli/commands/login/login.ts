@@ -61,7 +61,7 @@ async function saveIfAccepted(
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<ErrorBody | undefined> {
-  const { url: baseUrl, timeoutMs, isVerbose } = options;
+  const { url: baseUrl, timeoutMs } = options;
   const { origin } = toEndpoint(baseUrl);
   const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
   const ca = await readAuthorities(cacert);
@@ -73,7 +73,7 @@ async function saveIfAccepted(
   const { tokenCommand } = options;
   const token = await readToken(baseUrl, tokenCommand, { io, terminal }, signal);
   const check = await checkTokenWithProgress(
-    { baseUrl, ca, timeoutMs, token, signal, isVerbose },
+    { baseUrl, ca, timeoutMs, token, signal },
     terminal,
   );
   if (!check.isAccepted) return check.error;

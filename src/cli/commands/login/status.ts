@@ -1,6 +1,6 @@
 /** `plantstore status`: shows the current server and token, their sources, and whether they work. */
 import { toTokenPrefix } from "../../../auth/token.ts";
-import { toCheckRequest } from "../../../client/check-token.ts";
+import { type CheckTokenOptions, toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import { escapeUnprintable, redactTokens } from "../../../core/quote.ts";
 import type { Run } from "../../command.ts";
@@ -20,11 +20,7 @@ import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { readOption, readOptions } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import {
-  checkTokenWithProgress,
-  type TokenCheckOptions,
-  toTokenExitCode,
-} from "../../token-check.ts";
+import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
 
 /** The report, which is printed as JSON. */
 interface StatusReport {
@@ -59,7 +55,7 @@ type Outcome = Pick<StatusReport, "works" | "error" | "problem"> & { readonly ex
 export async function status({ flags, io, terminal }: Run): Promise<number> {
   return interruptible(io, async (signal) => {
     const options = readOptions(statusOptions, flags, io);
-    const { url: baseUrl, timeoutMs, json, cacert, isVerbose } = options;
+    const { url: baseUrl, timeoutMs, json, cacert } = options;
     if (options.printsCurl) {
       await printCurlCommand(toCheckRequest(baseUrl, undefined), terminal, cacert);
       return exitCodes.done.code;
@@ -70,7 +66,7 @@ export async function status({ flags, io, terminal }: Run): Promise<number> {
     const isFound = "token" in found;
     if (isFound) await warnAboutPlaintext(baseUrl, terminal);
     const outcome = isFound
-      ? await check({ baseUrl, ca, token: found.token, timeoutMs, signal, isVerbose }, terminal)
+      ? await check({ baseUrl, ca, token: found.token, timeoutMs, signal }, terminal)
       : found;
     signal.throwIfAborted();
     const { exitCode, ...result } = outcome;
@@ -87,7 +83,7 @@ export async function status({ flags, io, terminal }: Run): Promise<number> {
   });
 }
 
-async function check(options: TokenCheckOptions, terminal: Terminal): Promise<Outcome> {
+async function check(options: CheckTokenOptions, terminal: Terminal): Promise<Outcome> {
   try {
     const result = await checkTokenWithProgress(options, terminal);
     if (result.isAccepted) return { works: true, exitCode: exitCodes.done.code };
