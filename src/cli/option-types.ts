@@ -93,17 +93,6 @@ function parseOrigin(value: string): string {
   );
 }
 
-/** Texts that match a pattern. */
-function createTextType(pattern: RegExp, expected: string): TextType<string> {
-  return {
-    parse(value) {
-      if (pattern.test(value)) return value;
-      throw invalid(value, expected);
-    },
-    format: String,
-  };
-}
-
 /** The command line of a program that prints a token. */
 export const tokenCommand: TextType<string> = {
   parse(value) {
@@ -134,11 +123,16 @@ export const line: TextType<number> = {
   format: String,
 };
 
-/** The character between the cells of a table. */
-export const delimiter = createTextType(
-  /^[\t !#-~]$/,
-  "one ASCII character other than a quote; --tsv is for tabs",
-);
+/** The character between the cells of a table; `tab` is a tab. */
+export const delimiter: TextType<string> = {
+  parse(value) {
+    if (value === "tab") return "\t";
+    if (/^[\t !#-~]$/.test(value)) return value;
+    throw invalid(value, "tab, or one ASCII character other than a quote");
+  },
+  format: String,
+  choices: ["tab"],
+};
 
 /** Files to read; `-` is standard input. */
 export const files: TextType<readonly string[]> = {

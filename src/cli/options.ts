@@ -285,12 +285,15 @@ const bulkRetries = 8;
 /** Options of `create`. */
 export const createOptions = {
   ...plantOptions,
-  csv: toggle("--csv", "The input is CSV; the first row names the columns", input),
-  tsv: toggle("--tsv", "The input is TSV; the first row names the columns", input),
-  delimiter: option("--delimiter <char>", "Character between the cells of a table", {
-    ...input,
-    type: types.delimiter,
-  }),
+  csv: toggle("--csv", "Every input is CSV, whatever its name", input),
+  delimiter: option(
+    "--delimiter <char>",
+    "Every input is a table with this delimiter; tab for TSV",
+    {
+      ...input,
+      type: types.delimiter,
+    },
+  ),
   isStrict: toggle("--strict", "Reject records with unknown members", input),
   fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
     ...input,

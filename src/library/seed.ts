@@ -5,7 +5,7 @@ import { toIdTakenError } from "../core/plant-problem.ts";
 import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
 import { JsonReader } from "../records/json-reader.ts";
 import type { RecordReader } from "../records/record-reader.ts";
-import { TableReader } from "../records/table-reader.ts";
+import { TableReader, toDelimiter } from "../records/table-reader.ts";
 
 /** One record of a seed. */
 export interface SeedRecord {
@@ -56,9 +56,10 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
 }
 
 function createReader(name: string, maxRecordBytes: number): RecordReader {
-  const [, extension] = /\.([ct]sv)$/i.exec(name) ?? [];
-  if (extension === undefined) return new JsonReader(maxRecordBytes);
-  return new TableReader(extension.toLowerCase() === "csv" ? "," : "\t", maxRecordBytes);
+  const delimiter = toDelimiter(name);
+  return delimiter === undefined
+    ? new JsonReader(maxRecordBytes)
+    : new TableReader(delimiter, maxRecordBytes);
 }
 
 /** Checks all records. @returns a RequestError that names the first invalid one */

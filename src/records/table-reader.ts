@@ -86,6 +86,13 @@ export class TableReader extends RecordReader {
   }
 }
 
+/** Returns the delimiter of a table by the name of its file, in any case; undefined if the name is not that of a table. */
+export function toDelimiter(name: string): string | undefined {
+  const [, extension] = /\.([ct]sv)$/i.exec(name) ?? [];
+  if (extension === undefined) return undefined;
+  return extension.toLowerCase() === "csv" ? "," : "\t";
+}
+
 /**
  * Finds the delimiter of a header row.
  *
@@ -114,7 +121,9 @@ function readPlant(row: readonly Cell[], columns: readonly string[]): PlantReadi
 function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly string[] {
   const first = bytes.find((byte) => !isBlank(byte));
   if (first === leftBrace || first === leftBracket) {
-    throw new InputSyntaxError("looks like JSON: --csv and --tsv are for tables");
+    throw new InputSyntaxError(
+      "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
+    );
   }
   if (row instanceof RequestError) {
     throw new InputSyntaxError(`has a header row that is not valid: ${row.message}`);
@@ -142,7 +151,7 @@ function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly st
 /** Returns the flag of a table with this delimiter. */
 export function toTableFlag(delimiter: string): string {
   if (delimiter === ",") return "--csv";
-  return delimiter === "\t" ? "--tsv" : `--delimiter "${delimiter}"`;
+  return delimiter === "\t" ? "--delimiter tab" : `--delimiter "${delimiter}"`;
 }
 
 function isHeader(columns: readonly string[]): boolean {

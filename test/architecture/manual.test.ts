@@ -94,11 +94,6 @@ function toAnchor(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-it.each(documents)("%s shows no create of a CSV file without --csv", (path) => {
-  const creates = read(path).match(/plantstore create [^|&\n`]*\.csv/g) ?? [];
-  expect(creates.filter((command) => !command.includes("--csv"))).toEqual([]);
-});
-
 it.each(documents)("%s links only to files and headings that exist", (path) => {
   const links = [...read(path).matchAll(/\]\((?!https?:)([^)]*)\)/g)].map(([, link = ""]) => link);
   const isBroken = (link: string): boolean => {

@@ -305,6 +305,10 @@ describe("wrong usage", () => {
       ["create", "--silent"],
       `unknown option '--silent': "--quiet > /dev/null" prints only errors and the summary`,
     ],
+    [
+      ["create", "--tsv=1"],
+      `unknown option '--tsv=1': "--delimiter tab" reads tables with tabs, and names that end in .tsv need no flag`,
+    ],
   ])("%j names what to use instead", async (argv, message) => {
     const { exitCode, stderr } = await runCli(argv);
     expect(exitCode).toBe(2);

@@ -146,7 +146,7 @@ describe("a header", () => {
   it.each([
     ["id;name;tag", /is separated by ";": use --delimiter ";"/],
     ["id|name", /is separated by "\|": use --delimiter "\|"/],
-    ["id\tname", /is separated by tabs: use --tsv/],
+    ["id\tname", /is separated by tabs: use --delimiter tab/],
     ["nr,name", /must begin with a row that names its columns/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],

@@ -12,17 +12,17 @@ export const createCommand: Command = {
   group: commandGroups.remote,
   summary: "Create plants",
   description: `Creates plants: one from --id, --name and --tag, or the plants in files and in
-standard input. The input is JSON in any layout (NDJSON, arrays, concatenated
-objects), or a table (--csv, --tsv). Prints the Plant or the Error for a single
-plant, or one line of JSON per plant, in input order. Repeating a create is safe:
-a plant that already exists is "unchanged".`,
+standard input. An input is JSON in any layout (NDJSON, arrays, concatenated
+objects), or a table if its name ends in .csv or .tsv. Prints the Plant or the
+Error for a single plant, or one line of JSON per plant, in input order. Repeating
+a create is safe: a plant that already exists is "unchanged".`,
   arguments: [{ name: "[file...]", help: "Files with plants; - is standard input", isFile: true }],
   options: createOptions,
   isGrouped: true,
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.ndjson --rejects rejects.ndjson",
-    "plantstore create --csv plants.csv --quiet",
+    "plantstore create plants.csv --quiet",
     "tail -f plants.log | plantstore create --many -",
     "plantstore create plant.json --url https://plants.example.org/v1",
   ],
@@ -37,6 +37,7 @@ a plant that already exists is "unchanged".`,
   tokenAdvice,
   hints: {
     "--silent": '"--quiet > /dev/null" prints only errors and the summary',
+    "--tsv": '"--delimiter tab" reads tables with tabs, and names that end in .tsv need no flag',
   },
   run: async (run) => (await import("./create.ts")).create(run),
 };

@@ -25,7 +25,7 @@ type PlantSource =
 type Settings = Values<typeof createOptions>;
 
 /** Options for {@link create}. */
-export interface CreateOptions extends Omit<Settings, "id" | "name" | "tag" | "csv" | "tsv"> {
+export interface CreateOptions extends Omit<Settings, "id" | "name" | "tag" | "csv"> {
   readonly source: PlantSource;
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
@@ -61,17 +61,14 @@ export interface ManyRun extends CreateRun {
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
-  const { id, name, tag, csv, tsv, ...options } = readOptions(createOptions, flags, io);
+  const { id, name, tag, csv, ...options } = readOptions(createOptions, flags, io);
   const { fromLine, rejectsPath, isStrict, isMany, tokenFile } = options;
   const source = toPlantSource({ id, name, tag }, operands, tokenFile === "-", io);
-  if (tsv && (csv || options.delimiter !== undefined)) {
-    throw new UsageError("--tsv excludes --csv and --delimiter: remove one of them");
-  }
-  const delimiter = options.delimiter ?? (tsv ? "\t" : csv ? "," : undefined);
+  const delimiter = options.delimiter ?? (csv ? "," : undefined);
   const forInputs = [fromLine, rejectsPath, delimiter, isStrict, isMany];
   if (source.from === "flags" && forInputs.some((value) => value !== undefined)) {
     throw new UsageError(
-      "--csv, --tsv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for --id, --name and --tag",
+      "--csv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for --id, --name and --tag",
     );
   }
   return {

@@ -1,5 +1,6 @@
 /** Creates the plants of files and of standard input: one, or many. */
 import { readNewPlant } from "../../../core/plant.ts";
+import { toDelimiter } from "../../../records/table-reader.ts";
 import { UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import { createOne } from "./create-one.ts";
@@ -19,6 +20,7 @@ import { UnknownMembers } from "./unknown-members.ts";
 export async function createFromInputs(paths: readonly string[], base: CreateRun): Promise<number> {
   const { options, io, cutOff, terminal } = base;
   const { rejectsPath, fromLine } = options;
+  if (rejectsPath !== undefined && options.delimiter === undefined) assertOneFormat(paths);
   const input = await openRecordInput(paths, base);
   const rejects =
     rejectsPath === undefined
@@ -60,6 +62,12 @@ export async function createFromInputs(paths: readonly string[], base: CreateRun
     releaseSignals();
     await rejects?.close();
   }
+}
+
+/** The file of rejects has the bytes of the records, and can be read again only as one format. @throws UsageError */
+function assertOneFormat(paths: readonly string[]): void {
+  if (new Set(paths.map(toDelimiter)).size < 2) return;
+  throw new UsageError("--rejects is for inputs of one format: run create for each format");
 }
 
 /** The records that decide between one plant and many. */

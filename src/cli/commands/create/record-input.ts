@@ -6,7 +6,7 @@ import type { NewPlant } from "../../../core/plant.ts";
 import { JsonReader } from "../../../records/json-reader.ts";
 import type { RecordReader } from "../../../records/record-reader.ts";
 import { InputSyntaxError, type PlantRecord, type RecordContent } from "../../../records/record.ts";
-import { TableReader } from "../../../records/table-reader.ts";
+import { TableReader, toDelimiter } from "../../../records/table-reader.ts";
 import { maxBodyRange } from "../../../library/options.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readChunks, toInputName } from "../../input.ts";
@@ -107,7 +107,7 @@ export class RecordInput {
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { delimiter } = this.#run.options;
+    const { delimiter = toDelimiter(this.#path) } = this.#run.options;
     return delimiter === undefined
       ? new JsonReader(maxRecordBytes)
       : new TableReader(delimiter, maxRecordBytes);

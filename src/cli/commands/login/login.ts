@@ -72,10 +72,7 @@ async function saveIfAccepted(
   await warnAboutPlaintext(baseUrl, terminal);
   const { tokenCommand } = options;
   const token = await readToken(baseUrl, tokenCommand, { io, terminal }, signal);
-  const check = await checkTokenWithProgress(
-    { baseUrl, ca, timeoutMs, token, signal },
-    terminal,
-  );
+  const check = await checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
   const secret = tokenCommand === undefined ? { token } : { command: tokenCommand };

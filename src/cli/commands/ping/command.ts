@@ -14,7 +14,7 @@ stopping, and its storage is writable. Needs no token and creates nothing. With
   options: pingOptions,
   examples: [
     "plantstore ping",
-    "plantstore ping --wait 30s && plantstore create --csv plants.csv",
+    "plantstore ping --wait 30s && plantstore create plants.csv",
     "plantstore ping --url https://plants.example.org/v1 --timeout 2",
     "plantstore ping --json | jq .ready",
   ],

@@ -123,7 +123,12 @@ describe("many plants", () => {
     ["lines with a byte order mark and CRLF", `\uFEFF${a}\r\n${b}\r\n`, []],
     ["a table", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
     ["a table with semicolons", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
-    ["a table with tabs", "tag\tname\tid\n\ta\t1\npot\tb\t2", ["--tsv"]],
+    ["a table with tabs", "tag\tname\tid\n\ta\t1\npot\tb\t2", ["--delimiter", "tab"]],
+    [
+      "a table with tabs and --csv",
+      "tag\tname\tid\n\ta\t1\npot\tb\t2",
+      ["--csv", "--delimiter=\t"],
+    ],
     [
       "a table with a byte order mark and CRLF",
       '\uFEFF"id",Name ,TAG\r\n1,a\r\n2,b,pot\r\n',
@@ -135,6 +140,40 @@ describe("many plants", () => {
       { id: 1n, name: "a" },
       { id: 2n, name: "b", tag: "pot" },
     ]);
+  });
+
+  it.each([
+    ["plants.csv", "id,name,tag\n1,a,\n2,b,pot\n", []],
+    ["PLANTS.CSV", "id,name,tag\n1,a,\n2,b,pot\n", []],
+    ["plants.Tsv", "tag\tname\tid\n\ta\t1\npot\tb\t2", []],
+    ["plants.tsv.txt", `${a}\n${b}`, []],
+    ["plants.txt", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
+    ["plants.tsv", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
+    ["plants.csv", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
+  ])("are read from the file %s, which has %j, with the flags %j", async (name, text, flags) => {
+    const path = await writeInput(name, text);
+    expect(await runCli(["create", path, ...flags], withServer())).toMatchObject({ exitCode: 0 });
+    expect(await server.store.list({ limit: 10 })).toEqual([
+      { id: 1n, name: "a" },
+      { id: 2n, name: "b", tag: "pot" },
+    ]);
+  });
+
+  it("are read from several files, each in the format of its name", async () => {
+    const paths = [
+      await writeInput("a.ndjson", `${a}\n`),
+      await writeInput("b.csv", "id,name\n3,c\n"),
+      "-",
+      await writeInput("d.tsv", "name\tid\nd\t4\n"),
+    ];
+    const options = withServer({ stdin: b });
+    expect(await runCli(["create", ...paths], options)).toMatchObject({ exitCode: 0 });
+    const stored = await server.store.list({ limit: 10 });
+    expect(stored.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
+    const rejects = join(directory, "rejects");
+    const { exitCode, stderr } = await runCli(["create", ...paths, "--rejects", rejects], options);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: --rejects is for inputs of one format: run create for each/);
   });
 
   it("of several files name their file", async () => {
@@ -938,7 +977,7 @@ describe("--dry-run", () => {
 describe("an input in another format than the flags", () => {
   it.each([
     ["id,name\n1,a\n", "--csv"],
-    ["\uFEFFtag\tname\tid\r\n\ta\t1\r\n", "--tsv"],
+    ["\uFEFFtag\tname\tid\r\n\ta\t1\r\n", "--delimiter tab"],
     ['"ID"; Name\n1;a\n', '--delimiter ";"'],
     ["id,name", "--csv"],
   ])("that begins with the header %j needs %s", async (text, flag) => {
@@ -950,26 +989,30 @@ describe("an input in another format than the flags", () => {
     });
   });
 
-  it("may be JSON in a file that ends in .csv", async () => {
-    const path = await writeInput("plants.csv", `${a}\n${b}\n`);
-    expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0 });
+  it("is rejected as a table by its name, and accepted on standard input", async () => {
+    const text = `${a}\n${b}\n`;
+    const path = await writeInput("plants.csv", text);
+    const { exitCode, stderr } = await runCli(["create", path], withServer());
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/plants\.csv looks like JSON: .* names that end in \.csv or \.tsv are/);
+    expect(await create(text)).toMatchObject({ exitCode: 0 });
   });
 
   it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("is rejected as a table: %j", async (text) => {
     const { exitCode, stderr } = await create(text, "--csv");
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: "error: standard input looks like JSON: --csv and --tsv are for tables\n",
+      stderr:
+        "error: standard input looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables\n",
     });
   });
 });
 
 describe("contradicting or invalid options are rejected", () => {
   it.each([
-    [["--csv", "--tsv", "-"], /--tsv excludes --csv and --delimiter/],
-    [["--delimiter", ";;", "-"], /--delimiter must be one ASCII character/],
-    [["--delimiter", '"', "-"], /--delimiter must be one ASCII character/],
-    [["--delimiter", "\\t", "-"], /other than a quote; --tsv is for tabs \(got "\\t"\)/],
+    [["--delimiter", ";;", "-"], /--delimiter must be tab, or one ASCII character/],
+    [["--delimiter", '"', "-"], /--delimiter must be tab, or one ASCII character/],
+    [["--delimiter", "\\t", "-"], /or one ASCII character other than a quote \(got "\\t"\)/],
     [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
     [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
     [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
