@@ -51,8 +51,8 @@ async function build() {
   const { options } = await import("./tsup.config.ts");
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
   await writeLicenses(newDirectory);
-  const { writeManPages } = await import("./man-page.ts");
-  writeManPages(newDirectory);
+  const { toManPage } = await import("./man-page.ts");
+  writeFileSync(`${newDirectory}/plantstore.1`, toManPage());
   /** @type {Stamp} */
   const stamp = { sources: digest, files: readdirSync(newDirectory) };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));

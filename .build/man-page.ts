@@ -1,5 +1,4 @@
-/** Writes the manual pages. That of the command is made from the declarations of the commands: roff with the macros of man(7). */
-import { writeFileSync } from "node:fs";
+/** Makes the manual page from the declarations of the commands: roff with the macros of man(7). */
 import {
   type Command,
   type Item,
@@ -7,7 +6,7 @@ import {
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
-import { listTopics, readTopic } from "../src/cli/commands/help/topics.ts";
+import { listTopics } from "../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";
 import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
@@ -19,8 +18,6 @@ import {
   toLongFlag,
 } from "../src/cli/options.ts";
 import { packageVersion } from "../src/cli/version.ts";
-import { escape, toBlock } from "./roff.ts";
-import { toTopicPage } from "./topic-page.ts";
 
 /** A command and the words that call it. */
 interface Entry {
@@ -28,22 +25,9 @@ interface Entry {
   readonly command: Command;
 }
 
-/** Writes the page of the command, and a page for each topic of the manual. */
-export function writeManPages(directory: string): void {
-  const topics = listTopics();
-  writeFileSync(`${directory}/plantstore.1`, toManPage(plantstoreCommand, topics));
-  for (const topic of topics) {
-    const page = toTopicPage(topic, readTopic(topic) ?? "");
-    writeFileSync(`${directory}/plantstore-${topic}.7`, page);
-  }
-}
-
-/**
- * The page of `plantstore`, with a section for each command.
- *
- * @param topics the names of the topics of the manual
- */
-export function toManPage(program: Command, topics: readonly string[]): string {
+/** The page of `plantstore`, with a section for each command. */
+export function toManPage(): string {
+  const program = plantstoreCommand;
   const entries = listEntries(program);
   return [
     `.TH PLANTSTORE 1 "" "plantstore ${packageVersion}" "User Commands"`,
@@ -69,12 +53,8 @@ export function toManPage(program: Command, topics: readonly string[]): string {
     ".SH FILES",
     "The defaults on Linux:",
     ...toList(listFiles()),
-    ...(topics.length === 0
-      ? []
-      : [
-          ".SH TOPICS",
-          ...toList(topics.map((topic) => [`plantstore help ${topic}`, `plantstore-${topic}(7)`])),
-        ]),
+    ".SH TOPICS",
+    ...toText(`"plantstore help TOPIC" shows a topic of the manual: ${listTopics().join(", ")}.`),
     ".SH SEE ALSO",
     ".BR curl (1),\n.BR jq (1),\n.BR sqlite3 (1)",
     "",
@@ -141,4 +121,29 @@ function toText(text: string): readonly string[] {
 
 function toList(items: readonly Item[]): readonly string[] {
   return items.flatMap(([term, meaning]) => [".TP", `.B ${escape(term)}`, escape(meaning)]);
+}
+
+/** Lines that stay as they are, indented. */
+function toBlock(lines: readonly string[]): readonly string[] {
+  return [".PP", ".RS 4", ".nf", ...lines.map(escape), ".fi", ".RE"];
+}
+
+/** Characters that roff or the fonts of a terminal would replace (groff_char(7), man-pages(7)). */
+const glyphs: Readonly<Record<string, string>> = {
+  "\\": "\\e",
+  "-": "\\-",
+  "'": "\\(aq",
+  '"': "\\(dq",
+  "`": "\\(ga",
+  "^": "\\(ha",
+  "~": "\\(ti",
+};
+
+/** Escapes text for a line of its own. A line that starts with a dot would be a request. */
+function escape(text: string): string {
+  const escaped = text.replaceAll(/[\\\-'"`^~]|[^\0-\x7F]/gu, (character) => {
+    const codePoint = character.codePointAt(0) ?? 0;
+    return glyphs[character] ?? `\\[u${codePoint.toString(16).toUpperCase().padStart(4, "0")}]`;
+  });
+  return escaped.replace(/^\./, "\\&.");
 }

@@ -1,13 +1,12 @@
-/** The manual pages contain every command, option and variable of the command line, and every topic. */
+/** The manual page contains every command, option and variable of the command line, and the names of the topics. */
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { toManPage } from "../../.build/man-page.ts";
-import { toTopicPage } from "../../.build/topic-page.ts";
 import type { Command } from "../../src/cli/command.ts";
 import { listTopics } from "../../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
@@ -37,16 +36,19 @@ function listCommands(
 
 const commands = listCommands(plantstoreCommand);
 
-it("npm links the page of the command and of every topic of the manual", async () => {
+it("npm links the manual page", () => {
   // A list is the one form that npm links.
-  const files = await readdir(join(root, "src/manual"));
-  const topics = files.filter((file) => file.endsWith(".md"));
-  const pages = topics.toSorted().map((file) => `dist/plantstore-${file.replace(".md", ".7")}`);
-  expect(manifest.man).toEqual(["dist/plantstore.1", ...pages]);
+  expect(manifest.man).toEqual(["dist/plantstore.1"]);
 });
 
 it("the manual page is generated from the declared commands", () => {
-  expect(written).toBe(toManPage(plantstoreCommand, listTopics()));
+  expect(written).toBe(toManPage());
+});
+
+it("names the topics of the manual", () => {
+  const [, section = ""] = text.split("\n.SH TOPICS\n");
+  const [, names = ""] = /^"plantstore help TOPIC" .*: (.*)\.$/m.exec(section) ?? [];
+  expect(names.split(", ")).toEqual(listTopics());
 });
 
 describe.each(commands)("$name", ({ name, command }) => {
@@ -106,58 +108,9 @@ it("names the files", () => {
 });
 
 describe.each(findRoffCheckers())("%s", (name, args) => {
-  it.each(manifest.man)("finds no mistake in %s", async (page) => {
-    const { stdout, stderr } = await promisify(execFile)(name, [...args, join(root, page)]);
+  it("finds no mistake in the manual page", async () => {
+    const page = join(root, "dist/plantstore.1");
+    const { stdout, stderr } = await promisify(execFile)(name, [...args, page]);
     expect(stdout + stderr).toBe("");
-  });
-});
-
-describe("the page of a topic", () => {
-  const toBody = (markdown: string): string =>
-    toTopicPage("example", `# An example\n\n${markdown}`)
-      .replace(/^[^]*\n\.SH DESCRIPTION\n/, "")
-      .replace(/\.SH SEE ALSO\n[^]*$/, "");
-
-  it("names the topic and its title", () => {
-    expect(toTopicPage("example", "# An example\n")).toContain(
-      "\n.SH NAME\nplantstore\\-example \\- An example\n",
-    );
-  });
-
-  it.each([
-    ["a paragraph", "One\ntwo.", ".PP\nOne two.\n"],
-    ["a line that starts with a dot", ".a", ".PP\n\\&.a\n"],
-    ["headings", "## Two\n\n### Three", ".SH Two\n.SS Three\n"],
-    ["code", "    a --b\n    .c", ".PP\n.RS 4\n.nf\na \\-\\-b\n\\&.c\n.fi\n.RE\n"],
-    ["a block of code", "```sh\na\n```", ".PP\n.RS 4\n.nf\na\n.fi\n.RE\n"],
-    ["fonts", "**a `b` c** *d*", ".PP\n\\fBa \\fBb\\fB c\\fR \\fId\\fR\n"],
-    ["a list", "- a\n- b", ".IP \\(bu 2\na\n.IP \\(bu 2\nb\n"],
-    ["an ordered list", "3. a\n4. b", ".IP 3. 4\na\n.IP 4. 4\nb\n"],
-    ["a nested list", "- a\n  - b", ".IP \\(bu 2\na\n.RS\n.IP \\(bu 2\nb\n.RE\n"],
-    ["a table of two columns", "| a | b |\n|---|---|\n| `c` | d |", ".TP\n\\fBc\\fR\nd\n"],
-    [
-      "a table of three columns",
-      "| a | b | c |\n|---|---|---|\n| d | e | f |",
-      ".TP\nd\nb: e\n.br\nc: f\n",
-    ],
-    ["a link to a topic", "See [it](storage.md#a).", ".PP\nSee \\fBplantstore\\-storage\\fR(7).\n"],
-    ["a link to a heading", "See [it](#a).", ".PP\nSee it.\n"],
-    ["a link", "See [it](http://a.b/).", ".PP\nSee it (http://a.b/).\n"],
-  ])("contains %s", (_, markdown, roff) => {
-    expect(toBody(markdown)).toBe(roff);
-  });
-
-  it.each([
-    ["HTML", "<b>a</b>"],
-    ["a picture", "![a](b.png)"],
-    ["a quotation", "> a"],
-    ["a heading that is too deep", "#### a"],
-    ["a rule", "---"],
-  ])("rejects %s", (_, markdown) => {
-    expect(() => toBody(markdown)).toThrow(/no counterpart|expected a heading of depth 2 or 3/);
-  });
-
-  it("rejects a topic without a title", () => {
-    expect(() => toTopicPage("example", "One.\n")).toThrow("expected a heading");
   });
 });

@@ -99,6 +99,8 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     onUncaught: (handler) => void uncaughtHandlers.add(handler),
+    // A pager needs the terminal of the process.
+    runPager: async () => false,
   };
   let isOver = false;
   const finished = main(argv, io).then((exitCode) => {

@@ -26,7 +26,10 @@ export const plantstoreCommand: Command = {
     "plantstore create --id 1 --name fern  create a plant in it",
     "plantstore list                       show the plants in it",
   ],
-  environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
+  environment: [
+    ["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"],
+    ["PAGER", "Program that shows topics on a terminal; cat for none (default: less)"],
+  ],
   exitCodes: ["done", "internal", "usage"],
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,

@@ -22,7 +22,7 @@ export async function help(commander: Commander, io: Io): Promise<void> {
       const extra = words[topic === undefined ? index : 1] ?? "";
       throw wrongUsage(`unexpected word '${extra}': remove it`, commander);
     }
-    if (topic !== undefined) return writeText(io.stdout, topic);
+    if (topic !== undefined) return show(topic, io);
     if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
     found = next;
   }
@@ -34,6 +34,16 @@ async function findTopic(name: string, stdout: OutputStream): Promise<string | u
   if (topic === undefined || !stdout.isTTY) return topic ?? readManualFile(name);
   const { fitMarkdown } = await import("../commands/help/fit-markdown.ts");
   return fitMarkdown(topic, toHelpWidth(stdout));
+}
+
+/** Values of `PAGER` that mean none, as for git. */
+const noPagers: readonly (string | undefined)[] = ["", "cat"];
+
+/** Shows text in the pager of the user, or prints it: not on a terminal, without a pager, or if it cannot start. */
+async function show(text: string, io: Io): Promise<void> {
+  const { PAGER: pager } = io.env;
+  const hasPager = io.stdout.isTTY && !noPagers.includes(pager);
+  if (!hasPager || !(await io.runPager(text, pager))) await writeText(io.stdout, text);
 }
 
 /** Lets commander report an unknown word, and suggest another one. */

@@ -14,7 +14,8 @@ export const helpCommand: Command = {
   name: "help",
   group: commandGroups.other,
   summary: "Show help for a command or a topic",
-  description: "Prints the help of a command, or a topic or another file of the manual.",
+  description:
+    "Prints the help of a command, or a topic or another file of the manual. On a terminal, topics are shown by the program in PAGER.",
   arguments: [
     {
       name: "[word...]",
