@@ -2,7 +2,6 @@
 import { parseUrl } from "../core/base-url.ts";
 import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
-import { splitCommand } from "./command-words.ts";
 import {
   explainUrl,
   host,
@@ -92,15 +91,6 @@ function parseOrigin(value: string): string {
     `must be an origin such as https://app.example.org, without a path, or * for any (got "${quoteInput(value)}")`,
   );
 }
-
-/** The command line of a program that prints a token. */
-export const tokenCommand: TextType<string> = {
-  parse(value) {
-    splitCommand(value);
-    return value;
-  },
-  format: String,
-};
 
 /** A number per second: 0.001 … 1,000,000, or `none` for Infinity. */
 export const rate: TextType<number> = {

@@ -257,14 +257,6 @@ const curlOption = {
 
 /** Options of `login`. */
 export const loginOptions = {
-  tokenCommand: option(
-    "--token-command <command>",
-    "Program that prints the token; saved instead",
-    {
-      ...sending,
-      type: types.tokenCommand,
-    },
-  ),
   ...requestOptions,
   ...curlOption,
 } as const satisfies Options;

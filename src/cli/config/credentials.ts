@@ -1,4 +1,4 @@
-/** Saved tokens and token commands: one file for each origin, so that saving one cannot damage another. */
+/** Saved tokens: one file for each origin, so that saving one cannot damage another. */
 import { createHash } from "node:crypto";
 import { promises, statSync } from "node:fs";
 import { platform } from "node:os";
@@ -6,12 +6,10 @@ import { join } from "node:path";
 import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
 import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./config-file.ts";
 
-/** A token, or the command that prints it, and the only origin (RFC 6454) that it is for. */
+/** A token, and the only origin (RFC 6454) that it is for. */
 interface SavedCredential {
   readonly origin: string;
-  /** Absent if a command prints it. */
-  readonly token?: string;
-  readonly command?: string;
+  readonly token: string;
   /** Present for the token of a `memory:` store, which is removed when its server stops. */
   readonly store?: "memory:";
 }
@@ -38,21 +36,13 @@ function toName(origin: string): string {
 }
 
 /**
- * Reads the token or the command that is saved for exactly this origin.
+ * Reads the token that is saved for exactly this origin.
  *
  * @throws CommandError if the file cannot be read, is broken, or is readable by others
  */
-export function readCredential(
-  configDirectory: string,
-  origin: string,
-): SavedCredential | undefined {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
-  return saved?.origin === origin ? saved : undefined;
-}
-
-/** As {@link readCredential}, but only the token. */
 export function readSavedToken(configDirectory: string, origin: string): string | undefined {
-  return readCredential(configDirectory, origin)?.token;
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  return saved?.origin === origin ? saved.token : undefined;
 }
 
 /**
@@ -74,7 +64,7 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
 }
 
 /**
- * Saves the token or the command for an origin; replaces an existing one.
+ * Saves the token for an origin; replaces an existing one.
  *
  * @throws CommandError if the file cannot be written, or the existing one is broken or readable by others
  */
@@ -82,10 +72,9 @@ export async function saveCredential(
   configDirectory: string,
   credential: SavedCredential,
 ): Promise<void> {
-  const { origin, token } = credential;
-  readCredential(configDirectory, origin);
-  const what = token === undefined ? "the command" : "the token";
-  await writeConfigFile(toCredentialFile(configDirectory, origin), what, credential);
+  const { origin } = credential;
+  readSavedToken(configDirectory, origin);
+  await writeConfigFile(toCredentialFile(configDirectory, origin), "the token", credential);
 }
 
 /**
@@ -105,7 +94,7 @@ export async function removeMemoryToken(
 }
 
 /**
- * Removes the token or the command for an origin, even if its file is broken.
+ * Removes the token for an origin, even if its file is broken.
  *
  * @returns whether the file existed
  * @throws CommandError if it cannot be removed
@@ -166,10 +155,8 @@ function readMode(path: string): number {
 
 function isSavedCredential(value: unknown): value is SavedCredential {
   if (typeof value !== "object" || value === null) return false;
-  const { origin, token, command }: { origin?: unknown; token?: unknown; command?: unknown } =
-    value;
-  const secret = command ?? token;
-  return typeof origin === "string" && typeof secret === "string";
+  const { origin, token }: { origin?: unknown; token?: unknown } = value;
+  return typeof origin === "string" && typeof token === "string";
 }
 
 /** The file modes of Windows contain no permissions. */

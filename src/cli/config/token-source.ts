@@ -2,10 +2,9 @@
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/shell-word.ts";
-import { listSavedOrigins, readCredential, toCredentialFile } from "./credentials.ts";
+import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
-import { describeCommand, runTokenCommand } from "./token-command.ts";
 import { openFile, readBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
 
@@ -23,7 +22,7 @@ const maxTokenBytes = 64 * 1024;
 
 /**
  * Finds the token for a plant store: from `--token-file`, PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, or the saved token for
- * exactly the origin of `baseUrl`, or what its saved command prints.
+ * exactly the origin of `baseUrl`.
  *
  * @param tokenFile `-` is standard input
  * @throws CommandError without a token, or for one that cannot be read or is malformed
@@ -37,7 +36,7 @@ export async function findToken(
   const found =
     (await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
-    (await readSaved(toEndpoint(baseUrl).origin, io, signal));
+    readSaved(toEndpoint(baseUrl).origin, io);
   if (found === undefined) throw await missing(baseUrl, io);
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token from ${found.source} ${problem}`);
@@ -81,17 +80,9 @@ function assertNoToken(path: string, name: string, advice: string): void {
   throw new CommandError("usage", `${name} must be the file that contains the token${advice}`);
 }
 
-async function readSaved(
-  origin: string,
-  io: Io,
-  signal: AbortSignal,
-): Promise<FoundToken | undefined> {
+function readSaved(origin: string, io: Io): FoundToken | undefined {
   const directory = findConfigDirectory(io);
-  const { command, token } = readCredential(directory, origin) ?? {};
-  if (command !== undefined) {
-    const printed = await runTokenCommand(command, io, signal);
-    return { token: printed, source: describeCommand(command) };
-  }
+  const token = readSavedToken(directory, origin);
   if (token === undefined) return undefined;
   return { token, source: toCredentialFile(directory, origin) };
 }

@@ -5,14 +5,13 @@ import { redactTokens } from "../../../core/quote.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { readCredential, toCredentialFile, toCredentialFolder } from "../../config/credentials.ts";
+import { readSavedToken, toCredentialFile, toCredentialFolder } from "../../config/credentials.ts";
 import {
   findConfigDirectoryIfAny,
   locateConfigDirectory,
   locateDataDirectory,
 } from "../../config/directories.ts";
 import { toSettingsFile } from "../../config/saved-settings.ts";
-import { describeCommand } from "../../config/token-command.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { createOptions, jsonOption, storeOption, toLongFlag, urlOption } from "../../options.ts";
@@ -58,10 +57,8 @@ function describeTokenSetting(io: Io, flags: Flags): SettingReport {
   try {
     const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
     const { origin } = toEndpoint(url);
-    const source = toCredentialFile(directory, origin);
-    const { command, token: saved } = readCredential(directory, origin) ?? {};
-    if (command !== undefined) return { ...row, value: describeCommand(command), source };
-    return saved === undefined ? none : { ...row, value: "saved", source };
+    if (readSavedToken(directory, origin) === undefined) return none;
+    return { ...row, value: "saved", source: toCredentialFile(directory, origin) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { ...row, problem: error.message };

@@ -30,9 +30,6 @@ export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
   if (tokenFile === "-" && io.stdin.isTTY) {
     await terminal.note("reading the token from the terminal: end with Ctrl-D");
     found = await read();
-  } else if (tokenFile === undefined && !io.env["PLANTSTORE_TOKEN_FILE"]) {
-    // A spinner would disturb a token command that asks the user for a password.
-    found = await read();
   } else {
     found = await terminal.showWhile(() => "waiting for input", read);
   }

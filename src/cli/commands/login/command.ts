@@ -14,15 +14,13 @@ export const loginCommand: Command = {
   description: `Saves a token for a plant store and makes that plant store the default. Reads
 the token from a prompt that does not show it, or from standard input. Checks
 first whether the token works, without creating a plant. The token is never sent
-to another origin. With --token-command, saves the command of a program instead,
-which later commands run without a shell to get the token.`,
+to another origin.`,
   options: loginOptions,
   examples: [
     "plantstore login",
     "plantstore login --url https://plants.example.org/v1",
     "plantstore login < plants.token",
     "plantstore token issue | plantstore login",
-    `plantstore login --token-command "pass show plants"`,
   ],
   environment: configDirectory,
   exitCodes: requestExitCodes,
@@ -54,7 +52,7 @@ export const logoutCommand: Command = {
   name: "logout",
   group: commandGroups.remote,
   summary: "Remove the saved token for a plant store",
-  description: `Removes the saved token, or token command, for a plant store from this machine. The token stays
+  description: `Removes the saved token for a plant store from this machine. The token stays
 valid until it expires or is revoked with "plantstore token revoke".`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],

@@ -6,15 +6,9 @@ import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
-import {
-  readCredential,
-  readSavedToken,
-  removeToken,
-  saveCredential,
-} from "../../config/credentials.ts";
+import { readSavedToken, removeToken, saveCredential } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
-import { describeCommand, runTokenCommand } from "../../config/token-command.ts";
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions, urlOption } from "../../options.ts";
@@ -70,40 +64,27 @@ async function saveIfAccepted(
   readSavedToken(directory, origin);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
-  const { tokenCommand } = options;
-  const token = await readToken(baseUrl, tokenCommand, { io, terminal }, signal);
+  const token = await readToken(baseUrl, { io, terminal }, signal);
   const check = await checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
-  const secret = tokenCommand === undefined ? { token } : { command: tokenCommand };
-  await saveCredential(directory, { origin, ...secret });
+  await saveCredential(directory, { origin, token });
   await saveSettings(directory, { url: baseUrl, ...(cacert !== undefined && { cacert }) });
   return undefined;
 }
 
 async function readToken(
   baseUrl: string,
-  command: string | undefined,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<string> {
-  if (command !== undefined) {
-    const printed = await runTokenCommand(command, io, signal);
-    assertToken(printed, `the token from ${describeCommand(command)}`);
-    return printed;
-  }
   if (!io.stdin.isTTY) await terminal.note(`reading the token for ${baseUrl} from standard input`);
   const token = io.stdin.isTTY
     ? await askSecret(`Token for ${baseUrl} (it is not shown): `, io, signal)
     : await readInputToken(io, signal);
-  assertToken(token, "the token");
-  return token;
-}
-
-/** @throws CommandError */
-function assertToken(token: string, name: string): void {
   const problem = findTokenProblem(token);
-  if (problem) throw new CommandError("tokenRejected", `${name} ${problem}; nothing was saved`);
+  if (problem) throw new CommandError("tokenRejected", `the token ${problem}; nothing was saved`);
+  return token;
 }
 
 /**
@@ -117,7 +98,6 @@ export async function logout({ flags, io, terminal }: Run): Promise<void> {
   const directory = findConfigDirectory(io);
   // First, so that unreadable settings do not stop a logout half-way.
   const settings = readSavedSettings(directory);
-  const isCommand = hasCommand(directory, origin);
   const isRemoved = await removeToken(directory, origin);
   const { url: savedUrl = "" } = settings;
   if (URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === origin) {
@@ -125,21 +105,10 @@ export async function logout({ flags, io, terminal }: Run): Promise<void> {
   }
   await terminal.note(
     isRemoved
-      ? isCommand
-        ? `removed the token command for ${origin} from this machine`
-        : `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
+      ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
       : `no token was saved for ${origin}`,
   );
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
-  }
-}
-
-/** A broken file counts as a token. */
-function hasCommand(directory: string, origin: string): boolean {
-  try {
-    return readCredential(directory, origin)?.command !== undefined;
-  } catch {
-    return false;
   }
 }

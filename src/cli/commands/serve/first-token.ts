@@ -6,7 +6,6 @@ import type { PlantServer } from "../../../server/server.ts";
 import { CommandError } from "../../command-error.ts";
 import {
   listSavedOrigins,
-  readCredential,
   readSavedToken,
   removeMemoryToken,
   saveCredential,
@@ -76,13 +75,9 @@ async function provideFirstToken(
   isMemory: boolean,
 ): Promise<FirstToken> {
   await removeMemoryToken(configDirectory, origin);
-  const { command, token: savedHere } = readCredential(configDirectory, origin) ?? {};
+  const savedHere = readSavedToken(configDirectory, origin);
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
-  // A saved command stays: its program has the token of another store, or gets one of this store.
-  if (command !== undefined) {
-    return issued.size === 0 ? issueUnsavedToken(store) : { kind: "none" };
-  }
   if (issued.size === 0) {
     const token = savedHere ?? mintToken();
     const mark = isMemory ? { store: "memory:" as const } : {};
