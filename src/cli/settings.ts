@@ -69,6 +69,16 @@ export function readOption<T>(
   return readSaved(option, flags, io) ?? { value: fallback, source: "the default" };
 }
 
+/** Reads the URL of commands without `--url`; undefined for invalid settings. */
+export function readDefaultUrl(io: Io): Setting<string> | undefined {
+  try {
+    return readOption(urlOption.url, undefined, io);
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}
+
 function readSaved<T>(
   { saved: name, type }: Option<T>,
   flags: Flags,

@@ -100,8 +100,8 @@ function toToken(bytes: Uint8Array): string {
   return trimToken(new TextDecoder().decode(bytes));
 }
 
-/** Each server on a free port leaves one. */
-function toShortList(origins: readonly string[]): string {
+/** Names some origins of saved tokens. Each server on a free port leaves one. */
+export function toShortList(origins: readonly string[]): string {
   const shown = origins.slice(0, maxShown);
   const others = origins.length - shown.length;
   return shown.join(", ") + (others === 0 ? "" : ` and ${others} more`);

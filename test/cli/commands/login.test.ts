@@ -289,7 +289,11 @@ describe("logout", () => {
     await saveSettings(directory, { url: "https://plants.example/v1" });
     const { exitCode, stdout, stderr } = await run(["logout"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toContain("removed the token for https://plants.example from this machine; ");
+    expect(stderr).toBe(
+      "removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
+        "the default server is now http://127.0.0.1:7526\n" +
+        'tokens are still saved for https://other.example: "plantstore logout --url URL" removes one\n',
+    );
     await expectNothingSaved("https://plants.example");
     expect(readSavedToken(directory, "https://other.example")).toBe(testToken);
   });
@@ -297,15 +301,52 @@ describe("logout", () => {
   it("of another plant store keeps the default", async () => {
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { url: "https://plants.example/v1" });
-    await run(["logout", "--url", "https://other.example"]);
+    const { stderr } = await run(["logout", "--url", "https://other.example"]);
+    expect(stderr).toContain(
+      "the default server is now https://plants.example/v1\nno token is saved on this machine\n",
+    );
     expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
+  });
+
+  it("a second time removes no token of another server, until the next login", async () => {
+    await using server = await startServer();
+    const local = "http://127.0.0.1:7526";
+    await saveCredential(directory, { origin: local, token: mintToken() });
+    await login(server.url, testToken);
+    expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
+    for (let round = 0; round < 2; round += 1) {
+      expect(await run(["logout"])).toEqual({
+        exitCode: 0,
+        stdout: "",
+        stderr:
+          "already logged out: nothing was removed\n" +
+          `the default server is now ${local}\n` +
+          `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`,
+      });
+    }
+    expect(readSavedToken(directory, local)).toBeDefined();
+    await login(server.url, testToken);
+    expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
+    expect((await run(["logout", "--url", local])).stderr).toContain("removed the token");
+    expect(readSavedToken(directory, local)).toBeUndefined();
+  });
+
+  it("removes the token for PLANTSTORE_URL, which stays the default", async () => {
+    const origin = "https://plants.example";
+    await saveCredential(directory, { origin, token: testToken });
+    const { stderr } = await run(["logout"], { env: { PLANTSTORE_URL: origin } });
+    expect(stderr).toContain(`removed the token for ${origin} `);
+    expect(stderr).toContain(`the default server is now ${origin} (from PLANTSTORE_URL)\n`);
   });
 
   it("reports that no token was saved, and warns about variables that are still set", async () => {
     const { exitCode, stderr } = await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } });
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      "no token was saved for http://127.0.0.1:7526\nwarning: PLANTSTORE_TOKEN is still set\n",
+      "no token was saved for http://127.0.0.1:7526\n" +
+        "the default server is now http://127.0.0.1:7526\n" +
+        "no token is saved on this machine\n" +
+        "warning: PLANTSTORE_TOKEN is still set\n",
     );
   });
 

@@ -52,8 +52,10 @@ export const logoutCommand: Command = {
   name: "logout",
   group: commandGroups.remote,
   summary: "Remove the saved token for a plant store",
-  description: `Removes the saved token for a plant store from this machine. The token stays
-valid until it expires or is revoked with "plantstore token revoke".`,
+  description: `Removes the saved token for a plant store from this machine: without --url, that
+of the default. The last login is then no longer the default, and a further
+"plantstore logout" removes nothing until the next login. The token stays valid
+until it expires or is revoked with "plantstore token revoke".`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,

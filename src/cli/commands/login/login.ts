@@ -1,4 +1,5 @@
 /** `plantstore login` and `logout`: check and save a token for the origin of a plant store, and remove it. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findTokenProblem } from "../../../auth/token.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
@@ -6,15 +7,20 @@ import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
-import { readSavedToken, removeToken, saveCredential } from "../../config/credentials.ts";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  removeToken,
+  saveCredential,
+} from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
-import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
-import { readInputToken } from "../../config/token-source.ts";
+import { readSavedSettings, saveSettings, toSettingsFile } from "../../config/saved-settings.ts";
+import { readInputToken, toShortList } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions, urlOption } from "../../options.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { printCurlCommand } from "../../request-trace.ts";
-import { readOptions, type Values } from "../../settings.ts";
+import { readDefaultUrl, readOption, readOptions, type Values } from "../../settings.ts";
 import { askSecret } from "../../terminal/prompts.ts";
 import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
 
@@ -88,27 +94,45 @@ async function readToken(
 }
 
 /**
- * Removes the token. Its plant store is no longer the default.
+ * Removes the token. Its plant store is no longer the default. Reports the new default, and which tokens are left.
  *
  * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
  */
 export async function logout({ flags, io, terminal }: Run): Promise<void> {
-  const { url } = readOptions(urlOption, flags, io);
-  const { origin } = toEndpoint(url);
   const directory = findConfigDirectory(io);
-  // First, so that unreadable settings do not stop a logout half-way.
-  const settings = readSavedSettings(directory);
-  const isRemoved = await removeToken(directory, origin);
-  const { url: savedUrl = "" } = settings;
-  if (URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === origin) {
-    await saveSettings(directory, {});
-  }
+  const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
+  // Only a logout saves settings without a URL. Another one must not remove the token of another server.
+  const isLoggedOut = source === "the default" && existsSync(toSettingsFile(directory));
   await terminal.note(
-    isRemoved
-      ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
-      : `no token was saved for ${origin}`,
+    isLoggedOut
+      ? "already logged out: nothing was removed"
+      : await removeLogin(toEndpoint(url).origin, directory),
+  );
+  const current = readDefaultUrl(io);
+  if (current !== undefined) {
+    const origin = current.source === urlOption.url.env ? ` (from ${current.source})` : "";
+    await terminal.note(`the default server is now ${current.value}${origin}`);
+  }
+  const origins = await listSavedOrigins(directory);
+  await terminal.note(
+    origins.length === 0
+      ? "no token is saved on this machine"
+      : `tokens are still saved for ${toShortList(origins)}: "plantstore logout --url URL" removes one`,
   );
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
   }
+}
+
+/** @returns a sentence about the result */
+async function removeLogin(origin: string, directory: string): Promise<string> {
+  // First, so that unreadable settings do not stop a logout half-way.
+  const { url: savedUrl = "" } = readSavedSettings(directory);
+  const isRemoved = await removeToken(directory, origin);
+  if (URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === origin) {
+    await saveSettings(directory, {});
+  }
+  return isRemoved
+    ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
+    : `no token was saved for ${origin}`;
 }

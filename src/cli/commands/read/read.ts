@@ -10,7 +10,7 @@ import { type Io, writeText } from "../../io.ts";
 import { plantId } from "../../option-types.ts";
 import { jsonStoreOptions, listOptions, urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../server-access.ts";
-import { parseArgument, readOption, readOptions, type Setting } from "../../settings.ts";
+import { parseArgument, readDefaultUrl, readOptions } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
 
@@ -117,7 +117,7 @@ export async function readPlants<T>(
  */
 async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
   if (parseStoreUrl(storeUrl).engine === "postgres") return [];
-  const setting = readUrl(io);
+  const setting = readDefaultUrl(io);
   if (setting === undefined) return [];
   const { value: url = "", source } = setting;
   const place = source === urlOption.url.env ? `${source} is` : "the last login was to";
@@ -132,14 +132,4 @@ async function explainMissing(storeUrl: string, io: Io): Promise<readonly string
   return [
     `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
   ];
-}
-
-/** Ignores invalid settings, which commands that read a store do not need. */
-function readUrl(io: Io): Setting<string> | undefined {
-  try {
-    return readOption(urlOption.url, undefined, io);
-  } catch (error) {
-    if (error instanceof CommandError) return undefined;
-    throw error;
-  }
 }
