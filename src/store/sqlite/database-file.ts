@@ -128,7 +128,7 @@ function recognise(
     if (!found.isFile()) throw createStoreError(notFile, path);
     if (found.nlink > 1n) throw createStoreError(hardLinked, path);
     // Closing any descriptor of a file drops all locks of the process on it, including those of SQLite
-    // (https://sqlite.org/howtocorrupt.html, 2.2): a file that SQLite may have open is not opened a second time.
+    // (https://sqlite.org/howtocorrupt.html, 2.2). Therefore, no file that SQLite may have open is opened a second time.
     if (recognised.has(toMark(found))) return found;
   }
   const file = openSync(realPath, flags, 0o600);
