@@ -7,10 +7,9 @@ const layers = {
   store: ["core"],
   records: ["core"],
   client: ["core"],
-  conformance: ["core"],
   server: ["core", "auth"],
   library: ["core", "auth", "store", "records", "client", "server"],
-  cli: ["core", "auth", "store", "records", "client", "conformance", "server", "library"],
+  cli: ["core", "auth", "store", "records", "client", "server", "library"],
 };
 
 /** The packages that src may import, each with the only place for it. */

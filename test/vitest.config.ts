@@ -38,8 +38,8 @@ const slowTests = [
   "test/server/docs/browser.test.ts",
   "test/server/{faults,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
-  "test/cli/{cacert,commands/conform,commands/read/export}.test.ts",
-  "test/conformance/{one-fault,wrong-servers}.test.ts",
+  "test/cli/{cacert,commands/read/export}.test.ts",
+  "test/conformance/{conform,one-fault,wrong-servers}.test.ts",
 ];
 
 /** Slow tests that measure memory or use every core: one file after the other, once all others have ended. */

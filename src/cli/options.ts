@@ -2,7 +2,6 @@
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
  * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/options.ts`.
  */
-import { type StatusMode, statusModes } from "../core/errors.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
 import { baseUrl, choice, httpUrl, storeUrl } from "../library/option-types.ts";
 import {
@@ -226,8 +225,8 @@ export const urlOption = {
   }),
 } as const satisfies Options;
 
-/** A server and how to connect to it. */
-const serverOptions = {
+/** Options of commands that send requests: the server, and how to connect to it. */
+export const requestOptions = {
   ...urlOption,
   cacert: setting("--cacert <file>", "Certificates of trusted authorities, in PEM", {
     ...sending,
@@ -235,11 +234,6 @@ const serverOptions = {
     shownDefault: "the last login, or those of Node",
     saved: "cacert",
   }),
-} as const satisfies Options;
-
-/** Options of the commands that send one request. */
-export const requestOptions = {
-  ...serverOptions,
   timeoutMs: setting("--timeout <time>", "Maximum time for each attempt", {
     ...sending,
     ...client.timeoutMs,
@@ -470,26 +464,6 @@ export const openApiOptions = {
   isExamples: toggle("--examples", "Print example requests and responses, one JSON per line"),
   isYaml: toggle("--yaml", "Print YAML instead of JSON"),
   ...urlOption,
-} as const satisfies Options;
-
-/** Options of `conform`. */
-export const conformOptions = {
-  isConfirmed: toggle("-y, --yes", "Write the plants without asking"),
-  firstId: option("--first-id <id>", "First id of the plants to write: 15 digits", {
-    type: types.optional(types.conformId),
-    default: undefined,
-    shownDefault: "random",
-  }),
-  statusMode: option("--status-mode <mode>", "Status of failures: contract (400) or http", {
-    type: types.optional(choice<StatusMode>(statusModes)),
-    default: undefined,
-    shownDefault: "as the server describes itself",
-  }),
-  isVerbose: toggle("-v, --verbose", "Print the bytes of every rule, not only of failed ones"),
-  ...jsonOption,
-  tokenFile: createOptions.tokenFile,
-  ...serverOptions,
-  timeoutMs: { ...requestOptions.timeoutMs, help: "Maximum time for each connection" },
 } as const satisfies Options;
 
 /** Flags of every command, with their help. */

@@ -20,11 +20,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     }
     return await runProgram(argv, io, terminal);
   } catch (error) {
-    const { exitCode, message, hints = [], stack } = toFailure(error);
-    if (message !== undefined) await terminal.error(message);
-    for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
-    return exitCode;
+    return printFailure(error, terminal);
   }
+}
+
+/** Prints what is wrong. @returns the exit code */
+export async function printFailure(error: unknown, terminal: Terminal): Promise<number> {
+  const { exitCode, message, hints = [], stack } = toFailure(error);
+  if (message !== undefined) await terminal.error(message);
+  for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
+  return exitCode;
 }
 
 const replacementCharacter = "\uFFFD";

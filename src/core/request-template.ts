@@ -1,4 +1,4 @@
-/** Requests with placeholders, for the examples and for the conformance rules. */
+/** Requests with placeholders, for the examples of errors. */
 
 /** A request with placeholders: see {@link fill}. */
 export interface RequestTemplate {

@@ -37,7 +37,6 @@ describe("--cacert", () => {
     ["a bulk create", ["create", "--many", "-"], 0],
     ["ping", ["ping"], 0],
     ["status", ["status"], 0],
-    ["conform", ["conform", "--yes"], 0],
     ["doctor", ["doctor", "--store", "memory:"], 0],
   ])("is trusted by %s, which fails without it", async (_command, args, exitCode) => {
     await using server = await startTlsServer();
@@ -100,7 +99,6 @@ describe("--cacert", () => {
       ["ping"],
       ["status"],
       ["login"],
-      ["conform", "--yes"],
     ]) {
       const { exitCode, stderr } = await run([...args, "--cacert", path], {}, testToken);
       expect(exitCode).toBe(2);

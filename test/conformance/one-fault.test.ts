@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { rules } from "../../src/conformance/rules.ts";
-import { runRules } from "../../src/conformance/run.ts";
+import { rules } from "./rules.ts";
+import { runRules } from "./run.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 
 interface Fault {

@@ -1,6 +1,6 @@
 /** The parser of responses: what it accepts, and its time for hostile bytes. */
 import { expect, it } from "vitest";
-import { readResponses } from "../../src/conformance/response.ts";
+import { readResponses } from "./response.ts";
 
 /** Linear time is milliseconds, even on a loaded machine; cubic time is hours. */
 const maxTimeMs = 10_000;

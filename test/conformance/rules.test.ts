@@ -1,7 +1,7 @@
 /** plantstore keeps every rule of the conformance kit. */
 import { describe, expect, it } from "vitest";
-import { rules } from "../../src/conformance/rules.ts";
-import { runRules } from "../../src/conformance/run.ts";
+import { rules } from "./rules.ts";
+import { runRules } from "./run.ts";
 import { statusModes } from "../../src/core/errors.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 

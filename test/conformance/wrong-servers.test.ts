@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Response } from "../../src/conformance/response.ts";
-import type { ExpectedResponse, Rule } from "../../src/conformance/rule.ts";
-import { rules } from "../../src/conformance/rules.ts";
-import { type RuleResult, type RunOptions, runRules } from "../../src/conformance/run.ts";
+import type { Response } from "./response.ts";
+import type { ExpectedResponse, Rule } from "./rule.ts";
+import { rules } from "./rules.ts";
+import { type RuleResult, type RunOptions, runRules } from "./run.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 
 const common = {

@@ -4,7 +4,7 @@ import { errorTable } from "../../src/core/errors.ts";
 import { listFilledExamples } from "../../src/core/filled-examples.ts";
 import { examples } from "../../src/core/examples.ts";
 import type { FilledRequest } from "../../src/core/request-template.ts";
-import { untestableRules } from "../../src/conformance/rules/untestable.ts";
+import { untestableRules } from "../conformance/rules/untestable.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { exchangeRaw, type RawResponse } from "../helpers/raw-http.ts";
 

@@ -31,6 +31,8 @@ export interface CliOptions {
   readonly script?: string;
   /** The columns of terminals. */
   readonly columns?: number;
+  /** Another program than `plantstore`. */
+  readonly program?: typeof main;
 }
 
 /** Result of a run. */
@@ -64,7 +66,7 @@ export interface CliRun {
 
 /** Starts the command. */
 export function startCli(argv: readonly string[], options: CliOptions = {}): CliRun {
-  const { terminals = {}, columns = 80 } = options;
+  const { terminals = {}, columns = 80, program = main } = options;
   const stdin = toStdin(options.stdin, terminals.stdin === true);
   const stdout = createOutput(terminals.stdout === true, columns);
   const stderr = createOutput(terminals.stderr === true, columns);
@@ -103,7 +105,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     runPager: async () => false,
   };
   let isOver = false;
-  const finished = main(argv, io).then((exitCode) => {
+  const finished = program(argv, io).then((exitCode) => {
     isOver = true;
     const outputs = { stdout: stdout.text(), stderr: stderr.text() };
     checkOutput({ argv, env: options.env ?? {}, ...outputs });

@@ -2,7 +2,6 @@
 import type { Command } from "../command.ts";
 import { backupCommand, restoreCommand, verifyCommand } from "./backup/command.ts";
 import { candidatesCommand, completionCommand } from "./completion/command.ts";
-import { conformCommand } from "./conform/command.ts";
 import { configCommand } from "./config/command.ts";
 import { createCommand, tokenAdvice } from "./create/command.ts";
 import { deleteCommand } from "./delete/command.ts";
@@ -40,7 +39,6 @@ export const plantstoreCommand: Command = {
     loginCommand,
     logoutCommand,
     statusCommand,
-    conformCommand,
     listCommand,
     getCommand,
     exportCommand,

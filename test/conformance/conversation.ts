@@ -1,8 +1,8 @@
 /** One connection to the server: sends exact bytes and reads what comes back, within bounds. */
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { toEndpoint } from "../core/base-url.ts";
-import { fill, fillRequest, type Placeholders } from "../core/request-template.ts";
+import { toEndpoint } from "../../src/core/base-url.ts";
+import { fill, fillRequest, type Placeholders } from "../../src/core/request-template.ts";
 import { readResponses, type Response } from "./response.ts";
 import { type Exchange, halfClose, pause, type Step } from "./rule.ts";
 

@@ -1,5 +1,5 @@
 /** Rules that no client can test. */
-import type { ErrorKind } from "../../core/errors.ts";
+import type { ErrorKind } from "../../../src/core/errors.ts";
 
 /** A rule that only the server's own tests can check. */
 export interface UntestableRule {

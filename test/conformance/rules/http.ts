@@ -1,5 +1,5 @@
 /** Rules about HTTP: headers, connections, the order of responses, and requests that can be read in two ways. */
-import { create } from "../../core/request-template.ts";
+import { create } from "../../../src/core/request-template.ts";
 import {
   createFern,
   createHead,

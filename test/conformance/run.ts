@@ -1,8 +1,8 @@
 /** Runs the rules against a server. */
-import { toEndpoint } from "../core/base-url.ts";
+import { toEndpoint } from "../../src/core/base-url.ts";
 import { setMaxListeners } from "node:events";
-import type { StatusMode } from "../core/errors.ts";
-import type { Placeholders } from "../core/request-template.ts";
+import type { StatusMode } from "../../src/core/errors.ts";
+import type { Placeholders } from "../../src/core/request-template.ts";
 import { checkConversation } from "./check.ts";
 import { type Conversation, converse, type Target } from "./conversation.ts";
 import type { Rule } from "./rule.ts";

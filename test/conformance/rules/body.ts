@@ -1,7 +1,7 @@
 /** Rules about the request body. */
-import { create } from "../../core/request-template.ts";
-import { int64Max, int64Min } from "../../core/int64.ts";
-import type { ErrorKind } from "../../core/errors.ts";
+import { create } from "../../../src/core/request-template.ts";
+import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import type { ErrorKind } from "../../../src/core/errors.ts";
 import {
   createFern,
   createHead,

@@ -1,12 +1,12 @@
-/** Prints the results of `conform`: a table, or a line of JSON for each rule. */
-import type { Conversation } from "../../../conformance/conversation.ts";
-import type { RuleGroup } from "../../../conformance/rule.ts";
-import type { RuleResult } from "../../../conformance/run.ts";
-import { toEscapedLines, toRedactedText, toSafeLine } from "../../../conformance/transcript.ts";
-import { untestableRules } from "../../../conformance/rules/untestable.ts";
-import type { StatusMode } from "../../../core/errors.ts";
-import type { Run } from "../../command.ts";
-import { writeText } from "../../io.ts";
+/** Prints the results of a run: a table, or a line of JSON for each rule. */
+import { type Io, writeText } from "../../src/cli/io.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
+import type { StatusMode } from "../../src/core/errors.ts";
+import type { Conversation } from "./conversation.ts";
+import type { RuleGroup } from "./rule.ts";
+import { untestableRules } from "./rules/untestable.ts";
+import type { RuleResult } from "./run.ts";
+import { toEscapedLines, toRedactedText, toSafeLine } from "./transcript.ts";
 
 /** Options for the report. */
 interface ReportOptions {
@@ -14,8 +14,14 @@ interface ReportOptions {
   readonly statusMode: StatusMode;
   /** Never printed. */
   readonly token: string;
-  readonly json: boolean | undefined;
-  readonly isVerbose: boolean | undefined;
+  readonly json: boolean;
+  readonly isVerbose: boolean;
+}
+
+/** Where the report is printed. */
+interface Streams {
+  readonly io: Io;
+  readonly terminal: Terminal;
 }
 
 /** Bytes of each side of a connection that the table shows. */
@@ -32,7 +38,7 @@ const groupTitles: Readonly<Record<RuleGroup, string>> = {
 export async function printReport(
   results: readonly RuleResult[],
   options: ReportOptions,
-  run: Pick<Run, "io" | "terminal">,
+  run: Streams,
 ): Promise<void> {
   if (options.json) await run.terminal.printLines(toJsonLines(results, options));
   else await writeText(run.io.stdout, `${(await toTable(results, options, run)).join("\n")}\n`);
@@ -41,7 +47,7 @@ export async function printReport(
 async function toTable(
   results: readonly RuleResult[],
   options: ReportOptions,
-  { io, terminal }: Pick<Run, "io" | "terminal">,
+  { io, terminal }: Streams,
 ): Promise<readonly string[]> {
   const { url, statusMode, token } = options;
   const palette = await terminal.loadPalette(io.stdout);
