@@ -17,8 +17,6 @@ export {
 export type { CreateManyOptions, CreateManyResult } from "./library/create-many.ts";
 export { createClient, type PlantClient, type PlantClientOptions } from "./library/plant-client.ts";
 export {
-  // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
-  createPlantStore,
   type PlantSeed,
   type PlantStoreOptions,
   type RunningPlantStore,

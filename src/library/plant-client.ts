@@ -63,7 +63,6 @@ const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOpt
   count: true,
   seed: true,
   reset: true,
-  store: true,
   close: true,
   [Symbol.asyncDispose]: true,
 };

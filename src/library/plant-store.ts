@@ -74,8 +74,6 @@ export interface RunningPlantStore {
   seed(plants: PlantSeed): Promise<SeedTally>;
   /** Removes all plants, those of the seed too; tokens stay. @throws Error unless the store is `memory:` */
   reset(): Promise<void>;
-  /** @deprecated Use `get` and `list` of the running store. */
-  readonly store: Pick<PlantStore, "get" | "list">;
   /** Waits up to ten seconds for requests in flight, and closes the store. May be called twice. */
   close(): Promise<void>;
   /** The same as {@link RunningPlantStore.close}, for `await using`. */
@@ -128,15 +126,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   }
 }
 
-/** @deprecated The name of {@link startPlantStore} in version 1.0. */
-export function createPlantStore(options?: PlantStoreOptions): Promise<RunningPlantStore> {
-  return startPlantStore(options);
-}
-
-type StoreMethods = Pick<
-  RunningPlantStore,
-  "get" | "list" | "all" | "count" | "seed" | "reset" | "store"
->;
+type StoreMethods = Pick<RunningPlantStore, "get" | "list" | "all" | "count" | "seed" | "reset">;
 
 function createRunningStore(
   store: PlantStore,
@@ -146,7 +136,7 @@ function createRunningStore(
   }: Pick<OptionValues<typeof storeOptions>, "onConflict" | "maxBodyBytes">,
 ): StoreMethods {
   const pages = () => readPlantPages(store, { limit: Number.POSITIVE_INFINITY });
-  const reader: RunningPlantStore["store"] = {
+  return {
     async get(id) {
       // In JavaScript it can be a number that has already lost digits.
       if (typeof (id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
@@ -160,11 +150,6 @@ function createRunningStore(
       checkOption("limit", (value) => checkInteger(value, limitRange), limit);
       return store.list(query);
     },
-  };
-  return {
-    ...reader,
-    // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
-    store: reader,
     async all() {
       const plants: NewPlant[] = [];
       for await (const page of pages()) plants.push(...page);

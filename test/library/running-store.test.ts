@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   createClient,
-  createPlantStore,
   type NewPlant,
   type PlantSeed,
   startPlantStore,
@@ -120,13 +119,6 @@ describe("a running store", () => {
     await using store = await startPlantStore({ store: url, seed: [fern] });
     await expect(store.reset()).rejects.toThrow("reset() removes plants only from a memory: store");
     expect(await store.all()).toEqual([fern]);
-  });
-
-  it("has its old names for one release", async () => {
-    // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
-    await using plants = await createPlantStore({ seed: [fern] });
-    // oxlint-disable-next-line typescript/no-deprecated -- kept for one release
-    expect(await plants.store.list({ limit: 1 })).toEqual([fern]);
   });
 });
 
