@@ -23,9 +23,11 @@ export async function openFilledStore(): Promise<FilledStore> {
   await (await sqlite.start(directory)).stop();
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(path);
-  const insert = database.prepare("INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)");
+  const insert = database.prepare("INSERT INTO plants (id, name, tag, seq) VALUES (?, ?, ?, ?)");
   database.exec("BEGIN");
-  for (let n = 1; n <= plants; n += 1) insert.run(toId(n, "random"), toName(n), tag);
+  for (let n = 1; n <= plants; n += 1) {
+    insert.run(toId(n, "random"), toName(n), tag, BigInt(n));
+  }
   database.exec("COMMIT");
   database.close();
   return { path, plants, close: () => rm(directory, { recursive: true, force: true }) };

@@ -27,9 +27,9 @@ async function createStore(plants: number): Promise<{ home: string; path: string
   await server.finished;
   await change(
     path,
-    `INSERT INTO plants (id, name, tag)
+    `INSERT INTO plants (id, name, tag, seq)
      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT ${plants})
-     SELECT -n, 'old plant ' || n, hex(zeroblob(50)) FROM numbers`,
+     SELECT -n, 'old plant ' || n, hex(zeroblob(50)), n FROM numbers`,
   );
   return { home, path };
 }

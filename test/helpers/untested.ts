@@ -4,7 +4,6 @@ import { findBrowser } from "./browser.ts";
 import { hasCurl } from "./curl.ts";
 import { canMountDisks } from "./loop-disk.ts";
 import { findPgBouncer } from "./pgbouncer.ts";
-import { hasOldVersion } from "./old-version.ts";
 import { hasFish } from "./fish.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 import { hasServiceManager } from "./service-manager.ts";
@@ -79,12 +78,6 @@ export async function teardown(): Promise<void> {
     process.stderr.write(
       "\nNOT TESTED: PostgreSQL through PgBouncer, because it is not installed.\n" +
         "Install it (on Debian: apt-get install pgbouncer).\n\n",
-    );
-  }
-  if (!hasOldVersion()) {
-    process.stderr.write(
-      "\nNOT TESTED: servers of two versions on one PostgreSQL database, because the history is missing.\n" +
-        "Run the tests in a complete clone of the repository (git fetch --unshallow).\n\n",
     );
   }
 }

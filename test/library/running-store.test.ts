@@ -2,12 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  createClient,
-  type NewPlant,
-  type PlantSeed,
-  startPlantStore,
-} from "../../src/index.ts";
+import { createClient, type NewPlant, type PlantSeed, startPlantStore } from "../../src/index.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 9007199254740993n, name: "fern" };

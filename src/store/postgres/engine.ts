@@ -1,11 +1,12 @@
 /** The engine and the reader on a PostgreSQL database, which any number of servers may share. */
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
+import type { Schema } from "../schema.ts";
 import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
 import { toStoreError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
-import { assertCurrent, isCurrent, isRace, migrate } from "./migrations.ts";
+import { assertCurrent, isCurrent, isRace, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import { assertFlushing, defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
 import * as plants from "./statements.ts";
@@ -17,6 +18,7 @@ interface PostgresEngineOptions {
   readonly limits?: Limits | undefined;
   /** True to reject a database without the tables instead of creating them. */
   readonly mustExist?: boolean;
+  readonly schema?: Schema;
 }
 
 /**
@@ -27,15 +29,20 @@ interface PostgresEngineOptions {
  */
 export async function openPostgresEngine(
   url: string,
-  { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
+  {
+    limits = defaultLimits,
+    mustExist = false,
+    schema = postgresSchema,
+  }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   const location = parsePostgresUrl(url);
   const tls = await loadTls(location);
   const database = createDatabase(location, tls, limits, true);
   const { place } = database;
   try {
-    if (!(await database.read((client) => isCurrent(client, place, mustExist)))) {
-      await upgrade(createDatabase(location, tls, longLimits, true), limits.statementMs);
+    if (!(await database.read((client) => isCurrent(client, place, mustExist, schema)))) {
+      const slow = createDatabase(location, tls, longLimits, true);
+      await upgrade(slow, limits.statementMs, schema);
     }
     return createPostgresEngine(database, limits);
   } catch (error) {
@@ -50,12 +57,15 @@ export async function openPostgresEngine(
  * @param url as {@link parsePostgresUrl} describes it
  * @throws StoreError
  */
-export async function openPostgresReader(url: string): Promise<StoreReader> {
+export async function openPostgresReader(
+  url: string,
+  schema = postgresSchema,
+): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
   const database = createDatabase(location, await loadTls(location), longLimits, false);
   const { place } = database;
   try {
-    await database.read((client) => assertCurrent(client, place));
+    await database.read((client) => assertCurrent(client, place, schema));
     return {
       ...createPostgresEngine(database, longLimits),
       // PostgreSQL itself can search for damage only for its administrator.
@@ -76,10 +86,15 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
   }
 }
 
-async function upgrade({ place, write, close }: Database, lockMs: number): Promise<void> {
+async function upgrade(
+  { place, write, close }: Database,
+  lockMs: number,
+  schema: Schema,
+): Promise<void> {
   const deadlineMs = performance.now() + longLimits.callMs;
+  const attempt = () => write((client) => migrate(client, place, lockMs, schema));
   try {
-    await retryWhile(isRace, deadlineMs, () => write((client) => migrate(client, place, lockMs)));
+    await retryWhile(isRace, deadlineMs, attempt);
   } finally {
     await close();
   }

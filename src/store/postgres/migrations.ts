@@ -1,65 +1,57 @@
-/**
- * The schema, as the steps that create it. A released step never changes. Servers of earlier versions do not start after a
- * new step. They ignore an addition, which is not counted, and whose columns have defaults or triggers.
- */
+/** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
 import { createStoreError, type Meaning, toCode, unusable } from "../failure.ts";
+import { findMissingSteps, type Schema, type SchemaStep } from "../schema.ts";
 import { isRolledBack } from "./failure.ts";
 
-/** Step n, counted from 1, changes version n - 1 of the schema to version n. */
-const steps: readonly string[] = [
-  `
-  CREATE TABLE IF NOT EXISTS plants (
-    id int8 PRIMARY KEY,
-    name text NOT NULL,
-    tag text -- NULL: none; not the same as an empty one
-  );
-  COMMENT ON TABLE plants IS 'In name and tag, ␛␀ stands for the character NUL and ␛␛ for ␛';
-  CREATE TABLE IF NOT EXISTS plantstore_tokens (
-    digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
-    prefix text NOT NULL,
-    name text NOT NULL,
-    issued_at int8 NOT NULL, -- all times: milliseconds since the epoch
-    expires_at int8,
-    revoked_at int8,
-    added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
-  );
-  `,
-  // In days since the epoch, in UTC.
-  "ALTER TABLE plantstore_tokens ADD COLUMN IF NOT EXISTS last_used_day int8",
+/** The schema of this version. The triggers serve other programs. */
+export const postgresSchema: Schema = [
+  {
+    version: 3,
+    sql: `
+      CREATE TABLE IF NOT EXISTS plants (
+        id int8 PRIMARY KEY,
+        name text NOT NULL,
+        tag text, -- NULL: none; not the same as an empty one
+        xid xid8 NOT NULL DEFAULT pg_current_xact_id()
+      );
+      COMMENT ON TABLE plants IS 'In name and tag, ␛␀ stands for the character NUL and ␛␛ for ␛';
+      COMMENT ON COLUMN plants.xid IS 'Transaction that wrote the plant; 0: restored from another server';
+      CREATE INDEX IF NOT EXISTS plantstore_feed ON plants (xid, id);
+      CREATE TABLE IF NOT EXISTS plantstore_deletions (
+        id int8 PRIMARY KEY, -- stays if the id is created again
+        xid xid8 NOT NULL DEFAULT pg_current_xact_id()
+      );
+      CREATE INDEX IF NOT EXISTS plantstore_deletions_feed ON plantstore_deletions (xid, id);
+      CREATE TABLE IF NOT EXISTS plantstore_tokens (
+        digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
+        prefix text NOT NULL,
+        name text NOT NULL,
+        issued_at int8 NOT NULL, -- all times: milliseconds since the epoch
+        expires_at int8,
+        revoked_at int8,
+        last_used_day int8, -- days since the epoch, in UTC
+        added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
+      );
+
+      CREATE OR REPLACE FUNCTION plantstore_set_xid() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN NEW.xid = pg_current_xact_id(); RETURN NEW; END $$;
+      DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
+      CREATE TRIGGER plantstore_set_xid BEFORE INSERT OR UPDATE OF id, name, tag ON plants
+        FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
+
+      CREATE OR REPLACE FUNCTION plantstore_add_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          EXECUTE format('INSERT INTO %I.plantstore_deletions (id) SELECT id FROM deleted ORDER BY id
+            ON CONFLICT (id) DO UPDATE SET xid = excluded.xid', TG_TABLE_SCHEMA);
+          RETURN NULL;
+        END $$;
+      DROP TRIGGER IF EXISTS plantstore_add_deletions ON plants;
+      CREATE TRIGGER plantstore_add_deletions AFTER DELETE ON plants REFERENCING OLD TABLE AS deleted
+        FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
+    `,
+  },
 ];
-
-/**
- * The addition for the feed, which the table `plantstore_deletions` marks. A constant default does not rewrite the table.
- * The triggers serve earlier versions and other programs.
- */
-const feed = `
-  ALTER TABLE plants ADD COLUMN IF NOT EXISTS xid xid8 NOT NULL DEFAULT '0';
-  ALTER TABLE plants ALTER COLUMN xid SET DEFAULT pg_current_xact_id();
-  COMMENT ON COLUMN plants.xid IS 'Transaction that wrote the plant; 0: an earlier version of plantstore, or another server';
-  CREATE INDEX IF NOT EXISTS plantstore_feed ON plants (xid, id);
-  CREATE TABLE IF NOT EXISTS plantstore_deletions (
-    id int8 PRIMARY KEY, -- stays if the id is created again
-    xid xid8 NOT NULL DEFAULT pg_current_xact_id()
-  );
-  CREATE INDEX IF NOT EXISTS plantstore_deletions_feed ON plantstore_deletions (xid, id);
-
-  CREATE OR REPLACE FUNCTION plantstore_set_xid() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN NEW.xid = pg_current_xact_id(); RETURN NEW; END $$;
-  DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
-  CREATE TRIGGER plantstore_set_xid BEFORE INSERT OR UPDATE OF id, name, tag ON plants
-    FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
-
-  CREATE OR REPLACE FUNCTION plantstore_add_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      EXECUTE format('INSERT INTO %I.plantstore_deletions (id) SELECT id FROM deleted ORDER BY id
-        ON CONFLICT (id) DO UPDATE SET xid = excluded.xid', TG_TABLE_SCHEMA);
-      RETURN NULL;
-    END $$;
-  DROP TRIGGER IF EXISTS plantstore_add_deletions ON plants;
-  CREATE TRIGGER plantstore_add_deletions AFTER DELETE ON plants REFERENCING OLD TABLE AS deleted
-    FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
-  `;
 
 /** Plants that were restored from a backup of another server, where the ids of transactions were greater. */
 const findFuture = `SELECT xid >= pg_snapshot_xmax(pg_current_snapshot()) AS "isFuture"
@@ -84,41 +76,42 @@ const record = `
  *
  * @param place for messages
  * @param mustExist whether to reject a schema without tables
- * @throws StoreError `unusable` when the tables belong to another program or to a newer version
+ * @throws StoreError `unusable` when the tables belong to another program or cannot be upgraded
  */
 export async function isCurrent(
   client: ClientBase,
   place: string,
   mustExist: boolean,
+  schema = postgresSchema,
 ): Promise<boolean> {
   const tables = await findTables(client, place);
   if (tables.length === 0 && mustExist) throw createStoreError(missing, place);
-  if (tables.length === 0 || (await readVersion(client, place)) < steps.length) return false;
-  if (!tables.includes("plantstore_deletions")) return false;
+  if (tables.length === 0 || (await findMissing(client, place, schema)).length > 0) return false;
   const { rows } = await client.query<{ isFuture: boolean }>(findFuture);
   return rows[0]?.isFuture !== true;
 }
 
 /**
- * Brings the schema to the version that this program needs, and records each step. Servers may start together: each waits
- * for the others, or fails as {@link isRace} recognizes.
+ * Applies the steps that a database lacks, and records each. Servers may start together: each waits for the others, or
+ * fails as {@link isRace} recognizes.
  *
  * @param client in a transaction
  * @param place for messages
  * @param lockMs time to wait for locks of transactions that use the tables: creates wait as long
  */
-export async function migrate(client: ClientBase, place: string, lockMs: number): Promise<void> {
+export async function migrate(
+  client: ClientBase,
+  place: string,
+  lockMs: number,
+  schema = postgresSchema,
+): Promise<void> {
   await client.query(record);
   await client.query("LOCK TABLE plantstore_migrations IN SHARE ROW EXCLUSIVE MODE");
   await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
-  const version = await readVersion(client, place);
-  for (const [index, step] of steps.entries()) {
-    if (index < version) continue;
-    await client.query(step);
-    await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [index + 1]);
+  for (const { version, sql } of await findMissing(client, place, schema)) {
+    await client.query(sql);
+    await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
   }
-  const tables = await findTables(client, place);
-  if (!tables.includes("plantstore_deletions")) await client.query(feed);
   await client.query(resetFuture);
 }
 
@@ -128,8 +121,12 @@ export async function migrate(client: ClientBase, place: string, lockMs: number)
  * @param place for messages
  * @throws StoreError `unusable`
  */
-export async function assertCurrent(client: ClientBase, place: string): Promise<void> {
-  if (!(await isCurrent(client, place, true))) throw createStoreError(older, place);
+export async function assertCurrent(
+  client: ClientBase,
+  place: string,
+  schema = postgresSchema,
+): Promise<void> {
+  if (!(await isCurrent(client, place, true, schema))) throw createStoreError(older, place);
 }
 
 /** Checks whether {@link migrate} failed because another server did the same, so that a retry succeeds. */
@@ -157,13 +154,15 @@ async function findTables(client: ClientBase, place: string): Promise<readonly s
   throw createStoreError(foreign(schema, tables), place);
 }
 
-async function readVersion(client: ClientBase, place: string): Promise<number> {
+async function findMissing(
+  client: ClientBase,
+  place: string,
+  schema: Schema,
+): Promise<readonly SchemaStep[]> {
   const { rows } = await client.query<{ version: string | null }>(
     "SELECT max(version) AS version FROM plantstore_migrations",
   );
-  const version = Number(rows[0]?.version ?? 0);
-  if (version > steps.length) throw createStoreError(newer(version), place);
-  return version;
+  return findMissingSteps(schema, Number(rows[0]?.version ?? 0), place);
 }
 
 const noSchema = unusable(
@@ -177,11 +176,5 @@ const older = unusable(
 function foreign(schema: string, tables: readonly string[]): Meaning {
   return unusable(
     `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`,
-  );
-}
-
-function newer(version: number): Meaning {
-  return unusable(
-    `is from a newer plantstore (its schema is ${version}, this one knows ${steps.length}): install that version`,
   );
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { createStoreError, unusable } from "../failure.ts";
 import { flushLog } from "./durable-files.ts";
 import { isBusy, isUnwritable } from "./failure.ts";
-import { checkVersion, migrate } from "./migrations.ts";
+import { assertCurrent, migrate, sqliteSchema } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
 
@@ -51,12 +51,12 @@ const settings = `
 export function openDatabase(
   provider: SqliteProvider,
   path: string,
-  { upgrades } = { upgrades: true },
+  { upgrades = true, schema = sqliteSchema } = {},
 ): SqliteDatabase {
   whileLocked(() => assertAlone(provider, path));
   return connect(provider, path, (database) => {
     // Before the write-ahead log is on, so that the file itself is marked as a plant store from the beginning.
-    if (upgrades) whileLocked(() => migrate(database, path));
+    if (upgrades) whileLocked(() => migrate(database, path, schema));
     whileLocked(() => {
       database.exec("PRAGMA journal_mode = WAL");
       // The first read opens the log.
@@ -77,7 +77,7 @@ export function openDatabase(
 export function openDatabaseToRead(
   provider: SqliteProvider,
   path: string,
-  check = checkVersion,
+  check: (database: SqliteDatabase, path: string) => void = assertCurrent,
 ): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.exec("PRAGMA query_only = ON");

@@ -10,11 +10,10 @@ export interface PlantRow {
   readonly tag: Uint8Array | null;
 }
 
-/** A row of `readOldPlants` and `readFeed`. */
+/** A row of `readFeed`. */
 export interface FeedRow {
   readonly id: bigint;
-  /** Null for a plant from before the feed. */
-  readonly seq: bigint | null;
+  readonly seq: bigint;
   /** Null for a deleted plant. */
   readonly name: Uint8Array | null;
   readonly tag: Uint8Array | null;
@@ -49,10 +48,7 @@ export function prepareStatements(database: SqliteDatabase) {
     findLastSeq: prepare("SELECT seq FROM feed_end"),
     findDeleted: prepare("SELECT 1 FROM deleted_plants LIMIT 1"),
     forgetDeleted: prepare("DELETE FROM deleted_plants WHERE id = ?"),
-    findFeed: prepare("SELECT store_id, old_max_id FROM feed"),
-    readOldPlants: prepare(`
-      SELECT id, seq, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
-      WHERE seq IS NULL AND id >= ? AND id <= ? ORDER BY id LIMIT ?`),
+    findFeed: prepare("SELECT store_id FROM feed"),
     readFeed: prepare(`
       SELECT id, seq, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE seq > ?
       UNION ALL SELECT id, seq, NULL, NULL FROM deleted_plants WHERE seq > ?

@@ -5,7 +5,7 @@ import { createStoreError } from "../failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabaseToRead } from "./database.ts";
 import { createDamageError, isWriteFailure } from "./failure.ts";
-import { checkNotNewer, findMissingPart } from "./migrations.ts";
+import { assertUpgradable, findMissingPart, sqliteSchema } from "./migrations.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
 
@@ -40,14 +40,15 @@ export interface WholeFile {
  *
  * @throws StoreError or an error of SQLite, as its methods do
  */
-export async function openWholeFile({ path, realPath }: WholeFileTarget): Promise<WholeFile> {
+export async function openWholeFile(
+  { path, realPath }: Pick<WholeFileTarget, "path" | "realPath">,
+  schema = sqliteSchema,
+): Promise<WholeFile> {
   const provider = await loadSqlite();
   const blank = new provider.DatabaseSync(":memory:");
-  return createWholeFile(openDatabaseToRead(provider, realPath, checkNotNewer), blank, path);
-}
-
-/** @param blank an empty database */
-function createWholeFile(database: SqliteDatabase, blank: SqliteDatabase, path: string): WholeFile {
+  const assertReadable = (database: SqliteDatabase): number =>
+    assertUpgradable(database, path, schema);
+  const database = openDatabaseToRead(provider, realPath, assertReadable);
   const count = (table: string): number => {
     const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
     return (row as { count: number }).count;
@@ -70,8 +71,8 @@ function createWholeFile(database: SqliteDatabase, blank: SqliteDatabase, path: 
       const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
       const { integrity_check: finding } = row as { integrity_check: string };
       if (finding !== "ok") throw createDamageError(path, finding);
-      const version = checkNotNewer(database, path);
-      const missing = findMissingPart(database, blank, version);
+      const version = assertReadable(database);
+      const missing = findMissingPart(database, blank, version, schema);
       if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
       return { plants: checkPlants(database, path), tokens: count("tokens"), version };
     },

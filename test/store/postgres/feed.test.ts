@@ -58,18 +58,19 @@ describe("the feed of a postgres store", () => {
     const { url, engine, reader } = await openStore(postgres.url);
     await create(engine, toPlant(1n), toPlant(2n), toPlant(3n));
     await runSql(url, "DELETE FROM plants WHERE id = 1");
-    // Earlier versions replace plants in this way.
     await runSql(
       url,
       `INSERT INTO plants (id, name) VALUES (2, 'moss')
       ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag`,
     );
+    await runSql(url, "INSERT INTO plants (id, name) VALUES (-9, 'oak')");
     await runSql(url, "INSERT INTO plants (id, name, xid) VALUES (4, 'restored', '5')");
     const schema = new URL(url).searchParams.get("options")?.split("=")[1];
     await runSql(postgres.url, `DELETE FROM ${schema}.plants WHERE id = 3`);
     expect((await readAll(reader)).map(({ id, plant }) => [id, plant?.name])).toEqual([
       [1n, undefined],
       [2n, "moss"],
+      [-9n, "oak"],
       [4n, "restored"],
       [3n, undefined],
     ]);

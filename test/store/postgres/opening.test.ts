@@ -105,11 +105,25 @@ describe("opening a database", () => {
     });
   });
 
-  it("fails when it is from a newer plantstore", async () => {
+  it.each([
+    [
+      "a newer version",
+      "INSERT INTO plantstore_migrations (version) VALUES (99)",
+      "is from a newer plantstore (its schema has version 99, this plantstore has 3): install that",
+    ],
+    [
+      "a version that cannot be upgraded",
+      "UPDATE plantstore_migrations SET version = 2",
+      "is from an older plantstore (its schema has version 2, this plantstore has 3): export",
+    ],
+  ])("fails when it is from %s, and changes nothing", async (_, sql, problem) => {
     const url = await createStoreUrl(postgres.url);
     await openEngine(url);
-    await runSql(url, "INSERT INTO plantstore_migrations (version) VALUES (99)");
-    await expectRejection(url, "unusable", "from a newer plantstore (its schema is 99, this one");
+    await runSql(url, sql);
+    const findMigrations = "SELECT * FROM plantstore_migrations";
+    const before = await runSql(url, findMigrations);
+    await expectRejection(url, "unusable", problem);
+    expect(await runSql(url, findMigrations)).toEqual(before);
   });
 
   it.each([

@@ -57,8 +57,7 @@ describe("servers that start together on an empty database", () => {
     const url = await createStoreUrl(postgres.url);
     const engines = await openEngines(url, 8);
     expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
-      { version: "1" },
-      { version: "2" },
+      { version: "3" },
     ]);
     const plant = { id: 1n, name: "fern" };
     const results = await Promise.all(

@@ -1,114 +1,163 @@
-/** Databases of earlier versions are upgraded, and keep their plants and tokens. */
+/** A next version upgrades databases of this one, with a further step of the schema, while servers of this one use them. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { expect, it, onTestFinished } from "vitest";
-import type { StoreEngine } from "../../../src/core/store.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
-import { createStoreUrl, runSql, usePostgres } from "../../helpers/postgres.ts";
+import { postgresSchema } from "../../../src/store/postgres/migrations.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
+import type { Schema } from "../../../src/store/schema.ts";
+import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();
+const fern = { id: 1n, name: "fern", tag: "pot" };
+const token = { digest: "ab", prefix: "pst_abcd", name: "first", issuedAtMs: 1, expiresAtMs: 2 };
+const findVersions = "SELECT version::int FROM plantstore_migrations ORDER BY version";
 
-/** The schema of version 1; must never change. */
-const version1 = `
-  CREATE TABLE plantstore_migrations (
-    version int8 PRIMARY KEY,
-    applied_at timestamptz NOT NULL DEFAULT now()
-  );
-  CREATE TABLE plants (id int8 PRIMARY KEY, name text NOT NULL, tag text);
-  CREATE TABLE plantstore_tokens (
-    digest text PRIMARY KEY,
-    prefix text NOT NULL,
-    name text NOT NULL,
-    issued_at int8 NOT NULL,
-    expires_at int8,
-    revoked_at int8,
-    added int8 NOT NULL GENERATED ALWAYS AS IDENTITY
-  );
-  INSERT INTO plantstore_migrations (version) VALUES (1);
-  INSERT INTO plants VALUES (1, 'fern', 'pot');
-  INSERT INTO plantstore_tokens (digest, prefix, name, issued_at, expires_at)
-    VALUES ('ab', 'pst_abcd', 'first', 1, 2);
-`;
+/** It has a column for plants, with a default as the schema demands, and an index. Its step fails when it is applied twice. */
+const nextSchema: Schema = [
+  ...postgresSchema,
+  {
+    version: 4,
+    sql: `
+      ALTER TABLE plants ADD COLUMN light text NOT NULL DEFAULT 'sun';
+      CREATE INDEX plants_by_light ON plants (light);
+    `,
+  },
+];
 
-const token = {
-  digest: "ab",
-  prefix: "pst_abcd",
-  name: "first",
-  issuedAtMs: 1,
-  expiresAtMs: 2,
-  revokedAtMs: undefined,
-  lastUsedDay: undefined,
-};
-
-async function openEngine(url: string, limits?: Limits): Promise<StoreEngine> {
+async function openEngine(url: string, limits: Limits = generousLimits): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
 }
 
-it("upgrades a database of version 1 and keeps its plants and tokens", async () => {
-  const url = await createStoreUrl(postgres.url);
-  await runSql(url, version1);
-  // Servers of this version may start at the same time.
-  const engines = await Promise.all(Array.from({ length: 4 }, () => openPostgresEngine(url)));
-  onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.close()))));
-  for (const engine of engines) {
-    expect(await engine.get(1n)).toStrictEqual({ id: 1n, name: "fern", tag: "pot" });
-    expect(await engine.listTokens()).toStrictEqual([token]);
-  }
-  await engines[0]?.noteTokenUses(["ab"], 20_000);
-  expect(await engines[1]?.listTokens()).toStrictEqual([{ ...token, lastUsedDay: 20_000 }]);
-});
+async function openNext(
+  url: string,
+  limits = generousLimits,
+  schema = nextSchema,
+): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, { limits, schema });
+  onTestFinished(() => engine.close());
+  return engine;
+}
 
-it("begins the feed with the plants of earlier versions, in the order of their ids", async () => {
-  const url = await createStoreUrl(postgres.url);
-  await runSql(url, `${version1} INSERT INTO plants VALUES (3, 'moss'), (-2, 'pine'), (2, 'ivy')`);
-  const engine = await openEngine(url);
-  await engine.commit([{ plant: { id: 0n, name: "rose" }, onConflict: "reject" }]);
-  // Servers of earlier versions may still run.
-  await runSql(url, "INSERT INTO plants (id, name, tag) VALUES (-9, 'oak', NULL)");
-  await runSql(
-    url,
-    "INSERT INTO plants VALUES (2, 'elm') ON CONFLICT (id) DO UPDATE SET name = 'elm'",
-  );
-  const reader = await openPostgresReader(url);
-  onTestFinished(() => reader.close());
-  const ids = async () => (await reader.readFeed({ limit: 9 })).map(({ id }) => id);
-  // Transactions of PostgreSQL itself may delay the last ones.
-  await expect.poll(ids).toEqual([-2n, 1n, 3n, 0n, -9n, 2n]);
-});
+/** Creates a store with a plant and a token. */
+async function createStore(url?: string): Promise<string> {
+  const storeUrl = url ?? (await createStoreUrl(postgres.url));
+  const engine = await openPostgresEngine(storeUrl);
+  await engine.commit([{ plant: fern, onConflict: "reject" }]);
+  await engine.addToken(token);
+  await engine.close();
+  return storeUrl;
+}
 
-it("may take longer to upgrade than a statement may later, as a large index does", async () => {
-  const database = `test_${randomBytes(4).toString("hex")}`;
-  await runSql(postgres.url, `CREATE DATABASE ${database}`);
-  onTestFinished(
-    async () => void (await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`)),
-  );
-  const url = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
-  await runSql(
-    url,
-    `${version1}
-    CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$;
-    CREATE EVENT TRIGGER wait ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION wait()`,
-  );
-  const limits = { ...defaultLimits, statementMs: 1000 };
-  const engines = await Promise.all([openEngine(url, limits), openEngine(url, limits)]);
-  for (const engine of engines) expect(await engine.get(1n)).toMatchObject({ name: "fern" });
-});
-
-it("is not upgraded while another program uses its tables, and creates do not wait for that program", async () => {
-  const url = await createStoreUrl(postgres.url);
-  await runSql(url, version1);
-  const other = new pg.Client({ connectionString: url });
-  await other.connect();
-  onTestFinished(() => other.end());
-  await other.query("BEGIN; SELECT FROM plants");
-  await expect(openEngine(url, { ...defaultLimits, statementMs: 300 })).rejects.toMatchObject({
-    reason: "busy",
-    message: expect.stringContaining("which session holds a lock") as string,
+describe("a further step of the schema", () => {
+  it("is applied once although several servers start, and keeps plants and tokens", async () => {
+    const url = await createStore();
+    const engines = await Promise.all(Array.from({ length: 4 }, () => openNext(url)));
+    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+    expect(await runSql(url, "SELECT light FROM plants")).toEqual([{ light: "sun" }]);
+    for (const engine of engines) {
+      expect(await engine.get(1n)).toStrictEqual(fern);
+      expect(await engine.listTokens()).toMatchObject([token]);
+    }
   });
-  await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
-  await other.query("COMMIT");
-  expect(await (await openEngine(url)).list({ limit: 9 })).toHaveLength(2);
+
+  it("is applied completely or not at all", async () => {
+    const url = await createStore();
+    const [first, next] = nextSchema;
+    const failing = { version: 4, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
+    await expect(openNext(url, generousLimits, [first, failing])).rejects.toThrow("missing");
+    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }]);
+    await expect(runSql(url, "SELECT light FROM plants")).rejects.toThrow("light");
+  });
+
+  it("is a part of a new store from the beginning", async () => {
+    const url = await createStoreUrl(postgres.url);
+    await openNext(url);
+    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+    expect(await runSql(url, "SELECT light FROM plants")).toEqual([]);
+  });
+
+  it("makes this version reject the store, and leave it as it is", async () => {
+    const url = await createStore();
+    await openNext(url);
+    const rejected = {
+      reason: "unusable",
+      message: expect.stringContaining(
+        "is from a newer plantstore (its schema has version 4, this plantstore has 3): install that version",
+      ) as string,
+    };
+    await expect(openEngine(url)).rejects.toMatchObject(rejected);
+    await expect(openPostgresReader(url)).rejects.toMatchObject(rejected);
+    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+  });
+
+  it("leaves servers of this version working, so that one of both versions wins each id", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const old = await openEngine(url);
+    const next = await openNext(url);
+    const ids = Array.from({ length: 50 }, (_, id) => BigInt(id));
+    const create = (engine: StoreEngine, name: string): Promise<readonly CreateResult[]> =>
+      engine.commit(ids.map((id) => ({ plant: { id, name }, onConflict: "reject" })));
+    const [ofOld, ofNext] = await Promise.all([create(old, "old"), create(next, "next")]);
+    for (const id of ids) {
+      const results = [ofOld[Number(id)], ofNext[Number(id)]];
+      expect(new Set(results)).toEqual(new Set(["conflict", "created"]));
+      const name = results[0] === "created" ? "old" : "next";
+      for (const engine of [old, next]) {
+        expect(await engine.get(id)).toStrictEqual({ id, name });
+        const plant = { id, name };
+        expect(await engine.commit([{ plant, onConflict: "reject" }])).toEqual(["unchanged"]);
+      }
+    }
+    const reader = await openPostgresReader(url, nextSchema);
+    onTestFinished(() => reader.close());
+    const readIds = async () => (await reader.readFeed({ limit: 99 })).map(({ id }) => id);
+    // Transactions of PostgreSQL itself may delay the last ones.
+    await expect.poll(async () => (await readIds()).toSorted((a, b) => Number(a - b))).toEqual(ids);
+  });
+
+  it("may take longer than a statement may later, as a large index does", async () => {
+    const database = `test_${randomBytes(4).toString("hex")}`;
+    await runSql(postgres.url, `CREATE DATABASE ${database}`);
+    onTestFinished(
+      async () => void (await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`)),
+    );
+    const url = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
+    await createStore(url);
+    await runSql(
+      url,
+      `CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$;
+      CREATE EVENT TRIGGER wait ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION wait()`,
+    );
+    const limits = { ...defaultLimits, statementMs: 1000 };
+    const engines = await Promise.all([openNext(url, limits), openNext(url, limits)]);
+    for (const engine of engines) expect(await engine.get(1n)).toMatchObject({ name: "fern" });
+  });
+
+  it("is not applied while another program uses the tables, and creates do not wait for that program", async () => {
+    const url = await createStore();
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("BEGIN; SELECT FROM plants");
+    await expect(openNext(url, { ...defaultLimits, statementMs: 300 })).rejects.toMatchObject({
+      reason: "busy",
+      message: expect.stringContaining("which session holds a lock") as string,
+    });
+    await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
+    await other.query("COMMIT");
+    expect(await (await openNext(url)).list({ limit: 9 })).toHaveLength(2);
+  });
+});
+
+it("a reader of a next version does not change a database without the last step, and names the command that upgrades it", async () => {
+  const url = await createStore();
+  await expect(openPostgresReader(url, nextSchema)).rejects.toMatchObject({
+    reason: "unusable",
+    message: expect.stringContaining('start "plantstore serve" on it once') as string,
+  });
+  expect(await runSql(url, findVersions)).toEqual([{ version: 3 }]);
 });

@@ -4,13 +4,12 @@ import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
-import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { backupSqliteFile } from "../../../src/store/sqlite/backup.ts";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
 import { openRestoredFile } from "../../../src/store/sqlite/restore-files.ts";
 import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
-import { createOldStore } from "../../helpers/old-store.ts";
 import {
   change,
   createPages,
@@ -115,14 +114,6 @@ describe("a restore", () => {
     );
     expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toBe("created");
     expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
-  });
-
-  it("upgrades a backup of an earlier version", async () => {
-    const backup = await createOldStore(1);
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    await restoreSqliteFile(backup, path, toWork());
-    expect((await readPlants(path)).plants).toEqual([fern]);
-    expect(await verifySqliteFile(backup)).toMatchObject({ version: 1 });
   });
 
   it("gives the store a new id, so that cursors of the store before it are rejected", async () => {

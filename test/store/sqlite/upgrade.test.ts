@@ -1,55 +1,142 @@
-/** Stores of earlier versions are upgraded, and a server continues to work while a newer version upgrades the store. */
-import { expect, it, onTestFinished } from "vitest";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+/** A next version upgrades stores of this one, with a further step of the schema, while servers of this one have them open. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Schema } from "../../../src/store/schema.ts";
+import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { openDatabase, openDatabaseToRead } from "../../../src/store/sqlite/database.ts";
+import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { assertCurrent } from "../../../src/store/sqlite/migrations.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { createOldStore } from "../../helpers/old-store.ts";
+import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
+import { openWholeFile } from "../../../src/store/sqlite/whole-file.ts";
+import {
+  change,
+  createStore,
+  fern,
+  readPlants,
+  rejection,
+  toWork,
+} from "../../helpers/stored-plants.ts";
+import { nextSchema } from "./next-schema.ts";
+import { bundleProgram, run } from "./programs.ts";
 
-it.each([1, 2] as const)(
-  "upgrades a file of version %i, and keeps its plants and tokens",
-  async (version) => {
-    const engine = await openSqliteEngine(await createOldStore(version));
+const provider = await loadSqlite();
+
+function upgrade(path: string, schema: Schema = nextSchema): void {
+  openDatabase(provider, path, { schema }).close();
+}
+
+function readRows(path: string, sql: string): readonly unknown[] {
+  const database = new provider.DatabaseSync(path);
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
+}
+
+describe("a further step of the schema", () => {
+  it("is applied once although several processes start, and keeps plants and tokens", async () => {
+    const path = await createStore();
+    const before = await readPlants(path);
+    const program = await bundleProgram("open-next");
+    const starts = Array.from({ length: 4 }, () => run(process.execPath, [program, path]));
+    for (const { stdout } of await Promise.all(starts)) expect(stdout).toBe("opened\n");
+
+    expect(readRows(path, "SELECT version FROM migrations")).toEqual([
+      { version: 4 },
+      { version: 5 },
+    ]);
+    expect(readRows(path, "SELECT DISTINCT light FROM plants")).toEqual([{ light: "sun" }]);
+    await change(path, "DELETE FROM migrations WHERE version = 5");
+    expect(await readPlants(path)).toEqual(before);
+  });
+
+  it("is applied completely or not at all", async () => {
+    const path = await createStore();
+    const before = await readFile(path);
+    const [first, next] = nextSchema;
+    const failing = { version: 5, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
+    expect(() => upgrade(path, [first, failing])).toThrow("no such table: missing");
+    expect((await readFile(path)).equals(before)).toBe(true);
+    expect(readRows(path, "SELECT version FROM migrations")).toEqual([{ version: 4 }]);
+  });
+
+  it("is a part of a new store from the beginning", async () => {
+    const path = await createStore([]);
+    const { DatabaseSync } = provider;
+    const fresh = `${path}.new`;
+    new DatabaseSync(fresh).close();
+    upgrade(fresh);
+    upgrade(path);
+    const parts = "SELECT type, name FROM sqlite_schema ORDER BY type, name";
+    expect(readRows(fresh, parts)).toEqual(readRows(path, parts));
+    expect(readRows(fresh, "SELECT version FROM migrations")).toHaveLength(2);
+  });
+
+  it("makes this version reject the store, and leave it as it is", async () => {
+    const path = await createStore();
+    upgrade(path);
+    const before = await readFile(path);
+    const rejected = rejection(
+      "unusable",
+      "is from a newer plantstore (its schema has version 5, this plantstore has 4): install that version",
+    );
+    await expect(openSqliteEngine(path)).rejects.toEqual(rejected);
+    await expect(openSqliteReader(path)).rejects.toEqual(rejected);
+    await expect(verifySqliteFile(path)).rejects.toEqual(rejected);
+    await expect(backupSqliteFile(path, `${path}.backup`, toWork())).rejects.toEqual(rejected);
+    const other = await createStore();
+    await expect(restoreSqliteFile(path, other, toWork(true))).rejects.toEqual(rejected);
+    expect((await readFile(path)).equals(before)).toBe(true);
+  });
+
+  it("leaves servers of this version working, with columns that they do not know", async () => {
+    const path = await createStore([fern]);
+    const engine = await openSqliteEngine(path);
     onTestFinished(() => engine.close());
-    expect(await engine.get(1n)).toStrictEqual({ id: 1n, name: "fern", tag: "pot" });
-    const token = {
-      digest: "ab",
-      prefix: "pst_abcd",
-      name: "first",
-      issuedAtMs: 1,
-      expiresAtMs: 2,
-      revokedAtMs: undefined,
-      lastUsedDay: undefined,
-    };
-    expect(await engine.listTokens()).toStrictEqual([token]);
-    await engine.noteTokenUses(["ab"], 20_000);
-    expect(await engine.listTokens()).toStrictEqual([{ ...token, lastUsedDay: 20_000 }]);
+    upgrade(path);
     const requests = [
-      { plant: { id: 1n, name: "fern", tag: "pot" }, onConflict: "reject" as const },
-      { plant: { id: 1n, name: "moss" }, onConflict: "reject" as const },
+      { plant: fern, onConflict: "reject" as const },
       { plant: { id: 2n, name: "moss" }, onConflict: "reject" as const },
+      { plant: { id: 1n, name: "rose" }, onConflict: "reject" as const },
+      { plant: { id: 1n, name: "rose" }, onConflict: "replace" as const },
     ];
-    expect(await engine.commit(requests)).toEqual(["unchanged", "conflict", "created"]);
-  },
-);
+    expect(await engine.commit(requests)).toEqual(["unchanged", "created", "conflict", "replaced"]);
+    await engine.addToken({ digest: "cd", prefix: "pst_cd", name: "second", issuedAtMs: 2 });
+    expect(await engine.list({ limit: 9 })).toEqual([
+      { id: 1n, name: "rose" },
+      { id: 2n, name: "moss" },
+    ]);
+  });
+});
 
-it("continues to work when a newer version adds columns with defaults", async () => {
-  const path = await createOldStore(2);
-  const engine = await openSqliteEngine(path);
-  onTestFinished(() => engine.close());
-  const { DatabaseSync } = await loadSqlite();
-  const newer = new DatabaseSync(path);
-  newer.exec(`
-    ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'sun';
-    ALTER TABLE tokens ADD COLUMN scope TEXT;
-    INSERT INTO migrations VALUES (1000, 1792000000000)`);
-  newer.close();
-  const requests = [
-    { plant: { id: 2n, name: "moss" }, onConflict: "reject" as const },
-    { plant: { id: 1n, name: "rose" }, onConflict: "replace" as const },
-  ];
-  expect(await engine.commit(requests)).toEqual(["created", "replaced"]);
-  await engine.addToken({ digest: "cd", prefix: "pst_cd", name: "second", issuedAtMs: 2 });
-  expect(await engine.list({ limit: 9 })).toEqual([
-    { id: 1n, name: "rose" },
-    { id: 2n, name: "moss" },
-  ]);
+describe("a store without the last step", () => {
+  it("is not changed by commands that only read, which name the command that upgrades it", async () => {
+    const path = await createStore();
+    const before = await readFile(path);
+    const check: typeof assertCurrent = (database) => assertCurrent(database, path, nextSchema);
+    expect(() => openDatabaseToRead(provider, path, check)).toThrow(
+      `the store ${path} is from an older plantstore: start "plantstore serve" on it once to upgrade it`,
+    );
+    expect((await readFile(path)).equals(before)).toBe(true);
+  });
+
+  it("is copied and verified in its own version", async () => {
+    const path = await createStore();
+    const open = async () => {
+      const file = await openWholeFile({ path, realPath: path }, nextSchema);
+      onTestFinished(() => file.close());
+      return file;
+    };
+    const file = await open();
+    expect(file.copyTo(`${path}.backup`)).toBe(2);
+    expect(file.check()).toEqual({ plants: 2, tokens: 1, version: 4 });
+    expect(await verifySqliteFile(`${path}.backup`)).toMatchObject({ version: 4 });
+    upgrade(path);
+    expect((await open()).check()).toEqual({ plants: 2, tokens: 1, version: 5 });
+    await change(path, "DROP TABLE gardens");
+    const damaged = await open();
+    expect(() => damaged.check()).toThrow("the table gardens is missing");
+  });
 });

@@ -8,5 +8,7 @@ const [, , path = "", id = ""] = process.argv;
 const { DatabaseSync } = await loadSqlite();
 const database = new DatabaseSync(path);
 database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL");
-database.exec(`INSERT INTO plants (id, name) VALUES (${BigInt(id)}, 'plant ${id}')`);
+database.exec(
+  `INSERT INTO plants (id, name, seq) VALUES (${BigInt(id)}, 'plant ${id}', ${BigInt(id)})`,
+);
 process.kill(process.pid, "SIGKILL");

@@ -1,0 +1,49 @@
+/** A store whose schema has another version: every command that opens it says so, and changes nothing. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../helpers/run-cli.ts";
+import { change, createStore } from "../helpers/stored-plants.ts";
+
+describe.each([
+  {
+    version: 3,
+    problem:
+      "is from an older plantstore (its schema has version 3, this plantstore has 4): export its plants with that version, then create them in a new store\n",
+  },
+  {
+    version: 5,
+    problem:
+      "is from a newer plantstore (its schema has version 5, this plantstore has 4): install that version\n",
+  },
+])("a store of version $version is rejected and not changed by", ({ version, problem }) => {
+  it.each([
+    "serve --port 0 --store sqlite:STORE",
+    "list --store sqlite:STORE",
+    "get 1 --store sqlite:STORE",
+    "export --store sqlite:STORE",
+    "export --follow --store sqlite:STORE",
+    "delete 1 --yes --store sqlite:STORE",
+    "token issue --name ci --store sqlite:STORE",
+    "token list --store sqlite:STORE",
+    "token revoke ci --store sqlite:STORE",
+    "doctor --store sqlite:STORE",
+    "backup COPY --store sqlite:STORE",
+    "verify STORE",
+    "restore STORE --force --store sqlite:OTHER",
+  ])("%s", async (command) => {
+    const path = await createStore();
+    await change(path, `UPDATE migrations SET version = ${version}`);
+    const before = await readFile(path);
+    const other = await createStore([]);
+    const argv = command
+      .replace("STORE", path)
+      .replace("COPY", `${path}.copy`)
+      .replace("OTHER", other)
+      .split(" ");
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect(stdout + stderr).toContain(`${path} ${problem}`);
+    // For serve, 1 means that it could not start.
+    expect(exitCode).toBe(command.startsWith("serve") ? 1 : 2);
+    expect((await readFile(path)).equals(before)).toBe(true);
+  });
+});
