@@ -185,14 +185,9 @@ export const tokenName: TextType<string> = {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const maxAgeMs = 3650 * dayMs;
-const ages = "90m, 12h or 30d";
 
 /** Time to wait for a server: 0 … 1 day. */
 export const waitTime = timeLimit({ min: 0, max: dayMs });
 
 /** Lifetime of a token: 1 minute … 10 years. */
-export const lifetime = duration({ min: minuteMs, max: maxAgeMs }, ages);
-
-/** Time after the end of a token: 0 … 10 years. */
-export const graceTime = duration({ min: 0, max: maxAgeMs }, ages);
+export const lifetime = duration({ min: minuteMs, max: 3650 * dayMs }, "90m, 12h or 30d");

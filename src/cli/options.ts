@@ -344,7 +344,7 @@ const csvOption = {
   csv: toggle("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
-/** Options of `token list` and `token revoke`, and of `get`, which prints JSON in any case. */
+/** Options of commands that print JSON and open a store, such as `get`. */
 export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
 
 /** Options of `export`, which prints JSON by default. */
@@ -404,28 +404,19 @@ export const tokenIssueOptions = {
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `token rotate`. */
-export const tokenRotateOptions = {
-  overlapMs: option("--overlap <time>", "Time for which the old token stays valid; 0 revokes it", {
-    type: types.graceTime,
-    default: 24 * 3_600_000,
-  }),
-  lifetimeMs: option("--expires <time>", "Time after which the new token expires: 90m or 30d", {
-    type: types.lifetime,
-    shownDefault: "the lifetime of the old token",
-  }),
-  json: tokenIssueOptions.json,
-  ...storeOption,
+/** Options of `token list`. */
+export const tokenListOptions = {
+  isAll: toggle("--all", "Show expired and revoked tokens too"),
+  ...jsonStoreOptions,
 } as const satisfies Options;
 
-/** Options of `token prune`. */
-export const tokenPruneOptions = {
-  olderThanMs: option("--older-than <time>", "Only tokens that ended this long ago: 12h or 30d", {
-    type: types.graceTime,
-    default: 0,
+/** Options of `token revoke`. */
+export const tokenRevokeOptions = {
+  afterMs: option("--after <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
+    type: types.lifetime,
+    shownDefault: "none",
   }),
-  ...jsonOption,
-  ...storeOption,
+  ...jsonStoreOptions,
 } as const satisfies Options;
 
 /** Options of `ping`. */

@@ -61,7 +61,8 @@ export const errorAdvice: Readonly<Record<ErrorKind, ErrorAdvice>> = {
     remedy: 'Send exactly one header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
   unknownToken: {
-    meaning: "The server did not issue this token, or the token was revoked.",
+    meaning:
+      "The server did not issue this token, or it was revoked, or it was removed 90 days after it expired.",
     example: "the token of another store",
     remedy: "Use a token that was issued for this store.",
   },

@@ -302,6 +302,14 @@ describe("wrong usage", () => {
     [["remove", "1"], `unknown command 'remove': "plantstore delete" deletes plants from a store`],
     [["token", "create"], `unknown command 'create': "plantstore token issue" issues a token`],
     [
+      ["token", "rotate", "ci"],
+      `unknown command 'rotate': "plantstore token issue", then "plantstore token revoke PREFIX --after 24h"`,
+    ],
+    [
+      ["token", "prune"],
+      `unknown command 'prune': "plantstore token issue" removes tokens that ended more than 90 days ago`,
+    ],
+    [
       ["create", "--silent"],
       `unknown option '--silent': "--quiet > /dev/null" prints only errors and the summary`,
     ],

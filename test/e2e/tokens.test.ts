@@ -1,8 +1,10 @@
-/** A running server uses the tokens that its operator issues, rotates, revokes and prunes, with each database. */
+/** A running server uses the tokens that its operator issues and revokes, with each database. */
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-
-import { describe, expect, it } from "vitest";
-import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { digestToken } from "../../src/auth/token.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -38,7 +40,7 @@ describe.each<[string, () => Promise<string>]>([
     // A server stores the last uses of its tokens when it stops.
     running.child.kill("SIGTERM");
     await running.finished;
-    const { stdout } = await run(["token", "list"]);
+    const { stdout } = await run(["token", "list", "--all"]);
     const aDay = expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string;
     const listed = stdout.trimEnd().split("\n");
     expect(listed.map((line) => JSON.parse(line) as unknown)).toMatchObject([
@@ -47,23 +49,63 @@ describe.each<[string, () => Promise<string>]>([
     ]);
   });
 
-  it("accepts both tokens after a rotation with an overlap, and only the new one without", async () => {
+  it("accepts both tokens of a rotation, until the old one is revoked", async () => {
     const { run, create } = await startServer(await toStore());
     const first = await run(["token", "issue", "--name", "ci"]);
-    const second = await run(["token", "rotate", "ci"]);
+    const second = await run(["token", "issue", "--name", "ci"]);
+    const prefix = first.stdout.slice(0, 8);
+    expect(await run(["token", "revoke", prefix, "--after", "24h"])).toMatchObject({ code: 0 });
     await expect.poll(() => create(second.stdout)).toMatchObject({ code: 0 });
     expect(await create(first.stdout)).toMatchObject({ code: 0 });
 
-    const third = await run(["token", "rotate", "ci", "--overlap", "0"]);
-    await expect.poll(() => create(third.stdout)).toMatchObject({ code: 0 });
-    for (const old of [first, second]) {
-      expect((await create(old.stdout)).stdout).toContain('"error":40102');
-    }
-    const pruned = await run(["token", "prune"]);
-    expect(pruned.stdout.trimEnd().split("\n")).toHaveLength(2);
-    // Once the server accepts a newer token, it has also read that the first one is pruned.
-    const fourth = await run(["token", "issue", "--name", "later"]);
-    await expect.poll(() => create(fourth.stdout)).toMatchObject({ code: 0 });
-    expect((await create(first.stdout)).stdout).toContain('"error":40102');
+    expect(await run(["token", "revoke", prefix])).toMatchObject({ code: 0 });
+    const rejected = { code: 4, stdout: expect.stringContaining('"error":40102') as string };
+    await expect.poll(() => create(first.stdout)).toMatchObject(rejected);
+    expect(await create(second.stdout)).toMatchObject({ code: 0 });
   });
+
+  it("rejects an expired token with 40103, and with 40102 after token issue has removed it", async () => {
+    const storeUrl = await toStore();
+    const { run, create } = await startServer(storeUrl);
+    const store = await openStore(storeUrl);
+    onTestFinished(() => store.close());
+    const endedMs = Date.now() - 91 * 86_400_000;
+    const old = { prefix: "", name: "old", issuedAtMs: 0, expiresAtMs: endedMs };
+    await store.addToken({ ...old, digest: digestToken("old-token") });
+    const rejectedWith = (error: number) => ({
+      code: 4,
+      stdout: expect.stringContaining(`"error":${error}`) as string,
+    });
+    await expect.poll(() => create("old-token")).toMatchObject(rejectedWith(40_103));
+    expect(await run(["token", "issue"])).toMatchObject({ code: 0, stderr: "" });
+    await expect.poll(() => create("old-token")).toMatchObject(rejectedWith(40_102));
+  });
+});
+
+it("token issue issues a token as a role of PostgreSQL that may not delete", async () => {
+  const url = await createStoreUrl(postgres.url);
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const old = { prefix: "", name: "old", issuedAtMs: 0, expiresAtMs: 1 };
+  await store.addToken({ ...old, digest: digestToken("old-token") });
+  const user = `user_${randomBytes(4).toString("hex")}`;
+  await runSql(
+    url,
+    `DO $$ BEGIN
+      CREATE ROLE ${user} LOGIN PASSWORD 'secret';
+      EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${user}', current_schema());
+    END $$`,
+  );
+  onTestFinished(async () => {
+    await runSql(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`);
+  });
+  const userUrl = Object.assign(new URL(url), { username: user, password: "secret" }).href;
+  const home = await createTemporaryDirectory();
+  const env = { PLANTSTORE_STORE: userUrl };
+  const { code, stdout, stderr } = await runBinary(["token", "issue"], { home, env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const digests = (await store.listTokens()).map(({ digest }) => digest);
+  expect(digests).toEqual([digestToken("old-token"), digestToken(stdout.trim())]);
 });

@@ -75,7 +75,8 @@ function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-function toDate(timeMs: number): string {
+/** The day of a time in UTC. */
+export function toDate(timeMs: number): string {
   return toTime(timeMs).slice(0, 10);
 }
 

@@ -1,46 +1,43 @@
-/** `plantstore token issue`, `list`, `revoke` and `prune`: the tokens of a store. */
+/** `plantstore token issue`, `list` and `revoke`: the tokens of a store. */
 import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
-import type { PlantStore, TokenRecord } from "../../../core/store.ts";
+import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
-import { tokenIssueOptions, jsonStoreOptions, tokenPruneOptions } from "../../options.ts";
-import { readOptions } from "../../settings.ts";
+import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../options.ts";
+import { readOptions, type Values } from "../../settings.ts";
 import { changeStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { createTokenRows, describeToken, toTokenReport } from "./token-rows.ts";
+import {
+  createTokenRows,
+  describeToken,
+  isActive,
+  toDate,
+  toMinute,
+  toTokenReport,
+} from "./token-rows.ts";
+
+/** Time after the end of a token in which servers report it as expired; the next issue removes it. */
+const retentionMs = 90 * 86_400_000;
 
 /**
  * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.
+ * Then removes tokens that ended long ago.
  *
  * @throws CommandError for an invalid option; StoreError if the store is missing or cannot be changed; OutputError
  */
 export async function issueToken(run: Run): Promise<void> {
-  const { flags, io } = run;
-  const { store: url, name = "", lifetimeMs, json } = readOptions(tokenIssueOptions, flags, io);
-  await changeStore(url, (store) => addNewToken(store, { name, lifetimeMs, json }, run));
+  const options = readOptions(tokenIssueOptions, run.flags, run.io);
+  await changeStore(options.store, async (store) => {
+    await addNewToken(store, options, run);
+    await removeOldTokens(store);
+  });
 }
 
-/** A token to issue. */
-interface NewToken {
-  readonly name: string;
-  /** Undefined for a token that never expires. */
-  readonly lifetimeMs: number | undefined;
-  /** True to print JSON with the details of the token. */
-  readonly json: boolean | undefined;
-  /** Further members of the JSON. */
-  readonly details?: Readonly<Record<string, unknown>>;
-}
-
-/**
- * Stores a new token and prints it on stdout, alone or as JSON. A token that cannot be printed is revoked.
- *
- * @throws StoreError; OutputError
- */
-export async function addNewToken(
+async function addNewToken(
   store: Pick<PlantStore, "addToken" | "endToken">,
-  { name, lifetimeMs, json, details }: NewToken,
+  { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
   { io, terminal }: Run,
 ): Promise<void> {
   const token = mintToken();
@@ -52,7 +49,7 @@ export async function addNewToken(
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
-  const text = json ? JSON.stringify({ token, ...toTokenReport(record), ...details }) : token;
+  const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
   await store.addToken(record);
   try {
     await writeText(io.stdout, `${text}\n`);
@@ -65,95 +62,108 @@ export async function addNewToken(
   }
 }
 
+/** Removes what it may: the role of a database may lack the privilege, and the next issue tries again. */
+async function removeOldTokens(
+  store: Pick<PlantStore, "listTokens" | "removeTokens">,
+): Promise<void> {
+  const latestMs = Date.now() - retentionMs;
+  try {
+    const old = (await store.listTokens()).filter((token) => findEnd(token) < latestMs);
+    if (old.length > 0) await store.removeTokens(old.map(({ digest }) => digest));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}
+
 /**
- * Prints all tokens, oldest first: as a table on a terminal, otherwise as one line of JSON per token.
+ * Prints the valid tokens, or all of them, oldest first: as a table on a terminal, otherwise as one line of JSON per token.
  *
  * @throws StoreError if the store cannot be read; OutputError
  */
 export async function listTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { store: url, json } = readOptions(jsonStoreOptions, flags, io);
+  const { store: url, json, isAll } = readOptions(tokenListOptions, flags, io);
   const tokens = await readStore(url, (store) => store.listTokens());
-  await printRows([tokens], createTokenRows(Date.now()), selectStyle({ json }, io.stdout), run);
-  if (tokens.length === 0 && io.stderr.isTTY) await terminal.note("no tokens");
+  const nowMs = Date.now();
+  const shown = isAll ? tokens : tokens.filter((token) => isActive(token, nowMs));
+  await printRows([shown], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
+  if (shown.length > 0 || !io.stderr.isTTY) return;
+  const isEmpty = tokens.length === 0;
+  await terminal.note(isEmpty ? "no tokens" : "no valid tokens: --all shows the others");
 }
 
 /**
- * Revokes the token with a name, a prefix, or the whole text of the token. A revoked token stays revoked.
+ * Revokes the token with a name, a prefix, or the whole text of the token, or lets it expire after a time. A token that
+ * ended already keeps its end.
  *
  * @throws CommandError if no token matches, or several do; StoreError
  */
 export async function revokeToken({ flags, operands, io, terminal }: Run): Promise<void> {
-  const { store: url, json } = readOptions(jsonStoreOptions, flags, io);
+  const { store: url, json, afterMs } = readOptions(tokenRevokeOptions, flags, io);
   const token = await changeStore(url, async (store) => {
-    const found = findOne(await store.listTokens(), operands[0] ?? "");
+    const nowMs = Date.now();
+    const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs);
     if (found.revokedAtMs !== undefined) {
       await terminal.note(`${describeToken(found)} was revoked before`);
       return found;
     }
-    const revokedAtMs = Date.now();
-    await store.endToken({ digest: found.digest, revokedAtMs });
-    await terminal.note(`revoked ${describeToken(found)}: servers reject it within one second`);
-    return { ...found, revokedAtMs };
+    const ended = toEnded(found, nowMs, afterMs);
+    await store.endToken(ended);
+    await terminal.note(describeEnd(ended, nowMs));
+    return ended;
   });
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
 }
 
-function findOne(tokens: readonly TokenRecord[], wanted: string): TokenRecord {
+/** @param afterMs undefined to revoke the token at once */
+function toEnded(token: TokenRecord, nowMs: number, afterMs: number | undefined): TokenRecord {
+  if (afterMs === undefined) return { ...token, revokedAtMs: nowMs };
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
+  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + afterMs) };
+}
+
+function describeEnd(token: TokenRecord, nowMs: number): string {
+  const name = describeToken(token);
+  const { revokedAtMs, expiresAtMs = 0 } = token;
+  if (revokedAtMs !== undefined) return `revoked ${name}: servers reject it within one second`;
+  if (expiresAtMs <= nowMs) return `${name} expired before`;
+  return `${name} is valid until ${toMinute(expiresAtMs)}`;
+}
+
+/**
+ * Finds the token to end: the only valid one that matches, or the last one if none of them is valid.
+ *
+ * @throws CommandError if no token matches, or several valid ones do
+ */
+function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number): TokenRecord {
   const matches = findMatches(tokens, wanted);
-  const open = matches.filter(({ revokedAtMs }) => revokedAtMs === undefined);
-  const [token, ...others] = open.length > 0 ? open : matches.slice(-1);
-  if (token === undefined) throw noMatch(wanted);
-  if (others.length > 0) {
-    const prefixes = open.map(({ prefix, name }) => prefix || name).join(", ");
+  const active = matches.filter((token) => isActive(token, nowMs));
+  const [token, ...others] = active.length > 0 ? active : matches.slice(-1);
+  if (token === undefined) {
     throw new CommandError(
       "usage",
-      `${open.length} tokens match "${quoteInput(wanted)}": revoke each by its prefix (${prefixes})`,
+      `no token matches "${quoteInput(wanted)}": "plantstore token list" shows names and prefixes`,
+    );
+  }
+  if (others.length > 0) {
+    const issued = active.map(
+      ({ prefix, issuedAtMs }) => `${prefix || "none"} of ${toDate(issuedAtMs)}`,
+    );
+    throw new CommandError(
+      "usage",
+      `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${issued.join(", ")})`,
     );
   }
   return token;
 }
 
 /** Returns the tokens with a name, a prefix, or the whole text of a token; none for an empty word. */
-export function findMatches(
-  tokens: readonly TokenRecord[],
-  wanted: string,
-): readonly TokenRecord[] {
+function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly TokenRecord[] {
   if (wanted === "") return [];
   const digest = digestToken(wanted);
   return tokens.filter(
     (token) => token.name === wanted || token.prefix === wanted || token.digest === digest,
   );
-}
-
-/** The error for a word that names no token. */
-export function noMatch(wanted: string): CommandError {
-  return new CommandError(
-    "usage",
-    `no token matches "${quoteInput(wanted)}": "plantstore token list" shows names and prefixes`,
-  );
-}
-
-/**
- * Removes the tokens, and prints those that it removed: as a table on a terminal, otherwise as one line of JSON per token.
- *
- * @throws StoreError if the store cannot be changed; OutputError
- */
-export async function pruneTokens(run: Run): Promise<void> {
-  const { flags, io, terminal } = run;
-  const { store: url, olderThanMs, json } = readOptions(tokenPruneOptions, flags, io);
-  const nowMs = Date.now();
-  const removed = await changeStore(url, async (store) => {
-    const tokens = await store.listTokens();
-    const ended = tokens.filter((token) => findEnd(token) <= nowMs - olderThanMs);
-    if (ended.length > 0) await store.removeTokens(ended.map(({ digest }) => digest));
-    return ended;
-  });
-  await printRows([removed], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
-  if (io.stderr.isTTY) {
-    const count = `${removed.length} token${removed.length === 1 ? "" : "s"}`;
-    await terminal.note(removed.length === 0 ? "nothing to remove" : `removed ${count}`);
-  }
 }
 
 /** The time at which a token became invalid, in milliseconds since the epoch; Infinity for one that never expires. */
