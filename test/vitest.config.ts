@@ -35,7 +35,7 @@ const slowTests = [
   "test/e2e/!(first-steps|start|crash|many-plants).test.ts",
   "test/store/postgres/!(engine).test.ts",
   "test/store/sqlite/{backup,feed,log,power,processes,restore}.test.ts",
-  "test/server/docs/browser.test.ts",
+  "test/ecosystem/*.test.ts",
   "test/server/{faults,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
   "test/cli/{cacert,commands/read/export}.test.ts",
@@ -67,14 +67,20 @@ export default defineConfig({
     projects: [
       // The quick lane: `npm test`.
       toProject("plantstore", ["test/**/*.test.ts"], {
-        exclude: [...slowTests, ...aloneTests],
+        exclude: [...slowTests, ...aloneTests, "**/node_modules/**"],
         crashRounds: 1,
       }),
       toProject("slow", [...slowTests, "test/e2e/crash.test.ts"], { isSlow: true }),
       toProject("alone", aloneTests, { isSlow: true, isAlone: true }),
-      toProject("node:http", ["test/server/**/*.test.ts", "test/conformance/rules.test.ts"], {
-        fastLane: false,
-      }),
+      toProject(
+        "node:http",
+        [
+          "test/server/**/*.test.ts",
+          "test/ecosystem/{cors,page}.test.ts",
+          "test/conformance/rules.test.ts",
+        ],
+        { fastLane: false },
+      ),
       toProject(
         "TLS",
         [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],

@@ -2,11 +2,11 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import autocannon from "autocannon";
-import { type IdOrder, toBody } from "./requests.ts";
+import type { IdOrder } from "./requests.ts";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("wrk.lua", import.meta.url));
+const autocannon = fileURLToPath(new URL("../ecosystem/bench/autocannon.ts", import.meta.url));
 
 /** As many requests as fit into the time, one after the other on each connection. */
 export interface Load {
@@ -73,31 +73,7 @@ async function runWrk(load: Load): Promise<LoadResult> {
 }
 
 async function runAutocannon(load: Load): Promise<LoadResult> {
-  let sent = 0;
-  const result = await autocannon({
-    url: `${load.url}/plants`,
-    method: "POST",
-    headers: { authorization: `Bearer ${load.token}`, "content-type": "application/json" },
-    connections: load.connections,
-    duration: load.seconds,
-    timeout: 30,
-    requests: [
-      {
-        setupRequest(request) {
-          sent += 1;
-          const body = toBody(load.sentBefore + sent, load.ids);
-          return { ...request, body: load.kind === "create" ? body : body.slice(0, -1) };
-        },
-      },
-    ],
-  });
-  return {
-    sent,
-    responses: result["2xx"] + result.non2xx,
-    rejected: result.non2xx,
-    failed: result.errors,
-    seconds: result.duration,
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
-  };
+  const args = ["--import=tsx", autocannon, JSON.stringify(load)];
+  const { stdout } = await run(process.execPath, args);
+  return JSON.parse(stdout) as LoadResult;
 }

@@ -33,6 +33,8 @@ export class UnavailablePeerError extends Error {
 
 const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
+const fastifyPath = fileURLToPath(new URL("../ecosystem/bench/fastify.ts", import.meta.url));
+
 const pathIn = (directory: string): string => join(directory, "plants.db");
 const storeIn = (directory: string): string => `sqlite:${pathIn(directory)}`;
 const readPlantsIn = (directory: string): Promise<StoredPlant[]> =>
@@ -50,7 +52,7 @@ export const fastify: Peer = {
   name: "fastify",
   start: (directory) =>
     startServerProcess({
-      args: ["--import=tsx", toProgramPath("fastify.ts"), pathIn(directory), token],
+      args: ["--import=tsx", fastifyPath, pathIn(directory), token],
       directory,
     }),
   readPlants: readPlantsIn,

@@ -1,7 +1,6 @@
-/** The Chromium that is installed on this machine, without a window. */
+/** Finds the Chromium that is installed on this machine. */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const places = [
@@ -17,15 +16,6 @@ export function findBrowser(): string | undefined {
   const directories = (process.env["PATH"] ?? "").split(delimiter);
   const found = directories.flatMap((directory) => names.map((name) => join(directory, name)));
   return [...found, ...places].find(isExecutable);
-}
-
-/** Starts the browser. The caller closes it. */
-export function openBrowser(): Promise<Browser> {
-  const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error("no Chromium is installed");
-  // Chromium has no sandbox for root, which containers often are.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath, args });
 }
 
 function isExecutable(path: string): boolean {

@@ -26,7 +26,7 @@ export async function teardown(): Promise<void> {
   if (!isRootProject) return;
   if (isQuick) {
     process.stderr.write(
-      "\nLEFT OUT: a million plants, 20 crash rounds, the page in a browser, most tests of the built command, of the package,\n" +
+      "\nLEFT OUT: a million plants, 20 crash rounds, the page in a browser, other tools, most tests of the built command, of the package,\n" +
         "of connections, faults, feeds, backups and PostgreSQL, and the server without its fast lane and over TLS.\n" +
         '"npm run test:all" runs everything.\n\n',
     );

@@ -1,8 +1,5 @@
-/** Requests of pages of other origins (CORS), in a browser too. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+/** Requests of pages of other origins (CORS). test/ecosystem/cors.test.ts sends them in a browser. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findBrowser, openBrowser } from "../helpers/browser.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 
 const page = "https://app.example.org";
@@ -143,46 +140,3 @@ it("has the same response for all origins if * is configured", async () => {
     });
   }
 });
-
-// test/helpers/untested.ts reports when this test does not run.
-it.skipIf(findBrowser() === undefined)(
-  "lets exactly the pages of configured origins create plants and read responses in a browser",
-  { timeout: 60_000 },
-  async () => {
-    const pages = createServer((_request, response) => response.end("<!doctype html>"));
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-    const { port } = pages.address() as AddressInfo;
-    const browser = await openBrowser();
-    await using server = await startServer({ corsOrigins: [`http://127.0.0.1:${port}`] });
-    /** Sends a create and a rejected create from a page of an origin. Returns what the page can read. */
-    async function createFrom(origin: string): Promise<unknown> {
-      const opened = await browser.newPage();
-      await opened.goto(origin);
-      return opened.evaluate(
-        async ({ url, init }) => {
-          const seen: unknown[] = [];
-          for (const body of [init.body, "{}"]) {
-            const response = await fetch(`${url}/plants`, { ...init, body }).catch(String);
-            if (typeof response === "string") return response;
-            const requestId = response.headers.get("X-Request-Id");
-            const result = response.headers.get("X-Plantstore-Result");
-            seen.push([response.status, result, requestId !== null]);
-          }
-          return seen;
-        },
-        { url: server.url, init: create },
-      );
-    }
-    try {
-      expect(await createFrom(`http://localhost:${port}`)).toMatch(/^TypeError/);
-      expect(await server.store.get(1n)).toBeUndefined();
-      expect(await createFrom(`http://127.0.0.1:${port}`)).toEqual([
-        [200, "created", true],
-        [400, null, true],
-      ]);
-    } finally {
-      await browser.close();
-      pages.close();
-    }
-  },
-);

@@ -10,15 +10,22 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
 
-/** Creates a project with one example of the manual, which begins with the name of its file. */
-async function createProject(file: string, packages: readonly string[]): Promise<string> {
+/**
+ * Creates a project with one example of the manual, which begins with the name of its file.
+ *
+ * @param packages directories of the packages that it needs besides plantstore, by name
+ */
+async function createProject(
+  file: string,
+  packages: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const directory = await createTemporaryDirectory();
-  for (const name of ["plantstore", ...packages]) {
+  for (const [name, target] of Object.entries({ plantstore: root, ...packages })) {
     const link = join(directory, "node_modules", name);
     await mkdir(dirname(link), { recursive: true });
-    const target = name === "plantstore" ? root : join(root, "node_modules", name);
     await symlink(target, link, "junction");
   }
   await writeFile(join(directory, "package.json"), '{"type":"module"}');
@@ -36,28 +43,30 @@ function runNode(directory: string, args: readonly string[]) {
 
 describe("the examples of the manual", { timeout: 120_000 }, () => {
   it("run in vitest", async () => {
-    const directory = await createProject("plants.test.ts", ["vitest"]);
-    const vitest = join(root, "node_modules/vitest/vitest.mjs");
-    const { stdout } = await runNode(directory, [vitest, "run", "--root", directory]);
+    const vitest = join(root, "node_modules/vitest");
+    const directory = await createProject("plants.test.ts", { vitest });
+    const args = [join(vitest, "vitest.mjs"), "run", "--root", directory];
+    const { stdout } = await runNode(directory, args);
     expect(stdout).toMatch(/Tests +1 passed/);
   });
 
   it("run in node:test", async () => {
-    const directory = await createProject("plants.test.mjs", []);
+    const directory = await createProject("plants.test.mjs");
     const { stdout } = await runNode(directory, ["--test", "plants.test.mjs"]);
     expect(stdout).toMatch(/pass 1\n/);
   });
 
   // Without a browser, the end of the run reports it.
   it.skipIf(findBrowser() === undefined)("run in Playwright", async () => {
-    const directory = await createProject("plants.spec.ts", ["@playwright/test"]);
+    const playwright = join(modules, "@playwright/test");
+    const directory = await createProject("plants.spec.ts", { "@playwright/test": playwright });
     const executablePath = findBrowser();
     const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
     const config = { use: { launchOptions: { executablePath, args } }, reporter: "line" };
     const configPath = join(directory, "playwright.config.js");
     await writeFile(configPath, `export default ${JSON.stringify(config)};`);
-    const playwright = join(root, "node_modules/@playwright/test/cli.js");
-    const { stdout } = await runNode(directory, [playwright, "test", "--config", configPath]);
+    const cli = [join(playwright, "cli.js"), "test", "--config", configPath];
+    const { stdout } = await runNode(directory, cli);
     expect(stdout).toContain("1 passed");
   });
 
@@ -65,7 +74,7 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     ["hono.mjs", "hono", "200 [ { id: 1n, name: 'fern' } ]\n"],
     ["msw.mjs", "msw", "200 [ { id: 1n, name: 'fern' } ]\n"],
   ])("run as %s", async (file, name, output) => {
-    const directory = await createProject(file, [name]);
+    const directory = await createProject(file, { [name]: join(modules, name) });
     expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
   });
 });

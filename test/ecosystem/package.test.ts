@@ -1,4 +1,4 @@
-/** The packed tarball, installed with pnpm and Yarn without a network. package.test.ts installs it with npm. */
+/** The packed tarball, installed with pnpm and Yarn without a network. test/e2e/package.test.ts installs it with npm. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,8 +12,10 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
-const pnpm = join(modules, "pnpm/bin/pnpm.cjs");
-const yarn = join(modules, "@yarnpkg/cli-dist/bin/yarn.js");
+const ecosystem = fileURLToPath(new URL("node_modules", import.meta.url));
+const attw = join(ecosystem, "@arethetypeswrong/cli/dist/index.js");
+const pnpm = join(ecosystem, "pnpm/bin/pnpm.cjs");
+const yarn = join(ecosystem, "@yarnpkg/cli-dist/bin/yarn.js");
 /** The optional dependency and its own dependencies, which a registry would provide. */
 const dependencies = ["@photostructure/sqlite", "node-addon-api", "node-gyp-build"];
 
@@ -124,3 +126,9 @@ it.each(managers)(
   },
   120_000,
 );
+
+it("has types that TypeScript finds in ES modules", async () => {
+  // Exits with 1 if it finds a problem.
+  const { stdout } = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
+  expect(stdout).toMatch(/node16 \(from ESM\).*🟢/);
+}, 60_000);

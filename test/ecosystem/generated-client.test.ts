@@ -1,6 +1,6 @@
 /** A client of openapi-typescript and openapi-fetch, generated from the OpenAPI document, compiles and keeps ids exact. */
 import { execFile } from "node:child_process";
-import { symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -11,7 +11,13 @@ import { startServer, testToken } from "../helpers/plant-server.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
-const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The packages of the program, and the directories that have them. */
+const packages = {
+  "openapi-fetch": "test/ecosystem/node_modules",
+  "lossless-json": "node_modules",
+  "@types": "node_modules",
+};
 
 /** A program with the generated types. Its id is a bigint. */
 const program = `
@@ -46,7 +52,11 @@ it("a generated client creates a plant with an id above 2^53", async () => {
   });
 
   const directory = await createTemporaryDirectory();
-  await symlink(modules, join(directory, "node_modules"), "junction");
+  await mkdir(join(directory, "node_modules"));
+  for (const [name, modules] of Object.entries(packages)) {
+    const link = join(directory, "node_modules", name);
+    await symlink(join(root, modules, name), link, "junction");
+  }
   await writeFile(join(directory, "package.json"), '{"type":"module"}');
   await writeFile(join(directory, "plant-store.ts"), astToString(types));
   await writeFile(join(directory, "client.ts"), program);
@@ -62,7 +72,7 @@ it("a generated client creates a plant with an id above 2^53", async () => {
     join(directory, "tsconfig.json"),
     JSON.stringify({ compilerOptions, include: ["*.ts"] }),
   );
-  await run(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", directory]);
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
 
   const { stdout } = await run(process.execPath, [
     join(directory, "client.js"),

@@ -6,8 +6,9 @@ import { promisify } from "node:util";
 import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { findBrowser, openBrowser } from "../../helpers/browser.ts";
-import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { findBrowser } from "../helpers/browser.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { openBrowser } from "./open-browser.ts";
 
 let browser: Browser;
 let server: TestServer;
