@@ -56,6 +56,13 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
+/** As {@link toFailure}, for a report. @throws the error itself, if it is a bug or the output was closed */
+export function toExpectedFailure(error: unknown): Failure & { readonly message: string } {
+  const { exitCode, message, stack } = toFailure(error);
+  if (message === undefined || stack !== undefined) throw error;
+  return { exitCode, message };
+}
+
 /** Thrown by `process.cwd()` after the directory is deleted, in this thread or in that of a store. */
 function isOfWorkingDirectory(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

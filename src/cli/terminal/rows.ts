@@ -1,5 +1,6 @@
 /** Prints rows of data: as a table for a user, as one line of JSON per row, or as CSV. */
 import { escapeUnprintable } from "../../core/quote.ts";
+import type { Item } from "../command.ts";
 import { UsageError } from "../command-error.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
@@ -120,6 +121,43 @@ export function toTable<Row>(
   return shown.join("");
 }
 
+/** A heading, and terms with their meanings. */
+type ItemGroup = readonly [heading: string, items: readonly Item[]];
+
+/** Formats groups of items, as help does: all meanings start in the same column. @param width as of {@link toItem} */
+export function toItems(groups: readonly ItemGroup[], width: number | undefined): string {
+  const termWidth = Math.max(...groups.flatMap(([, items]) => items.map(([term]) => term.length)));
+  const blocks = groups.map(([heading, items]) => [
+    `${heading}\n`,
+    ...items.map(([term, text]) => toItem(gap + term, gap.length + termWidth, text, width)),
+  ]);
+  return blocks.map((lines) => lines.join("")).join("\n");
+}
+
+const narrowIndent = 4;
+
+/**
+ * Formats a term and its meaning, which is wrapped between words. Its further lines start below the first one. If a word
+ * does not fit there, lines are only indented a little.
+ *
+ * @param width columns of the terminal; 0 or undefined for no limit
+ */
+export function toItem(
+  term: string,
+  termWidth: number,
+  meaning: string,
+  width: number | undefined,
+): string {
+  const beginning = padText(term, termWidth) + gap;
+  const text = escapeUnprintable(meaning);
+  if (!width) return `${beginning}${text}\n`;
+  const column = termWidth + gap.length;
+  const longest = Math.max(...text.split(" ").map((word) => toTextWidth(word)));
+  const indent = column + longest > width ? narrowIndent : column;
+  const lines = wrapText(text, width, column, indent);
+  return `${lines.startsWith("\n") ? beginning.trimEnd() : beginning}${lines}\n`;
+}
+
 function toBlocks<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -130,9 +168,7 @@ function toBlocks<Row>(
     columns.flatMap(({ name, read }) => {
       const cell = read(row);
       if (cell === undefined) return [];
-      const text = escapeUnprintable(toCell(cell));
-      const indent = nameWidth + gap.length;
-      return `${name.toUpperCase().padEnd(indent)}${wrapText(text, width, indent, indent)}\n`;
+      return toItem(name.toUpperCase(), nameWidth, toCell(cell), width);
     }),
   );
   return blocks.map((lines) => lines.join("")).join("\n");

@@ -1,8 +1,8 @@
 /** Findings of `doctor`, and their lines of text. */
-import { escapeUnprintable, redactTokens } from "../../../core/quote.ts";
+import { redactTokens } from "../../../core/quote.ts";
 import type { Palette } from "../../terminal/terminal.ts";
-import { wrapText } from "../../terminal/text-width.ts";
-import { toFailure } from "../../failure.ts";
+import { toItem } from "../../terminal/rows.ts";
+import { toExpectedFailure } from "../../failure.ts";
 
 /** The subject of a check. */
 export type Subject =
@@ -42,18 +42,11 @@ export interface Finding {
  * @throws the error itself, if it is a bug
  */
 export function toErrorFinding(subject: Subject, error: unknown): Finding {
-  const { exitCode, message, stack } = toFailure(error);
-  if (message === undefined || stack !== undefined) throw error;
-  return { subject, state: "error", message, exitCode };
+  return { subject, state: "error", ...toExpectedFailure(error) };
 }
 
-const stateWidth = "warning".length;
+const stateColumns = "warning  ".length;
 const subjectWidth = "plantstore".length;
-const gap = "  ";
-const messageColumn = stateWidth + subjectWidth + 2 * gap.length;
-/** A narrower column is hard to read: further lines are indented a little instead. */
-const minMessageWidth = 40;
-const narrowIndent = 4;
 
 /**
  * Formats a finding as a line, or as several if it does not fit.
@@ -65,12 +58,8 @@ export function toFindingLine(
   columns: number | undefined,
   palette: Palette,
 ): string {
-  const beginning = `${paint(state, palette)}${" ".repeat(stateWidth - state.length)}${gap}${subject.padEnd(subjectWidth)}${gap}`;
-  const text = escapeUnprintable(redactTokens(message));
-  if (!columns) return `${beginning}${text}\n`;
-  const isNarrow = columns - messageColumn < minMessageWidth;
-  const lines = wrapText(text, columns, messageColumn, isNarrow ? narrowIndent : messageColumn);
-  return `${beginning}${lines}`.replace(/ +\n/, "\n").concat("\n");
+  const term = paint(state, palette) + " ".repeat(stateColumns - state.length) + subject;
+  return toItem(term, stateColumns + subjectWidth, redactTokens(message), columns);
 }
 
 function paint(state: FindingState, { success, warning, error }: Palette): string {
