@@ -430,22 +430,22 @@ export const pingOptions = {
   ...requestOptions,
 } as const satisfies Options;
 
-/** Options of `status`. */
-export const statusOptions = {
-  ...jsonOption,
-  ...requestOptions,
+/** Options for the report of `status`. */
+export const statusReportOptions = {
+  showsAll: toggle("--all", "Show the settings at their defaults too"),
+  json: toggle("--json", "Print the report as JSON"),
   ...curlOption,
 } as const satisfies Options;
 
-/** Options for the report of `doctor`. */
-export const doctorReportOptions = {
-  ...jsonOption,
-  verbose: toggle("-v, --verbose", "Print all settings and their sources too"),
+/** Options of `status`. */
+export const statusOptions = {
+  ...statusReportOptions,
+  ...requestOptions,
 } as const satisfies Options;
 
 /** Options of `doctor`. */
 export const doctorOptions = {
-  ...doctorReportOptions,
+  ...jsonOption,
   ...storeOption,
   ...requestOptions,
 } as const satisfies Options;

@@ -2,9 +2,14 @@
 import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/check-token.ts";
 import { UnavailableError } from "../client/client-error.ts";
 import { categorizeError } from "../client/error-category.ts";
+import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
+import { findToken, type FoundToken } from "./config/token-source.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { toAdvice } from "./failure.ts";
+import { toAdvice, toExpectedFailure } from "./failure.ts";
+import type { requestOptions } from "./options.ts";
+import { readAuthorities } from "./server-access.ts";
+import type { Values } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**
@@ -26,6 +31,43 @@ export async function checkTokenWithProgress(
     if (!(error instanceof UnavailableError)) throw error;
     throw new CommandError("unavailable", toAdvice(error, "try again"), { cause: error });
   }
+}
+
+/** Why a check failed, with the exit code of a command that depends on it. */
+export interface CheckFailure {
+  readonly exitCode: number;
+  readonly message: string;
+  /** The number of the Error, if the server sent one. */
+  readonly error?: number;
+}
+
+/** A server and the token for it. */
+export interface ServerCheck {
+  readonly found: FoundToken | CheckFailure;
+  /** Without a token, a plant store responds with an error. */
+  readonly check: TokenCheck | CheckFailure;
+}
+
+/**
+ * Finds the token for a server and checks both, without creating a plant.
+ *
+ * @throws the signal's reason, once it is aborted
+ */
+export async function checkServer(
+  { url: baseUrl, cacert, timeoutMs }: Values<typeof requestOptions>,
+  { io, terminal }: Pick<Run, "io" | "terminal">,
+  signal: AbortSignal,
+): Promise<ServerCheck> {
+  const toFailure = (error: unknown): CheckFailure => {
+    signal.throwIfAborted();
+    return toExpectedFailure(error);
+  };
+  const found = await findToken(undefined, baseUrl, io, signal).catch(toFailure);
+  const token = "token" in found ? found.token : undefined;
+  const check = await readAuthorities(cacert)
+    .then((ca) => checkTokenWithProgress({ baseUrl, ca, token, timeoutMs, signal }, terminal))
+    .catch(toFailure);
+  return { found, check };
 }
 
 /** The exit code for a token that is not accepted. */

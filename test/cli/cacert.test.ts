@@ -76,7 +76,7 @@ describe("--cacert", () => {
     expect(await readSettings()).toEqual({ url: server.url, cacert });
     expect(await run(["status"], env)).toMatchObject({ exitCode: 0 });
     expect(await run(["ping", "--url", other.url], env)).toMatchObject({ exitCode: 6 });
-    const { stdout } = await run(["config", "list"], env);
+    const { stdout } = await run(["status", "--json"], env);
     expect(stdout).toContain(`"--cacert","variable":"PLANTSTORE_CACERT","value":"${cacert}"`);
     expect(await run(["logout"], env)).toMatchObject({ exitCode: 0 });
     expect(await readSettings()).toEqual({});
@@ -100,11 +100,15 @@ describe("--cacert", () => {
       ["status"],
       ["login"],
     ]) {
-      const { exitCode, stderr } = await run([...args, "--cacert", path], {}, testToken);
+      const { exitCode, stdout, stderr } = await run([...args, "--cacert", path], {}, testToken);
       expect(exitCode).toBe(2);
-      expect(stderr).toMatch(problem);
-      expect(stderr).toContain(`error: the certificates in ${path} `);
-      expect(stderr).toContain("choose another file with --cacert");
+      const isReport = args[0] === "status";
+      const message = isReport ? stdout : stderr;
+      expect(message).toMatch(problem);
+      expect(message).toContain(
+        `${isReport ? "Reachable  no" : "error"}: the certificates in ${path} `,
+      );
+      expect(message).toContain("choose another file with --cacert");
     }
   });
 

@@ -2,17 +2,17 @@
 import type { Command } from "../command.ts";
 import { backupCommand, restoreCommand, verifyCommand } from "./backup/command.ts";
 import { candidatesCommand, completionCommand } from "./completion/command.ts";
-import { configCommand } from "./config/command.ts";
 import { createCommand, tokenAdvice } from "./create/command.ts";
 import { deleteCommand } from "./delete/command.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { explainCommand } from "./explain/command.ts";
 import { helpCommand } from "./help/command.ts";
-import { loginCommand, logoutCommand, statusCommand } from "./login/command.ts";
+import { loginCommand, logoutCommand } from "./login/command.ts";
 import { openApiCommand } from "./openapi/command.ts";
 import { exportCommand, getCommand, listCommand } from "./read/command.ts";
 import { pingCommand } from "./ping/command.ts";
 import { serveCommand } from "./serve/command.ts";
+import { statusCommand } from "./status/command.ts";
 import { tokenCommand } from "./token/command.ts";
 
 /** `plantstore`. */
@@ -48,7 +48,6 @@ export const plantstoreCommand: Command = {
     deleteCommand,
     tokenCommand,
     doctorCommand,
-    configCommand,
     explainCommand,
     openApiCommand,
     completionCommand,
@@ -57,6 +56,7 @@ export const plantstoreCommand: Command = {
   ],
   hints: {
     auth: `"plantstore login" saves a token`,
+    config: `"plantstore status" shows settings, their sources and the directories`,
     version: `"plantstore --version" prints the version`,
     import: `"plantstore create FILE" creates the plants of a file`,
     add: `"plantstore create" creates plants`,

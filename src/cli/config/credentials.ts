@@ -164,8 +164,7 @@ function isOpenToOthers(mode: number): boolean {
   return platform() !== "win32" && (mode & groupAndOthersBits) !== 0;
 }
 
-/** The path of the directory with saved tokens. */
-export function toCredentialFolder(configDirectory: string): string {
+function toCredentialFolder(configDirectory: string): string {
   return join(configDirectory, "credentials");
 }
 

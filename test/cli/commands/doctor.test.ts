@@ -32,13 +32,12 @@ beforeEach(async () => {
 interface Report {
   readonly ok: boolean;
   readonly checks: readonly { subject: string; state: string; message: string }[];
-  readonly settings: readonly Record<string, string>[];
 }
 
 /** Runs doctor. The default URL has no server. */
 async function examine(args: readonly string[] = [], options: CliOptions = {}) {
   const env = { PLANTSTORE_URL: closedUrl, ...options.env };
-  const run = await runCli(["doctor", "--json", "--verbose", ...args], { home, ...options, env });
+  const run = await runCli(["doctor", "--json", ...args], { home, ...options, env });
   const report = JSON.parse(run.stdout) as Report;
   return {
     ...run,
@@ -63,12 +62,12 @@ describe("doctor without a problem", () => {
     expect(lines.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
       expect.stringMatching(/^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\)$/),
       "ok node 20.20.2 on linux x64",
-      `ok config <home>/.config/plantstore (from the default, mode 700): tokens for ${server.url}`,
-      "ok data <home>/.local/share/plantstore (from the default, mode 700)",
-      'ok settings all valid; "plantstore config list" shows them',
+      "ok config <home>/.config/plantstore is writable and private (mode 700)",
+      "ok data <home>/.local/share/plantstore is writable and private (mode 700)",
+      'ok settings all valid; "plantstore status --all" shows them',
       `ok store ${store} is sound, with 0 active tokens`,
       `ok server ${server.url} is a plant store`,
-      `ok token ${testToken.slice(0, 8)}… from <home>/.config/plantstore/credentials/${encodeURIComponent(server.url)}.json: accepted`,
+      "ok token accepted by the server",
       "ok clock <now>, the same as the server's",
       "",
     ]);
@@ -98,39 +97,11 @@ describe("doctor without a problem", () => {
 });
 
 describe("doctor checks settings, which", () => {
-  it("are shown only with --verbose", async () => {
+  it("are not listed", async () => {
     const options = { home, env: { PLANTSTORE_URL: closedUrl } };
-    const brief = await runCli(["doctor"], options);
-    expect(brief.stdout).not.toContain("--max-body");
-    const verbose = await runCli(["doctor", "-v"], options);
-    expect(verbose.stdout).toMatch(/^--max-body +1MiB +the default$/m);
+    expect((await runCli(["doctor"], options)).stdout).not.toContain("--max-body");
     const asJson = await runCli(["doctor", "--json"], options);
     expect(Object.keys(JSON.parse(asJson.stdout) as object)).toEqual(["ok", "checks"]);
-  });
-
-  it("are listed with their value and where it comes from", async () => {
-    await saveSettings(configDirectory, { url: "http://127.0.0.1:9" });
-    const env = { PLANTSTORE_PORT: "8080", PLANTSTORE_URL: "", PLANTSTORE_RETRY: "3" };
-    const { report } = await examine(["--timeout", "2"], { env });
-    expect(report.settings).toEqual(
-      expect.arrayContaining([
-        { flag: "--port", variable: "PLANTSTORE_PORT", value: "8080", source: "PLANTSTORE_PORT" },
-        { flag: "--timeout", variable: "PLANTSTORE_TIMEOUT", value: "2s", source: "--timeout" },
-        { flag: "--retry", variable: "PLANTSTORE_RETRY", value: "3", source: "PLANTSTORE_RETRY" },
-        {
-          flag: "--url",
-          variable: "PLANTSTORE_URL",
-          value: "http://127.0.0.1:9",
-          source: `the url in ${toSettingsFile(configDirectory)}`,
-        },
-        {
-          flag: "--store",
-          variable: "PLANTSTORE_STORE",
-          value: `sqlite:${home}/.local/share/plantstore/plants.db`,
-          source: "the default",
-        },
-      ]),
-    );
   });
 
   it.each([
@@ -162,7 +133,6 @@ describe("doctor checks settings, which", () => {
     const { stdout, stderr, find } = await examine([], { env });
     expect(stdout + stderr).not.toContain("s3cret-word");
     expect(stdout + stderr).not.toContain(env.PLANTSTORE_TOKEN);
-    expect(stdout).toContain('"value":"postgres://127.0.0.1:9/plants"');
     expect(find("store")).toMatch(/^error: the store postgres:\/\/127\.0\.0\.1:9\/plants /);
   });
 });
@@ -347,7 +317,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     expect(find("server")).toMatch(
       /^error: cannot connect to .*: connection refused: start a server with "plantstore serve"/,
     );
-    expect(find("token")).toMatch(/^none: .* from PLANTSTORE_TOKEN: not checked/);
+    expect(find("token")).toBe("none: not checked, because the server is unavailable");
     expect(find("clock")).toMatch(/^none: .*Z; the server's time is unknown$/);
   });
 
@@ -389,7 +359,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     ]);
     expect(exitCode).toBe(6);
     expect(find("server")).toMatch(/cannot accept plants now: error 50700: the storage is full$/);
-    expect(find("token")).toMatch(/^ok: .*: accepted$/);
+    expect(find("token")).toBe("ok: accepted by the server");
   });
 
   it.each<[what: string, respond: Responder]>([
@@ -408,7 +378,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], withToken(server.url));
     expect(exitCode).toBe(6);
     expect(find("server")).toMatch(/cannot accept plants now: error 50301: message of 50301$/);
-    expect(find("token")).toMatch(/^none: .*: not checked/);
+    expect(find("token")).toMatch(/^none: not checked/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** `plantstore login`, `logout` and `status`: the files that they save, and their messages. */
+/** `plantstore login` and `logout`: the files that they save, and their messages. */
 import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
@@ -372,112 +372,7 @@ describe("logout", () => {
   });
 });
 
-describe("status", () => {
-  it("prints the plant store, the token, their sources, and that the token is accepted", async () => {
-    await using server = await startServer();
-    await login(server.url, testToken);
-    await saveCredential(directory, { origin: "https://other.example", token: mintToken() });
-    const { exitCode, stdout } = await run(["status"]);
-    expect(exitCode).toBe(0);
-    expect(stdout.split("\n")).toEqual([
-      `URL     ${server.url} (from the url in ${toSettingsFile(directory)})`,
-      `Token   ${testToken.slice(0, 8)}… from the saved file`,
-      `Saved   ${toCredentialFile(directory, server.url)} (only its owner can read it)`,
-      "Works   yes",
-      "Others  https://other.example",
-      "",
-    ]);
-  });
-
-  it("is one line of JSON with --json", async () => {
-    await using server = await startServer();
-    const { exitCode, stdout } = await run(["status", "--json", "--url", server.url], {
-      env: { PLANTSTORE_TOKEN: testToken },
-    });
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({
-      url: server.url,
-      urlSource: "--url",
-      tokenSource: "PLANTSTORE_TOKEN",
-      tokenPrefix: testToken.slice(0, 8),
-      otherOrigins: [],
-      works: true,
-    });
-  });
-
-  it.each([
-    [40102, 4],
-    [50301, 6],
-    [1, 7],
-  ])("reports error %i, and exits with %i", async (error, exit) => {
-    const { url } = await openScriptedServer(errorResponse(error));
-    const { exitCode, stdout } = await run(["status"], {
-      env: { PLANTSTORE_TOKEN: "of-my-own", PLANTSTORE_URL: url },
-    });
-    expect(exitCode).toBe(exit);
-    expect(stdout).toContain(`URL     ${url} (from PLANTSTORE_URL)\n`);
-    expect(stdout).toContain("Token   from PLANTSTORE_TOKEN\nSaved   none for this URL\n");
-    expect(stdout).toContain(`Works   no: error ${error}: message of ${error}\n`);
-  });
-
-  it("reports a missing token, and exits with 4", async () => {
-    const { exitCode, stdout } = await run(["status"]);
-    expect(exitCode).toBe(4);
-    expect(stdout).toMatch(
-      /^URL {5}http:\/\/127\.0\.0\.1:7526 \(from the default\)\nToken {3}no token for http:\/\/127\.0\.0\.1:7526: run /,
-    );
-    expect(stdout).toContain("Works   no: no usable token\n");
-  });
-
-  it("reports that no server listens, and exits with 6", async () => {
-    const env = { PLANTSTORE_TOKEN: testToken, PLANTSTORE_URL: await findClosedUrl() };
-    const { exitCode, stdout } = await run(["status", "--json"], { env });
-    expect(exitCode).toBe(6);
-    expect(JSON.parse(stdout)).toMatchObject({
-      works: false,
-      problem: expect.stringContaining("cannot connect to") as string,
-    });
-  });
-
-  it.each([
-    [0o640, "others of its group"],
-    [0o604, "everyone"],
-  ])(
-    "reports other users who can read a file of mode %o, with advice, and exits with 2",
-    async (mode, who) => {
-      const origin = "http://127.0.0.1:7526";
-      await saveCredential(directory, { origin, token: testToken });
-      const file = toCredentialFile(directory, origin);
-      await chmod(file, mode);
-      const { exitCode, stdout } = await run(["status"]);
-      expect(exitCode).toBe(2);
-      expect(stdout).toContain(`Saved   ${file} (${who} can read it)\n`);
-      expect(stdout).toContain(`run "chmod 600 ${file}"`);
-    },
-  );
-
-  it("works without a home directory", async () => {
-    await using server = await startServer();
-    const env = { PLANTSTORE_TOKEN: testToken };
-    const { exitCode } = await runCli(["status", "--url", server.url], { env, home: "" });
-    expect(exitCode).toBe(0);
-  });
-
-  it("exits with 143 on SIGTERM", async () => {
-    let connect = (): void => undefined;
-    const connected = new Promise<void>((resolve) => (connect = resolve));
-    const url = await openRawServer(() => connect());
-    const waiting = startCli(
-      ["status", "--url", url],
-      withDirectory({ env: { PLANTSTORE_TOKEN: testToken } }),
-    );
-    await connected;
-    waiting.signal("SIGTERM");
-    expect((await waiting.finished).exitCode).toBe(143);
-  });
-});
-
-describe.each(["login", "logout", "status"])("%s", (command) => {
+describe.each(["login", "logout"])("%s", (command) => {
   it("has a help that names its options, its examples and its exit codes", async () => {
     const { exitCode, stdout } = await runCli([command, "--help"]);
     expect(exitCode).toBe(0);

@@ -9,9 +9,9 @@ export const doctorCommand: Command = {
   group: commandGroups.other,
   summary: "Find problems and suggest fixes",
   description: `Checks everything that plantstore depends on: Node.js, the directories, every
-setting and its source, the store and its integrity, the server, the token and
-the clock. Suggests a fix for each problem. Changes nothing, and prints no
-secrets. "plantstore config list" shows the settings alone.`,
+setting, the store and its integrity, the server, the token and the clock.
+Suggests a fix for each problem. Changes nothing, and prints no secrets.
+"plantstore status" shows the settings and their sources.`,
   options: doctorOptions,
   examples: [
     "plantstore doctor",

@@ -25,10 +25,8 @@ export async function checkConfigDirectory(io: Io): Promise<Finding> {
   if (path === undefined || found.state === "none" || found.state === "error") return found;
   try {
     readSavedSettings(path);
-    const origins = await listSavedOrigins(path);
-    for (const origin of origins) readSavedToken(path, origin);
-    const saved = origins.length === 0 ? "no saved tokens" : `tokens for ${origins.join(", ")}`;
-    return found.state === "ok" ? { ...found, message: `${found.message}: ${saved}` } : found;
+    for (const origin of await listSavedOrigins(path)) readSavedToken(path, origin);
+    return found;
   } catch (error) {
     return toErrorFinding("config", error);
   }
@@ -73,7 +71,7 @@ async function checkDirectory(
   if (stats === undefined) {
     const parent = await findParent(path);
     if (parent.isUsable) {
-      const message = `${shown} does not exist yet: "plantstore ${creator}" creates it`;
+      const message = `${path} does not exist yet: "plantstore ${creator}" creates it`;
       return { subject, state: "none", message };
     }
     // Not needed with an explicit token and store.
@@ -89,8 +87,9 @@ async function checkDirectory(
   }
   const exposure = await findExposure({ path, privacy: "private" }, io);
   if (exposure !== undefined) return { subject, state: "warning", message: exposure };
-  const mode = platform() === "win32" ? "" : `, mode ${(stats.mode & 0o7777).toString(8)}`;
-  return { subject, state: "ok", message: `${path} (from ${source}${mode})` };
+  const mode = (stats.mode & 0o7777).toString(8);
+  const privacy = platform() === "win32" ? "" : ` and private (mode ${mode})`;
+  return { subject, state: "ok", message: `${path} is writable${privacy}` };
 }
 
 /** Finds the nearest existing directory above a path, and whether files can be created in it. */

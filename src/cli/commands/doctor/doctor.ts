@@ -4,25 +4,18 @@ import type { Run } from "../../command.ts";
 import { interruptible } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
-import {
-  doctorReportOptions,
-  otherVariables,
-  requestOptions,
-  serveOptions,
-  settings,
-  storeOption,
-} from "../../options.ts";
+import { jsonOption, otherVariables, serveOptions, settings, storeOption } from "../../options.ts";
 import { findExposure } from "../../permissions.ts";
 import { readOptions } from "../../settings.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../../version.ts";
-import { listSettings, type SettingReport, toSettingLines } from "../config/setting-report.ts";
+import { listSettings, readTarget, type SettingReport } from "../status/setting-report.ts";
 import { checkConfigDirectory, checkDataDirectory } from "./directory-check.ts";
 import { type Finding, toFindingLine } from "./finding.ts";
-import { checkServer } from "./server-check.ts";
+import { examineServer } from "./server-check.ts";
 import { checkSqlite, checkStore } from "./store-check.ts";
 
 /**
- * Prints each finding as soon as it is known; with `--verbose` the settings first. Changes nothing.
+ * Prints each finding as soon as it is known. Changes nothing.
  *
  * @returns the exit code: 0 without an error, otherwise that of the first error
  * @throws CommandError if a signal stops it; OutputError
@@ -30,12 +23,10 @@ import { checkSqlite, checkStore } from "./store-check.ts";
 export async function doctor(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
-  const { json, verbose } = readOptions(doctorReportOptions, flags, io);
+  const { json } = readOptions(jsonOption, flags, io);
   const reports = listSettings(flags, io);
   const palette = await terminal.loadPalette(stdout);
   const columns = stdout.isTTY ? stdout.columns : undefined;
-  if (verbose && !json) await writeText(stdout, `${toSettingLines(reports, columns)}\n`);
-
   const findings: Finding[] = [];
   for await (const finding of check(reports, run)) {
     findings.push(finding);
@@ -45,8 +36,7 @@ export async function doctor(run: Run): Promise<number> {
   const firstError = findings.find(({ state }) => state === "error");
   if (json) {
     const checks = findings.map(({ subject, state, message }) => ({ subject, state, message }));
-    const settingReports = verbose ? { settings: reports } : {};
-    const report = { ok: firstError === undefined, checks, ...settingReports };
+    const report = { ok: firstError === undefined, checks };
     await terminal.printLines([redactTokens(JSON.stringify(report))]);
   }
   return firstError?.exitCode ?? exitCodes.done.code;
@@ -68,16 +58,14 @@ async function* check(
     const message = `${name} is unknown and has no effect: check its spelling`;
     yield { subject: "variables", state: "warning", message };
   }
-  const isValid = (flag: string): boolean =>
-    reports.some((setting) => setting.flag === flag && setting.problem === undefined);
-  if (isValid("--store")) {
+  if (reports.some(({ flag, problem }) => flag === "--store" && problem === undefined)) {
     const { store } = readOptions(storeOption, flags, io);
     yield* await checkSqlite(store);
     yield await checkStore(store, { io, terminal });
   }
-  if (["--url", "--cacert", "--timeout"].every(isValid)) {
-    const target = readOptions(requestOptions, flags, io);
-    yield* await interruptible(io, (signal) => checkServer(target, { io, terminal }, signal));
+  const target = readTarget(reports, flags, io);
+  if (target !== undefined) {
+    yield* await interruptible(io, (signal) => examineServer(target, { io, terminal }, signal));
   }
 }
 
@@ -94,7 +82,7 @@ function* checkSettings(reports: readonly SettingReport[]): Generator<Finding, v
     yield { subject: "settings", state: "error", message, exitCode: exitCodes.usage.code };
   }
   if (problems.size === 0) {
-    const message = 'all valid; "plantstore config list" shows them';
+    const message = 'all valid; "plantstore status --all" shows them';
     yield { subject: "settings", state: "ok", message };
   }
 }

@@ -8,9 +8,9 @@ import type { Run } from "../../command.ts";
 import type { requestOptions } from "../../options.ts";
 import { describePlaintext, readAuthorities } from "../../server-access.ts";
 import type { Values } from "../../settings.ts";
-import { findToken, type FoundToken } from "../../config/token-source.ts";
-import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
-import { type Finding, toErrorFinding } from "./finding.ts";
+import type { FoundToken } from "../../config/token-source.ts";
+import { type CheckFailure, checkServer, toTokenExitCode } from "../../token-check.ts";
+import type { Finding } from "./finding.ts";
 
 /** With a larger difference, tokens that are issued here expire at the wrong time. */
 const maxClockDifferenceMs = 60_000;
@@ -20,36 +20,30 @@ const maxClockDifferenceMs = 60_000;
  *
  * @throws the signal's reason, once it is aborted
  */
-export async function checkServer(
-  { url: baseUrl, cacert, timeoutMs }: Values<typeof requestOptions>,
-  { io, terminal }: Pick<Run, "io" | "terminal">,
+export async function examineServer(
+  target: Values<typeof requestOptions>,
+  run: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const found = await findToken(undefined, baseUrl, io, signal).catch((error: unknown) => {
-    signal.throwIfAborted();
-    return toErrorFinding("token", error);
-  });
+  const { url: baseUrl, cacert, timeoutMs } = target;
+  const { found, check } = await checkServer(target, run, signal);
   const hasToken = "token" in found;
-  try {
-    const token = hasToken ? found.token : undefined;
-    const ca = await readAuthorities(cacert);
-    const check = await checkTokenWithProgress({ baseUrl, ca, token, timeoutMs, signal }, terminal);
-    const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
-    const failure =
-      findFailure(check) ?? (readiness.state === "notReady" ? readiness.error : undefined);
-    return [
-      describeServer(baseUrl, check, failure, hasToken),
-      hasToken ? describeToken(found, check) : found,
-      describeClock(Date.now(), check.serverTimeMs),
-    ];
-  } catch (error) {
-    signal.throwIfAborted();
-    return [
-      toErrorFinding("server", error),
-      hasToken ? toUntriedToken(found) : found,
-      describeClock(Date.now(), undefined),
-    ];
+  const token: Finding = hasToken
+    ? describeToken(found, check)
+    : { subject: "token", state: "error", ...found };
+  if (!("isAccepted" in check)) {
+    const server: Finding = { subject: "server", state: "error", ...check };
+    return [server, token, describeClock(Date.now(), undefined)];
   }
+  const ca = await readAuthorities(cacert);
+  const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
+  const failure =
+    findFailure(check) ?? (readiness.state === "notReady" ? readiness.error : undefined);
+  return [
+    describeServer(baseUrl, check, failure, hasToken),
+    token,
+    describeClock(Date.now(), check.serverTimeMs),
+  ];
 }
 
 function describeServer(
@@ -72,16 +66,20 @@ function describeServer(
   return { subject, state: "ok", message: `${baseUrl} is a plant store` };
 }
 
-function describeToken(found: FoundToken, check: TokenCheck): Finding {
-  if (findFailure(check) !== undefined) return toUntriedToken(found);
-  if (check.isAccepted) {
-    return { subject: "token", state: "ok", message: `${describe(found)}: accepted` };
+function describeToken({ token, source }: FoundToken, check: TokenCheck | CheckFailure): Finding {
+  const subject = "token";
+  if (!("isAccepted" in check) || findFailure(check) !== undefined) {
+    const message = "not checked, because the server is unavailable";
+    return { subject, state: "none", message };
   }
+  if (check.isAccepted) return { subject, state: "ok", message: "accepted by the server" };
+  const prefix = toTokenPrefix(token);
+  const name = prefix === "" ? `from ${source}` : `${prefix}… from ${source}`;
   const { error, message } = check.error;
   return {
-    subject: "token",
+    subject,
     state: "error",
-    message: `${describe(found)}: rejected, error ${error}: ${message}`,
+    message: `${name}: rejected, error ${error}: ${message}`,
     exitCode: toTokenExitCode(error),
   };
 }
@@ -91,16 +89,6 @@ function findFailure(check: TokenCheck): ErrorBody | undefined {
   if (check.isAccepted) return undefined;
   const isUnavailable = toTokenExitCode(check.error.error) === exitCodes.unavailable.code;
   return isUnavailable ? check.error : undefined;
-}
-
-function toUntriedToken(found: FoundToken): Finding {
-  const message = `${describe(found)}: not checked, because the server is unavailable`;
-  return { subject: "token", state: "none", message };
-}
-
-function describe({ token, source }: FoundToken): string {
-  const prefix = toTokenPrefix(token);
-  return prefix === "" ? `from ${source}` : `${prefix}… from ${source}`;
 }
 
 function describeClock(nowMs: number, serverTimeMs: number | undefined): Finding {

@@ -1,7 +1,7 @@
-/** Declares the commands for the user of a plant store: `login`, `status` and `logout`. */
+/** Declares the commands for the user of a plant store: `login` and `logout`. */
 import { type Command, commandGroups, describeVariables } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
-import { loginOptions, statusOptions, urlOption } from "../../options.ts";
+import { loginOptions, urlOption } from "../../options.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
@@ -26,25 +26,6 @@ to another origin.`,
   exitCodes: requestExitCodes,
   tokenAdvice,
   run: async (run) => (await import("./login.ts")).login(run),
-};
-
-/** `plantstore status`. */
-export const statusCommand: Command = {
-  name: "status",
-  group: commandGroups.remote,
-  summary: "Show the current server and token, and check them",
-  description: `Shows the current server and token, where each was configured, who can read the
-saved token, and whether the token works. Does not create a plant.`,
-  options: statusOptions,
-  examples: ["plantstore status", "plantstore status --url https://plants.example.org/v1 --json"],
-  environment: describeVariables(
-    "PLANTSTORE_TOKEN",
-    "PLANTSTORE_TOKEN_FILE",
-    "PLANTSTORE_CONFIG_DIR",
-  ),
-  exitCodes: [...requestExitCodes, "outputClosed"],
-  tokenAdvice,
-  run: async (run) => (await import("./status.ts")).status(run),
 };
 
 /** `plantstore logout`. */
