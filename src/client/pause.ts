@@ -44,7 +44,7 @@ export function createPace(perSecond: number, ends: readonly AbortSignal[]): () 
 
 /**
  * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half. It is at least
- * the time that the server asked for, up to 10 seconds.
+ * the time that the server asked for, up to 10 seconds, and 0 if the server asked for none.
  *
  * @param attempt number of the failed attempt, counted from 1
  * @param retryAfterMs value of the Retry-After header
@@ -55,6 +55,7 @@ export function toRetryDelayMs(
   retryAfterMs: number | undefined,
   random: number,
 ): number {
+  if (retryAfterMs === 0) return 0;
   const fullMs = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs);
   const jitteredMs = fullMs * (1 - random / 2);
   return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs));
@@ -64,10 +65,10 @@ export function toRetryDelayMs(
  * Parses a Retry-After header: seconds or a date (RFC 9110 section 10.2.3).
  *
  * @param nowMs milliseconds since the epoch
- * @returns milliseconds; undefined for any other text
+ * @returns milliseconds; undefined for any other text, and for a past date, which may come from a slow clock
  */
 export function parseRetryAfter(text: string, nowMs: number): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  const waitMs = Date.parse(text) - nowMs;
+  return waitMs > 0 ? waitMs : undefined;
 }

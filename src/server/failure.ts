@@ -14,6 +14,12 @@ export const serverStarting = new RequestError("overloaded", "the server is star
 /** Error for a request that comes after the server began to stop. */
 export const serverStopping = new RequestError("shuttingDown", "the server is stopping: try again");
 
+/** Error for a create that fails on demand. */
+export const injectedFailure = new RequestError(
+  "overloaded",
+  "a fault on demand (failRate): try again",
+);
+
 /** Describes a failure without its details, which may name paths of the machine. */
 export function describeFailure(error: unknown): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {

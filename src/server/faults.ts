@@ -1,6 +1,7 @@
 /** Faults on demand, for tests of clients: creates that are slow, fail or lose their response. A 200 stays true. */
 import { createHash } from "node:crypto";
 import { RequestError } from "../core/errors.ts";
+import { injectedFailure } from "./failure.ts";
 import type { HttpResponse } from "./response.ts";
 
 /** Which faults creates have, and how often. */
@@ -17,8 +18,6 @@ export interface FaultOptions {
 
 /** Kinds of faults, as metrics count them. */
 export type FaultKind = "delayed" | "failed" | "dropped";
-
-const injectedFailure = new RequestError("overloaded", "a fault on demand (failRate): try again");
 
 /** The faults of one server. The fault of the nth create depends on nothing but n and the seed. */
 export class Faults {

@@ -4,6 +4,7 @@ import { CredentialError } from "../auth/credential.ts";
 import { type RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
+import { injectedFailure } from "./failure.ts";
 import { MethodError, type Operation } from "./routes.ts";
 
 /** A response to a request. */
@@ -90,6 +91,8 @@ export function toErrorResponse(error: RequestError, mode: StatusMode = "contrac
 function toErrorHeaders(error: RequestError): string {
   if (error instanceof CredentialError) return toHeader("WWW-Authenticate", error.challenge);
   if (error instanceof MethodError) return toHeader("Allow", error.allow);
+  // A test need not wait.
+  if (error === injectedFailure) return toHeader("Retry-After", "0");
   const isTransient = error.kind === "shuttingDown" || error.kind === "overloaded";
   return isTransient ? toHeader("Retry-After", "1") : "";
 }

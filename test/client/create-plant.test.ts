@@ -165,6 +165,17 @@ describe("a failed attempt", () => {
     expect(requests).toHaveLength(3);
   });
 
+  it("is retried at once, as often as allowed, if the server asks for no delay", async () => {
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+    );
+    const retries: Retry[] = [];
+    const outcome = await create(url, { retries: 3, onRetry: (retry) => retries.push(retry) });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 4 });
+    expect(requests).toHaveLength(4);
+    expect(retries.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
+  });
+
   it("is reported before its retry, with the delay that the server asks for", async () => {
     const busy = errorResponse(50301, { "retry-after": "1" });
     const { url } = await openScriptedServer(busy, created);

@@ -33,7 +33,8 @@ describe("the delay before a retry", () => {
     ["is shorter by up to a half at random", 1, undefined, 0.5, 150],
     ["is as long as the server asks for", 1, 3000, 0, 3000],
     ["is at most 10 s, even if the server asks for more", 1, 86_400_000, 0, 10_000],
-    ["is not shorter if the server asks for less", 2, 0, 0, 400],
+    ["is not shorter if the server asks for less", 2, 1, 0, 400],
+    ["is 0 if the server asks for no delay", 2, 0, 0, 0],
   ])("%s", (_rule, attempt, retryAfterMs, random, delayMs) => {
     expect(toRetryDelayMs(attempt, retryAfterMs, random)).toBe(delayMs);
   });
@@ -45,7 +46,7 @@ describe("parseRetryAfter", () => {
     ["2", 2000],
     ["0", 0],
     ["Tue, 01 Jan 2030 00:00:07 GMT", 7000],
-    ["Mon, 31 Dec 2029 00:00:00 GMT", 0],
+    ["Mon, 31 Dec 2029 00:00:00 GMT", undefined],
     ["soon", undefined],
     ["", undefined],
   ])("reads %j as %j ms", (text, delayMs) => {
