@@ -10,7 +10,7 @@ import {
   InvalidValue,
   type OptionType,
 } from "../library/option-types.ts";
-import { storeOptions } from "../library/options.ts";
+import { faultOptions, type OptionValues, storeOptions } from "../library/options.ts";
 import { duration, timeLimit } from "../library/quantities.ts";
 
 /** A type whose values come from text only. */
@@ -162,6 +162,53 @@ export const plantTag: TextType<string> = {
   },
   format: String,
 };
+
+/** The parts of a list of faults, each with the name of its option in the library. */
+const faultParts = [
+  ["latency", "latencyMs"],
+  ["fail", "failRate"],
+  ["drop", "dropRate"],
+  ["seed", "seed"],
+] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
+const faultTypes: Readonly<
+  Record<keyof typeof faultOptions, { readonly type: TextType<unknown> }>
+> = faultOptions;
+
+/** Faults of creates, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
+export const faults: TextType<Partial<OptionValues<typeof faultOptions>>> = {
+  parse(list) {
+    const values = new Map<string, unknown>();
+    for (const item of list.split(/\s+/).filter(Boolean)) {
+      const [word = ""] = item.split("=");
+      const [part, name] = faultParts.find(([each]) => each === word) ?? [];
+      if (name === undefined) {
+        const known = faultParts.map(([each]) => each).join(", ");
+        throw new InvalidValue(`has an unknown part "${quoteInput(word)}": known are ${known}`);
+      }
+      if (values.has(name)) throw new InvalidValue(`has two parts ${part}: remove one of them`);
+      values.set(name, parsePart(part, item.slice(part.length + 1), faultTypes[name].type));
+    }
+    return Object.fromEntries(values);
+  },
+  format(values) {
+    const isShown = (name: keyof typeof faultOptions): boolean =>
+      values[name] !== undefined && (values[name] !== 0 || name === "seed");
+    const shown = faultParts.filter(([, name]) => isShown(name));
+    const parts = shown.map(
+      ([part, name]) => `${part}=${faultTypes[name].type.format(values[name])}`,
+    );
+    return parts.join(" ") || "none";
+  },
+};
+
+function parsePart<T>(part: string, value: string, type: TextType<T>): T {
+  try {
+    return type.parse(value);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw new InvalidValue(`has an invalid part: ${part} ${error.message}`, { cause: error });
+  }
+}
 
 /** The number of plants to list. */
 export const listLimit = integer({ min: 1, max: 10_000 });

@@ -7,7 +7,6 @@ import { baseUrl, choice, httpUrl, storeUrl } from "../library/option-types.ts";
 import {
   clientOptions as client,
   createManyOptions,
-  faultOptions,
   limitOptions,
   storeOptions,
 } from "../library/options.ts";
@@ -192,25 +191,11 @@ export const serveOptions = {
     "Status of failed creates: contract (400), or http (401, 409, 422 and others)",
     { ...testing, ...storeOptions.statusMode },
   ),
-  latencyMs: setting("--latency <time>", "Delay of responses, such as 200ms or 200ms..2s", {
-    ...testing,
-    ...faultOptions.latencyMs,
-  }),
-  failRate: setting("--fail-rate <percentage>", "Share of creates that fail with 50301", {
-    ...testing,
-    ...faultOptions.failRate,
-  }),
-  dropRate: setting(
-    "--drop-rate <percentage>",
-    "Share of created plants whose connection is closed without a response",
-    { ...testing, ...faultOptions.dropRate },
+  faults: setting(
+    "--faults <list>",
+    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
+    { ...testing, type: types.optional(types.faults), default: undefined },
   ),
-  faultSeed: setting("--fault-seed <n>", "Number that selects the sequence of faults", {
-    ...testing,
-    type: types.optional(faultOptions.seed.type),
-    default: undefined,
-    shownDefault: "random",
-  }),
 } as const satisfies Options;
 
 /** The URL of a server, for the commands that send requests. */

@@ -103,8 +103,8 @@ async function createSqliteUrl(): Promise<string> {
 async function startFaulty(store: string): Promise<string> {
   const home = await createTemporaryDirectory();
   const flags = ["--port", "0", "--store", store, "--metrics", "main", "--status-mode", "http"];
-  const faults = ["--latency", "0ms..20ms", "--fail-rate", "20%", "--drop-rate", "20%"];
-  const run = startCli(["serve", ...flags, ...faults, "--fault-seed", "1"], {
+  const faults = ["--faults", "latency=0ms..20ms fail=20% drop=20% seed=1"];
+  const run = startCli(["serve", ...flags, ...faults], {
     home,
     env: { PLANTSTORE_TOKEN: token },
   });

@@ -1,6 +1,6 @@
 /** Finds the risks of a server that its operator is warned about at the start. */
-import { faultOptions } from "../../../library/options.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
+import { serveOptions } from "../../options.ts";
 import { isLoopback } from "../../server-access.ts";
 import type { FirstToken } from "./first-token.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -45,17 +45,12 @@ export function findRisks(
   return risks;
 }
 
-function describeFaults({ latencyMs, failRate, dropRate, seed }: FaultOptions): readonly string[] {
-  const types = faultOptions;
-  const flags = [
-    latencyMs === 0 ? "" : `--latency ${types.latencyMs.type.format(latencyMs)} `,
-    failRate === 0 ? "" : `--fail-rate ${types.failRate.type.format(failRate)} `,
-    dropRate === 0 ? "" : `--drop-rate ${types.dropRate.type.format(dropRate)} `,
-  ].join("");
-  const faults = `faults are on for tests of clients: ${flags}--fault-seed ${seed}`;
-  if (dropRate === 0) return [faults];
+function describeFaults(faults: FaultOptions): readonly string[] {
+  const list = serveOptions.faults.type.format(faults);
+  const warning = `faults are on for tests of clients: --faults "${list}"`;
+  if (faults.dropRate === 0) return [warning];
   return [
-    faults,
-    "--drop-rate closes connections after a plant is stored, so the contract's one response for each request does not hold",
+    warning,
+    "drop closes connections after a plant is stored, so the contract's one response for each request does not hold",
   ];
 }

@@ -7,7 +7,7 @@ import type { Log } from "../../../server/ops/log.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
-import { maxFaultSeed } from "../../../library/options.ts";
+import { checkFaults, maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -21,10 +21,7 @@ export interface TlsFiles {
 }
 
 /** Options for {@link serve}. */
-export interface ServeOptions extends Omit<
-  Settings,
-  "tlsCert" | "tlsKey" | "latencyMs" | "failRate" | "dropRate" | "faultSeed"
-> {
+export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "faults"> {
   /** Undefined if no fault is on. */
   readonly faults: FaultOptions | undefined;
   readonly tls: TlsFiles | undefined;
@@ -58,7 +55,7 @@ export interface StopTimes {
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): ServeOptions {
   const environmentToken = readEnvironmentToken(io);
-  const { tlsCert, tlsKey, latencyMs, failRate, dropRate, faultSeed, ...options } = toEphemeral(
+  const { tlsCert, tlsKey, faults, ...options } = toEphemeral(
     readOptions(serveOptions, flags, io),
     flags,
   );
@@ -78,12 +75,15 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     throw new UsageError("--max-waiting must be at least --max-body");
   }
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
-  const hasFaults = latencyMs !== 0 || failRate > 0 || dropRate > 0;
-  const faults = hasFaults
-    ? { latencyMs, failRate, dropRate, seed: faultSeed ?? randomInt(maxFaultSeed) }
-    : undefined;
   assertSeeds(options);
-  return { ...options, tls, faults, environmentToken, socketFd };
+  return { ...options, tls, faults: toFaults(faults), environmentToken, socketFd };
+}
+
+/** @returns undefined if no fault is on */
+function toFaults(given: Settings["faults"]): FaultOptions | undefined {
+  const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
+  const { latencyMs, failRate, dropRate } = faults;
+  return latencyMs === 0 && failRate === 0 && dropRate === 0 ? undefined : faults;
 }
 
 function toEphemeral(options: Settings, { port, store }: Flags): Settings {

@@ -65,29 +65,33 @@ function readResponses(description: string): object {
   return paths["/plants"].post.responses;
 }
 
+it("reads faults from PLANTSTORE_FAULTS", async () => {
+  const { exitCode, stderr } = await runCli(["serve"], { env: { PLANTSTORE_FAULTS: "fail=5" } });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("PLANTSTORE_FAULTS has an invalid part: fail must be a percentage");
+});
+
 describe("faults", () => {
   it("are reported with their seed, and what dropped connections mean", async () => {
-    const flags = ["--latency", "1ms..2s", "--fail-rate", "5%", "--drop-rate", "0.5%"];
-    const { stderr } = await serve(...flags, "--fault-seed", "42");
-    expect(stderr()).toContain(
-      "warning: faults are on for tests of clients: --latency 1ms..2s --fail-rate 5% --drop-rate 0.5% --fault-seed 42\n",
-    );
+    const list = "latency=1ms..2s fail=5% drop=0.5% seed=42";
+    const { stderr } = await serve("--faults", ` seed=42  drop=0.5% fail=5%\tlatency=1ms..2s `);
+    expect(stderr()).toContain(`warning: faults are on for tests of clients: --faults "${list}"\n`);
     expect(stderr()).toContain("the contract's one response for each request does not hold");
   });
 
   it("have a random seed, which is reported", async () => {
-    const { stderr } = await serve("--fail-rate", "5%");
-    expect(stderr()).toMatch(/--fail-rate 5% --fault-seed \d+\n/);
+    const { stderr } = await serve("--faults", "fail=5%");
+    expect(stderr()).toMatch(/--faults "fail=5% seed=\d+"\n/);
     expect(stderr()).not.toContain("does not hold");
   });
 
-  it("are off by default, also with a seed", async () => {
-    const { stderr } = await serve("--fault-seed", "1", "--latency", "0ms", "--drop-rate", "0%");
+  it.each(["", "seed=1 latency=0ms drop=0%"])("are off with %j", async (list) => {
+    const { stderr } = await serve("--faults", list);
     expect(stderr()).not.toContain("fault");
   });
 
   it("are counted by kind in the metrics", async () => {
-    const { url } = await serve("--metrics", "main", "--fail-rate", "100%", "--latency", "1ms");
+    const { url } = await serve("--metrics", "main", "--faults", "fail=100% latency=1ms");
     await fetch(`${url}/plants`, {
       method: "POST",
       headers: {
@@ -106,21 +110,44 @@ const time = "a time such as 200ms, or a range such as 200ms..2s, at most 1h";
 const percentage = "a percentage such as 5% or 0.5%, from 0% to 100%";
 
 it.each([
-  ["--status-mode", "rest", "one of contract, http"],
-  ["--latency", "200", time],
-  ["--latency", "2s..200ms", time],
-  ["--latency", "1ms..2ms..3ms", time],
-  ["--latency", "3601s", time],
-  ["--latency", "-1ms", time],
-  ["--fail-rate", "0.05", percentage],
-  ["--fail-rate", "100.1%", percentage],
-  ["--drop-rate", "5 %", percentage],
-  ["--drop-rate", "-1%", percentage],
-  ["--fault-seed", "1000000000", "a whole number from 0 to 999999999"],
-  ["--fault-seed", "1.5", "a whole number from 0 to 999999999"],
-])("rejects %s %s", async (flag, value, rule) => {
-  const { exitCode, stderr } = await runCli(["serve", `${flag}=${value}`]);
+  ["latency", "200", time],
+  ["latency", "2s..200ms", time],
+  ["latency", "1ms..2ms..3ms", time],
+  ["latency", "3601s", time],
+  ["latency", "-1ms", time],
+  ["fail", "", percentage],
+  ["fail", "0.05", percentage],
+  ["fail", "100.1%", percentage],
+  ["seed", "1000000000", "a whole number from 0 to 999999999"],
+  ["seed", "1.5", "a whole number from 0 to 999999999"],
+  ["seed", "1=2", "a whole number from 0 to 999999999"],
+])("rejects --faults %s=%s", async (part, value, rule) => {
+  const { exitCode, stderr } = await runCli(["serve", "--faults", `drop=1% ${part}=${value}`]);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^error: /);
-  expect(stderr).toContain(`${flag} must be ${rule} (got "${value}")`);
+  const problem = `${part} must be ${rule} (got "${value}")`;
+  expect(stderr.split("\n")[0]).toBe(`error: --faults has an invalid part: ${problem}`);
+});
+
+it.each([
+  [["--status-mode", "rest"], '--status-mode must be one of contract, http (got "rest")'],
+  [
+    ["--faults", "lat=1s"],
+    '--faults has an unknown part "lat": known are latency, fail, drop, seed',
+  ],
+  [["--faults", "=1s"], '--faults has an unknown part "": known are latency, fail, drop, seed'],
+  [
+    ["--faults", "drop=-1%"],
+    `--faults has an invalid part: drop must be ${percentage} (got "-1%")`,
+  ],
+  [["--faults", "fail"], `--faults has an invalid part: fail must be ${percentage} (got "")`],
+  [["--faults", "fail=5 %"], `--faults has an invalid part: fail must be ${percentage} (got "5")`],
+  [["--faults", "seed=1 seed=1"], "--faults has two parts seed: remove one of them"],
+  [
+    ["--latency", "1s"],
+    `unknown option '--latency': use --faults "latency=200ms..2s fail=5% drop=1% seed=7"`,
+  ],
+])("rejects %j", async (flags, message) => {
+  const { exitCode, stderr } = await runCli(["serve", ...flags]);
+  expect(exitCode).toBe(2);
+  expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
 });
