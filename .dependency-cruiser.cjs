@@ -17,7 +17,8 @@ const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/terminal/",
   commander: "^src/cli/program/",
-  conf: "^src/cli/config/",
+  // Loads ajv: only for writing.
+  conf: "^src/cli/config/config-file[.]ts$",
   ora: "^src/cli/terminal/",
   pg: "^src/store/postgres/",
   pgpass: "^src/store/postgres/",

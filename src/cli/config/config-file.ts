@@ -44,6 +44,7 @@ export async function writeConfigFile(path: string, what: string, content: objec
     // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
     await createFolder(folder);
     await promises.access(folder, constants.W_OK);
+    // conf writes a new file with its mode, flushes it and renames it. It loads ajv, which takes 10 ms, so it only writes.
     const { default: Conf } = await loadWithoutSignals(() => import("conf"));
     const file = new Conf<Record<string, unknown>>({
       cwd: folder,
