@@ -1,20 +1,24 @@
 /** The threads of the engine: the effects of a crash, and that the two threads do not wait for each other. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
+import type * as groupCommitModule from "../../../src/store/group-commit.ts";
+import type * as engineModule from "../../../src/store/sqlite/engine.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundle } from "./bundle.ts";
 
 const { directory, remove } = await bundle({
-  "faulty-worker": "test/store/sqlite/programs/faulty-worker.ts",
+  engine: "src/store/sqlite/engine.ts",
+  "group-commit": "src/store/group-commit.ts",
+  // The script of the threads of the engine in this directory.
+  "sqlite-worker": "test/store/sqlite/programs/faulty-worker.ts",
 });
 afterAll(remove);
-vi.doMock("../../../src/store/sqlite/worker-script.ts", () => ({
-  workerScript: join(directory, "faulty-worker.js"),
-}));
-const { openSqliteEngine } = await import("../../../src/store/sqlite/engine.ts");
+const { openSqliteEngine } = (await import(join(directory, "engine.js"))) as typeof engineModule;
+const { createGroupCommitStore } = (await import(
+  join(directory, "group-commit.js")
+)) as typeof groupCommitModule;
 
 async function open(): Promise<{ path: string; engine: StoreEngine }> {
   const path = join(await createTemporaryDirectory(), "plants.db");
