@@ -241,7 +241,7 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
     const problem = hasTimedOut ? "; a higher --timeout waits longer" : "";
     throw new CommandError("unavailable", `no HTTP response from ${url}: try again${problem}`);
   }
-  const error = parseErrorBody(response.body);
+  const error = parseErrorBody(response.bodyBytes);
   const isRejected =
     response.status === 401 ||
     response.status === 403 ||

@@ -1,13 +1,14 @@
 /** The parser of responses: what it accepts, and its time for hostile bytes. */
 import { expect, it } from "vitest";
-import { readResponses } from "./response.ts";
+import { createResponseReader } from "./response.ts";
 
 /** Linear time is milliseconds, even on a loaded machine; cubic time is hours. */
 const maxTimeMs = 10_000;
 
 function read(head: string) {
-  const bytes = Buffer.from(`HTTP/1.1 204 No Content\r\n${head}\r\n\r\n`, "latin1");
-  return readResponses(bytes, () => false, false, 2);
+  const reader = createResponseReader();
+  reader.add(Buffer.from(`HTTP/1.1 204 No Content\r\n${head}\r\n\r\n`, "latin1"));
+  return reader.read(false);
 }
 
 it.each([
@@ -22,7 +23,7 @@ it.each([
 it("reads a header line with many spaces in linear time", () => {
   const value = `x${" ".repeat(60_000)}x`;
   const startedAtMs = performance.now();
-  expect(read(`A: \t${value} \t`).responses[0]?.headers.get("a")).toEqual([value]);
+  expect(read(`A: \t${value} \t`).responses[0]?.headers).toEqual({ a: value });
   expect(performance.now() - startedAtMs).toBeLessThan(maxTimeMs);
 });
 

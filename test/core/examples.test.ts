@@ -6,7 +6,8 @@ import { examples } from "../../src/core/examples.ts";
 import type { FilledRequest } from "../../src/core/request-template.ts";
 import { untestableRules } from "../conformance/rules/untestable.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, type RawResponse } from "../helpers/raw-http.ts";
+import { exchangeRaw } from "../helpers/raw-http.ts";
+import type { Response } from "../conformance/response.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function send({ method, target, headers, body }: FilledRequest): Promise<RawResponse> {
+function send({ method, target, headers, body }: FilledRequest): Promise<Response> {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`);
   return exchangeRaw(server.port, Buffer.concat([head, body]));

@@ -2,7 +2,8 @@
 import { expect, inject } from "vitest";
 import type { StatusMode } from "../../src/core/errors.ts";
 import { startServer, type TestServer, testToken } from "./plant-server.ts";
-import { checkResponse, exchangeRaw, type RawResponse } from "./raw-http.ts";
+import { checkResponse, exchangeRaw } from "./raw-http.ts";
+import type { Response } from "../conformance/response.ts";
 
 /** Headers of a request: undefined leaves out a default, several values repeat the header. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -39,9 +40,9 @@ export interface ServersOfBothModes {
    *
    * @returns the response in the mode `contract`
    */
-  exchange(request: ExchangeRequest): Promise<RawResponse>;
+  exchange(request: ExchangeRequest): Promise<Response>;
   /** Sends bytes, like {@link exchange}. */
-  exchangeBytes(bytes: string | Uint8Array): Promise<RawResponse>;
+  exchangeBytes(bytes: string | Uint8Array): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -52,8 +53,8 @@ export async function startBothModes(
   const server = await startServer(options);
   const httpServer = await startServer({ ...options, statusMode: "http" });
   const sendToBoth = async (
-    send: (server: TestServer, mode: StatusMode) => Promise<RawResponse>,
-  ): Promise<RawResponse> => {
+    send: (server: TestServer, mode: StatusMode) => Promise<Response>,
+  ): Promise<Response> => {
     const response = await send(server, "contract");
     const { error = 20_000 } = JSON.parse(response.body) as { readonly error?: number };
     expect(toComparable(await send(httpServer, "http"))).toEqual({
@@ -62,7 +63,7 @@ export async function startBothModes(
     });
     return response;
   };
-  const exchangeBytes = (bytes: string | Uint8Array): Promise<RawResponse> =>
+  const exchangeBytes = (bytes: string | Uint8Array): Promise<Response> =>
     sendToBoth(({ port }) => exchangeRaw(port, bytes));
   const isFetch = inject("transport").fetch;
   return {
@@ -80,7 +81,7 @@ export async function startBothModes(
 }
 
 /** Returns a response without the headers that differ from one to the next. */
-function toComparable({ headers, ...response }: RawResponse) {
+function toComparable({ headers, ...response }: Response) {
   const { date: _date, "x-request-id": _requestId, ...others } = headers;
   return { ...response, headers: others };
 }
@@ -89,17 +90,19 @@ async function fetchRequest(
   server: TestServer,
   { body, headers = {}, line = "POST /plants" }: ExchangeRequest,
   mode: StatusMode,
-): Promise<RawResponse> {
+): Promise<Response> {
   const [method = "", target = ""] = line.split(" ");
   const fetched = await server.fetch(new URL(target, "http://localhost"), {
     method,
     headers: toPairs(headers),
     ...(method === "GET" ? {} : { body: body as string }),
   });
+  const bodyBytes = new Uint8Array(await fetched.arrayBuffer());
   const response = {
     status: fetched.status,
     headers: Object.fromEntries(fetched.headers),
-    body: await fetched.text(),
+    body: Buffer.from(bodyBytes).toString(),
+    bodyBytes,
   };
   checkResponse(response, mode);
   return response;
@@ -112,12 +115,12 @@ function toPairs(headers: RequestHeaders): [name: string, value: string][] {
 }
 
 /** Returns the Error in a response. */
-export function errorOf(response: RawResponse): { error: number; message: string } {
+export function errorOf(response: Response): { error: number; message: string } {
   return JSON.parse(response.body) as { error: number; message: string };
 }
 
 /** Expects a response with an Error as the contract describes it. */
-export function expectError(response: RawResponse, status: number, error: number): void {
+export function expectError(response: Response, status: number, error: number): void {
   const body = errorOf(response);
   expect({ status: response.status, error: body.error }).toEqual({ status, error });
   expect(Object.keys(body)).toEqual(["error", "message"]);

@@ -8,7 +8,7 @@ import {
   startBothModes,
 } from "../helpers/exchange.ts";
 import { type TestServer, testToken } from "../helpers/plant-server.ts";
-import type { RawResponse } from "../helpers/raw-http.ts";
+import type { Response } from "../conformance/response.ts";
 
 let servers: ServersOfBothModes;
 let server: TestServer;
@@ -22,7 +22,7 @@ function send(
   body: string | Uint8Array,
   headers?: RequestHeaders,
   line?: string,
-): Promise<RawResponse> {
+): Promise<Response> {
   return servers.exchange({ body, ...(headers && { headers }), ...(line && { line }) });
 }
 

@@ -5,7 +5,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
-import { openRawConnection, type RawConnection } from "../../helpers/raw-http.ts";
+import type { Connection } from "../../conformance/connection.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
 import { toRawHead } from "../../helpers/raw-request.ts";
 import { createRandom } from "../../helpers/random.ts";
 
@@ -92,7 +93,7 @@ async function send(
   return toComparable(connection.received());
 }
 
-async function waitForResponses({ received, isOpen }: RawConnection, count: number): Promise<void> {
+async function waitForResponses({ received, isOpen }: Connection, count: number): Promise<void> {
   const isComplete = (): boolean =>
     countResponses(received()) >= count && /\}$|\r\n\r\n$/.test(received());
   while (!isComplete() && isOpen()) await turn();

@@ -6,7 +6,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { startServer, type TestServer } from "../../helpers/plant-server.ts";
 import { createRandom } from "../../helpers/random.ts";
-import { openRawConnection, type RawConnection } from "../../helpers/raw-http.ts";
+import type { Connection } from "../../conformance/connection.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
 import { toRawHead } from "../../helpers/raw-request.ts";
 
 const pipelines = Number(process.env["TEST_PIPELINES"] ?? 20_000);
@@ -100,7 +101,7 @@ async function writeInPieces(
 
 /** Waits for the responses, and compares them with the requests. */
 async function waitForBodies(
-  connection: RawConnection,
+  connection: Connection,
   before: number,
   requests: readonly Sent[],
 ): Promise<void> {

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { stopClock } from "../../helpers/clock.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
-import { openRawConnection, type RawConnection, untilRead } from "../../helpers/raw-http.ts";
+import type { Connection } from "../../conformance/connection.ts";
+import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
 import { toRawCreate, toRawHead } from "../../helpers/raw-request.ts";
 
 const head = toRawHead();
@@ -16,7 +17,7 @@ const graceMs = 250;
 const activeMs = 1000;
 
 /** Ends connections, so that the server does not wait for their clients. */
-function endAll(...connections: readonly RawConnection[]): void {
+function endAll(...connections: readonly Connection[]): void {
   for (const { socket } of connections) socket.destroy();
 }
 
@@ -135,7 +136,7 @@ describe("an active connection", () => {
 });
 
 /** Expects that the server has not ended a connection, after several turns in which the end could have arrived. */
-async function expectOpen(connection: RawConnection): Promise<void> {
+async function expectOpen(connection: Connection): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect(connection.isOpen()).toBe(true);
 }
@@ -191,9 +192,9 @@ it("loses no request of 64 busy connections", async () => {
   stopClock();
   await using server = await startServer();
   let id = 0;
-  const isLast = (connection: RawConnection): boolean =>
+  const isLast = (connection: Connection): boolean =>
     connection.received().includes("Connection: close");
-  async function keepBusy(): Promise<{ sent: number; connection: RawConnection }> {
+  async function keepBusy(): Promise<{ sent: number; connection: Connection }> {
     const connection = await openRawConnection(server.port);
     for (let sent = 0; ; sent++) {
       if (isLast(connection)) return { sent, connection };

@@ -7,8 +7,9 @@ import {
   toRequestBytes,
 } from "../../helpers/exchange.ts";
 import type { TestServer } from "../../helpers/plant-server.ts";
-import { openRawConnection, type RawResponse } from "../../helpers/raw-http.ts";
+import { openRawConnection } from "../../helpers/raw-http.ts";
 import { toRawHead } from "../../helpers/raw-request.ts";
+import type { Response } from "../../conformance/response.ts";
 
 let servers: ServersOfBothModes;
 let server: TestServer;
@@ -69,7 +70,7 @@ describe("responds to malformed HTTP with an Error", () => {
     const connection = await openRawConnection(server.port);
     connection.socket.end(`${head}Content-Length: 50\r\n\r\n{"id":1,`);
     const [response] = await connection.responses(1);
-    expectError(response as RawResponse, 400, 40000);
+    expectError(response as Response, 400, 40000);
     await connection.ended();
   });
 });
