@@ -47,10 +47,9 @@ const aloneTests = ["test/e2e/many-plants.test.ts", "test/cli/**/random-records.
 
 /** Tests of the server that run through each of its transports, plain and over TLS. */
 const transportTests = [
-  "test/server/contract.test.ts",
   "test/server/overload.test.ts",
   "test/server/request-id.test.ts",
-  "test/server/http/{connection,framing,pipelining,stop,syntax,timeouts}.test.ts",
+  "test/server/http/{connection,pipelining,stop,timeouts}.test.ts",
   "test/conformance/rules.test.ts",
 ];
 
@@ -90,7 +89,9 @@ export default defineConfig({
       ),
       toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
       // Tests above the syntax of HTTP, without a socket.
-      toProject("fetch", ["test/server/{contract,cors}.test.ts"], { fetch: true }),
+      toProject("fetch", ["test/conformance/rules.test.ts", "test/server/cors.test.ts"], {
+        fetch: true,
+      }),
     ],
   },
 });

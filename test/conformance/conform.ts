@@ -179,7 +179,9 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
 
   const lastId = firstId + BigInt(rules.length * idsPerRule) - 1n;
   await terminal.note(`conform writes plants to ${url}, and the service cannot delete them:`);
-  await terminal.note(`  ids ${firstId} to ${lastId}, and 9000${firstId} to 9000${lastId}`);
+  await terminal.note(
+    `  ids ${firstId} to ${lastId}, also with a minus sign or with 9000 in front`,
+  );
   await terminal.note(`  ids 0, ${int64Min} and ${int64Max}`);
   if (!isConfirmed && !(await confirm("Continue? [y/N] ", io, signal))) {
     throw new CommandError("usage", "not confirmed: no plant was sent");

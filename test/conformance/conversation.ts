@@ -1,6 +1,11 @@
 /** Carries out an exchange on a connection of its own, within bounds. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fill, fillRequest, type Placeholders } from "../../src/core/request-template.ts";
+import {
+  fill,
+  type FilledRequest,
+  fillRequest,
+  type Placeholders,
+} from "../../src/core/request-template.ts";
 import { openConnection } from "./connection.ts";
 import type { Response } from "./response.ts";
 import { type Exchange, halfClose, pause, type Step } from "./rule.ts";
@@ -141,10 +146,19 @@ function joinSteps(
   return joined;
 }
 
+/** Returns the request of a step; undefined for any other step. */
+export function fillStep(step: Step, values: Placeholders): FilledRequest | undefined {
+  if (typeof step === "string") return undefined;
+  if ("method" in step) return fillRequest(step, values);
+  if (!("request" in step)) return undefined;
+  return fillRequest(step.request, { ...values, token: step.toToken(values.token) });
+}
+
 function toBytes(step: Step, values: Placeholders): Buffer | undefined {
   if (typeof step === "string") return Buffer.from(fill(step, values));
-  if (!("method" in step)) return undefined;
-  const { method, target, headers, body } = fillRequest(step, values);
+  const request = fillStep(step, values);
+  if (request === undefined) return undefined;
+  const { method, target, headers, body } = request;
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);

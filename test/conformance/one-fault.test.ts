@@ -13,6 +13,15 @@ interface Fault {
   readonly response?: (text: string) => string;
 }
 
+/** Bytes beyond ASCII stay the same. */
+const toSmall = (letter: string): string => letter.toLowerCase();
+/** The length of the body stays the same too: white space moves out of the string. */
+const trim = (member: string): string => {
+  return member.replaceAll(/" +| +"/g, '"').padEnd(member.length);
+};
+/** Names and tags in a body. */
+const members = /(?<="(?:name|tag)":)"[^"]*"/g;
+
 const fixedHeaders = [
   "A 200",
   "A rejected plant",
@@ -37,7 +46,10 @@ const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]
   [
     "uses the first of two Authorization headers",
     { request: (text) => text.replace(/(Authorization: .*\r\n)Authorization: .*\r\n/, "$1") },
-    ["Two Authorization headers are rejected, even if both have the same valid token"],
+    [
+      "Two Authorization headers are rejected, even if both have the same valid token",
+      "A malformed token has a challenge with the error invalid_token",
+    ],
   ],
   [
     "has a case-sensitive scheme",
@@ -62,6 +74,47 @@ const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]
     ["Two ids of 64 bits that differ by one belong to two plants"],
   ],
   [
+    "changes names and tags to small letters",
+    { request: (text) => text.replace(members, (member) => member.replaceAll(/[A-Z]/g, toSmall)) },
+    [
+      "Capital and small letters in a name and a tag come back as they were sent",
+      "Names that differ only in case belong to different plants",
+      "Tags that differ only in case belong to different plants",
+    ],
+  ],
+  [
+    "removes white space around names and tags",
+    { request: (text) => text.replace(members, (member) => trim(member)) },
+    [
+      "White space in a name and a tag comes back as it was sent",
+      "Names that differ only in white space belong to different plants",
+      "Tags that differ only in white space belong to different plants",
+    ],
+  ],
+  [
+    "compares names without case",
+    { request: (text) => text.replace('"fERN"', '"Fern"') },
+    ["Names that differ only in case belong to different plants"],
+  ],
+  [
+    "compares tags without white space",
+    { request: (text) => text.replace('" pot"', '"pot" ') },
+    ["Tags that differ only in white space belong to different plants"],
+  ],
+  [
+    "compares tokens without case",
+    {
+      request: (text) =>
+        text.replace(new RegExp(`Bearer ${testToken}\r`, "i"), `Bearer ${testToken}\r`),
+    },
+    ["A valid token with its capital and small letters swapped is unknown"],
+  ],
+  [
+    "compares only the beginning of a token",
+    { request: (text) => text.replace(`${testToken}x`, testToken) },
+    ["A token that begins with a valid one is unknown"],
+  ],
+  [
     "reads an id in a string",
     { request: (text) => text.replace(/"id":"(\d+)"/, '"id":  $1') },
     ["An id that is a string gets 400 and an Error", "Error 42202: id is not an integer"],
@@ -75,6 +128,8 @@ const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]
     "has no challenge",
     { response: (text) => text.replaceAll("\r\nWWW-Authenticate: ", "\r\nX-Challenge: ") },
     [
+      "A malformed credential without a token has a challenge without an error",
+      "A malformed token has a challenge with the error invalid_token",
       "A missing credential has a challenge without an error",
       "A rejected token has a challenge with the error invalid_token",
     ],

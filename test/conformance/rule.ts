@@ -32,6 +32,7 @@ export interface Exchange {
 
 /**
  * - a text or a request is sent; adjacent ones are sent together
+ * - `{ request, toToken }` sends a request with another token, made from the valid one
  * - `pause` waits for a moment, so that the bytes before and after it arrive separately
  * - `halfClose` ends the client's side of the connection
  * - `{ responses }` waits for that number of responses, 100 Continue included
@@ -39,6 +40,7 @@ export interface Exchange {
 export type Step =
   | string
   | RequestTemplate
+  | { readonly request: RequestTemplate; readonly toToken: (token: string) => string }
   | typeof pause
   | typeof halfClose
   | { readonly responses: number };
@@ -89,6 +91,11 @@ export const proceed: ExpectedResponse = { status: 100 };
 /** A create of a plant with the name `fern`, with other headers. */
 export function createFern(changes: HeaderChanges = {}): RequestTemplate {
   return create(fernBody, changes);
+}
+
+/** A GET of a path, without a credential. */
+export function get(target: string, method = "GET"): RequestTemplate {
+  return { method, target, headers: [["Host", "$HOST"]], body: "" };
 }
 
 /** Plant with the rule's first id. */

@@ -1,25 +1,192 @@
-/** plantstore keeps every rule of the conformance kit. */
-import { describe, expect, it } from "vitest";
+/** plantstore keeps each rule of the contract, through the transport of the test project and in both status modes. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { errorTable, type StatusMode, statusModes } from "../../src/core/errors.ts";
+import { examples } from "../../src/core/examples.ts";
+import { listFilledExamples } from "../../src/core/filled-examples.ts";
+import { parsePlant, toPlantJson } from "../../src/core/plant.ts";
+import type { FilledRequest } from "../../src/core/request-template.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { checkResponse, exchangeRaw } from "../helpers/raw-http.ts";
+import { converseByFetch, isFetchable } from "./fetch.ts";
+import type { Response } from "./response.ts";
+import { halfClose, type Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
-import { runRules } from "./run.ts";
-import { statusModes } from "../../src/core/errors.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
+import { untestableRules } from "./rules/untestable.ts";
+import { idsPerRule, type RuleResult, runRules } from "./run.ts";
 
-describe.each(statusModes)("with the status mode %s", (statusMode) => {
-  it("plantstore keeps all rules", { timeout: 60_000 }, async () => {
-    await using server = await startServer({ basePath: "/v1", statusMode });
-    const results = await runRules(rules, {
+const isFetch = inject("transport").fetch;
+const tested = isFetch ? rules.filter(isFetchable) : rules;
+const firstId = 100_000_000_000_000n;
+
+/** A server, and the results of the rules. */
+interface TestedServer {
+  readonly server: TestServer;
+  readonly results: readonly RuleResult[];
+}
+
+const runs = new Map<StatusMode, TestedServer>();
+beforeAll(async () => {
+  for (const statusMode of statusModes) {
+    const server = await startServer({ basePath: "/v1", statusMode });
+    const results = await runRules(tested, {
       url: server.url,
       token: testToken,
       timeoutMs: 20_000,
       signal: new AbortController().signal,
       statusMode,
-      firstId: 100_000_000_000_000n,
+      firstId,
+      ...(isFetch && {
+        converse: (exchange, values) => converseByFetch(server.server.fetch, exchange, values),
+      }),
     });
-    const failed = results.filter(({ problem }) => problem !== undefined);
-    expect(failed.map(({ rule, problem }) => `${rule.name}: ${problem}`)).toEqual([]);
-    expect(server.errors).toEqual([]);
+    runs.set(statusMode, { server, results });
+  }
+}, 120_000);
+afterAll(async () => {
+  for (const { server } of runs.values()) await server.close();
+});
+
+function getRun(mode: StatusMode): TestedServer {
+  return runs.get(mode) ?? expect.unreachable();
+}
+
+const isOfCreates = ({ rule }: RuleResult): boolean => rule.heading !== "Other paths";
+const toResponses = ({ conversations }: RuleResult): readonly Response[] =>
+  conversations.flatMap(({ responses }) => responses).filter(({ status }) => status !== 100);
+
+describe.each(statusModes)("with the status mode %s", (mode) => {
+  it.each(tested.map((rule, index) => [`${rule.group}: ${rule.name}`, index] as const))(
+    "%s",
+    (_name, index) => {
+      expect(getRun(mode).results[index]?.problem).toBeUndefined();
+    },
+  );
+
+  it("each response is as the interface description says", () => {
+    for (const response of getRun(mode).results.filter(isOfCreates).flatMap(toResponses)) {
+      const isBodiless = response.body === "" && response.status === 405;
+      if (!isBodiless) checkResponse(response, mode);
+      expect(response.headers).toMatchObject({
+        "content-type": "application/json",
+        "content-length": expect.stringMatching(/^\d+$/) as string,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+      });
+      expect(response.headers["allow"]).toBe(response.status === 405 ? "POST" : undefined);
+      expect(response.headers).not.toHaveProperty("server");
+      expect(response.headers).not.toHaveProperty("x-powered-by");
+    }
   });
+
+  it("each Error has exactly its two members, and a message of one line", () => {
+    const errors = getRun(mode).results.filter(isOfCreates).flatMap(toResponses).filter(isError);
+    expect(errors.length).toBeGreaterThan(100);
+    for (const { body } of errors) {
+      const error = JSON.parse(body) as { readonly message: string };
+      expect(Object.keys(error)).toEqual(["error", "message"]);
+      expect(error.message).toMatch(/^[^\n\r]{10,}$/);
+      expect(Buffer.byteLength(error.message)).toBeLessThanOrEqual(1000);
+    }
+  });
+
+  it("each response before the server ends a connection announces the end", () => {
+    const ended = getRun(mode).results.flatMap(({ rule, conversations }) =>
+      conversations.filter((_, index) => {
+        const { thenEnds, send } = rule.exchanges[index] ?? expect.unreachable();
+        return thenEnds && ![send].flat().includes(halfClose);
+      }),
+    );
+    expect(ended.length).toBeGreaterThan(isFetch ? -1 : 50);
+    for (const { responses } of ended) {
+      expect(responses.at(-1)?.headers["connection"]).toBe("close");
+    }
+  });
+
+  it("each stored plant is one that a response acknowledged", async () => {
+    const { server, results } = getRun(mode);
+    const acknowledged = results.map(
+      (result) =>
+        new Set(
+          toResponses(result).flatMap(({ body, bodyBytes }) => (parsePlant(bodyBytes) ? body : [])),
+        ),
+    );
+    const plants = await server.store.list({ limit: tested.length * idsPerRule });
+    const stored = plants.filter(({ name }) => name !== "plantstore conform");
+    expect(stored.length).toBeGreaterThan(tested.length / 3);
+    for (const plant of stored) {
+      const digits = BigInt(`${plant.id}`.slice(-15));
+      const bodies = acknowledged[Number((digits - firstId) / BigInt(idsPerRule))];
+      expect(bodies).toContain(toPlantJson(plant));
+    }
+  });
+
+  it("no error of the server is reported", () => {
+    expect(getRun(mode).server.errors).toEqual([]);
+  });
+});
+
+const isError = ({ body }: Response): boolean => body.startsWith('{"error"');
+
+/** Returns a response without the headers that differ from one to the next. */
+function toComparable({ status, headers, body }: Response, { exchanges }: Rule) {
+  const ignored = new Set(["date", "x-request-id"]);
+  // The server may see the end of the client, or of a body that it rejects, before or after it sends the response.
+  const isRace =
+    exchanges.some(({ send }) => [send].flat().includes(halfClose)) ||
+    body.includes(`"error":${errorTable.bodyTooLarge.error},`);
+  if (isRace) for (const name of ["connection", "keep-alive"]) ignored.add(name);
+  const compared = Object.entries(headers).filter(([name]) => !ignored.has(name));
+  return { status, headers: Object.fromEntries(compared), body };
+}
+
+it("the responses of both status modes differ only in the status", () => {
+  const httpResults = getRun("http").results;
+  for (const [index, result] of getRun("contract").results.entries()) {
+    const { rule } = result;
+    if (rule.isRace || !isOfCreates(result)) continue;
+    const expected = toResponses(result).map((response) => {
+      const { error } = (isError(response) ? JSON.parse(response.body) : {}) as { error?: number };
+      const status = error === undefined ? response.status : Math.trunc(error / 100);
+      return toComparable({ ...response, status }, rule);
+    });
+    const received = toResponses(httpResults[index] ?? expect.unreachable());
+    expect(received.map((response) => toComparable(response, rule))).toEqual(expected);
+  }
+});
+
+describe("the response is as in the example of", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ basePath: "/v1" });
+    return () => server.close();
+  });
+  const send = ({ method, target, headers, body }: FilledRequest): Promise<Response> => {
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`);
+    return exchangeRaw(server.port, Buffer.concat([head, body]));
+  };
+  const filled = listFilledExamples({ host: "localhost", basePath: "/v1", token: testToken });
+
+  it.each(
+    filled.map((each) => [each.error, each.accepted ? "accepted" : "rejected", each] as const),
+  )("%i, %s", async (_error, _case, { before, request, response }) => {
+    for (const each of before) expect((await send(each)).status).toBe(200);
+    const { status, headers, body } = await send(request);
+    // The accepted request of an example may have created the plant of its rejected one.
+    expect({ status, body }).toEqual({ status: response.status, body: response.body });
+    const expected = response.headers.map(([name, value]) => [name.toLowerCase(), value]);
+    expect(headers).toMatchObject(Object.fromEntries(expected));
+  });
+});
+
+it("each error number has an example or a reason why it has none", () => {
+  const untestable = untestableRules.flatMap(({ error }) => error ?? []);
+  const known = [...examples.map(({ error }) => error), ...untestable];
+  expect(known.toSorted()).toEqual(Object.keys(errorTable).toSorted());
+});
+
+it("the accepted and the rejected request of an example differ only in the rule", () => {
+  for (const { accepted, rejected } of examples) expect(accepted).not.toEqual(rejected);
 });
 
 it("each rule has a unique name", () => {

@@ -4,8 +4,12 @@ import { setMaxListeners } from "node:events";
 import type { StatusMode } from "../../src/core/errors.ts";
 import type { Placeholders } from "../../src/core/request-template.ts";
 import { checkConversation } from "./check.ts";
-import { type Conversation, converse, type Target } from "./conversation.ts";
-import type { Rule } from "./rule.ts";
+import {
+  type Conversation,
+  converse as converseOnConnection,
+  type Target,
+} from "./conversation.ts";
+import type { Exchange, Rule } from "./rule.ts";
 
 /** Number of ids that a rule may use. */
 export const idsPerRule = 50;
@@ -17,6 +21,8 @@ export interface RunOptions extends Target {
   readonly statusMode: StatusMode;
   /** The first id that may be used: 15 digits. */
   readonly firstId: bigint;
+  /** Carries out an exchange. Default: on a connection. */
+  readonly converse?: (exchange: Exchange, values: Placeholders) => Promise<Conversation>;
 }
 
 /** The result of a rule. */
@@ -64,13 +70,14 @@ export function toPlaceholders({ url, token, firstId }: RunOptions, index: numbe
 
 async function runRule(rule: Rule, values: Placeholders, options: RunOptions): Promise<RuleResult> {
   const { exchanges, isRace = false } = rule;
+  const { converse = (exchange, sent) => converseOnConnection(options, exchange, sent) } = options;
   const conversations: Conversation[] = [];
   if (isRace) {
-    const racing = exchanges.map((exchange) => converse(options, exchange, values));
+    const racing = exchanges.map((exchange) => converse(exchange, values));
     conversations.push(...(await Promise.all(racing)));
   }
   for (const [index, exchange] of exchanges.entries()) {
-    const conversation = conversations[index] ?? (await converse(options, exchange, values));
+    const conversation = conversations[index] ?? (await converse(exchange, values));
     conversations[index] = conversation;
     const problem = checkConversation(conversation, exchange, values, options.statusMode);
     if (problem === undefined) continue;

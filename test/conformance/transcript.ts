@@ -4,9 +4,15 @@ import { escapeUnprintable, redactTokens } from "../../src/core/quote.ts";
 const redacted = "<ACCESS_TOKEN>";
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Replaces the token, also in other letters: rules send it so. */
+function redact(text: string, token: string): string {
+  const pattern = token.replaceAll(/[^\w]/g, String.raw`\$&`);
+  return redactTokens(text.replaceAll(new RegExp(pattern, "gi"), redacted));
+}
+
 /** Bytes without the token, as text if they are UTF-8. */
 export function toRedactedText(bytes: Buffer, token: string): string | Buffer {
-  const latin1 = redactTokens(bytes.toString("latin1").replaceAll(token, redacted));
+  const latin1 = redact(bytes.toString("latin1"), token);
   // An ellipsis has no Latin-1 byte.
   const safe = Buffer.from(latin1.replaceAll("\u2026", "..."), "latin1");
   try {
@@ -18,7 +24,7 @@ export function toRedactedText(bytes: Buffer, token: string): string | Buffer {
 
 /** A text from a server for a message: one line, without the token, cut to `maxLength` characters. */
 export function toSafeLine(text: string, token: string, maxLength = 500): string {
-  const safe = escapeUnprintable(redactTokens(text.replaceAll(token, redacted)));
+  const safe = escapeUnprintable(redact(text, token));
   return safe.length <= maxLength ? safe : `${safe.slice(0, maxLength)}…`;
 }
 

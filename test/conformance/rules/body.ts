@@ -21,21 +21,25 @@ const paddedFern = (length: number): string => '{"id":$ID,"name":"fern"}'.padEnd
 
 const accepted = (name: string, body: string): Rule =>
   rule(name, { send: create(body), receive: fern });
+const tagged = (tag: string): string => `{"id":$ID,"name":"fern","tag":${tag}}`;
 const rejected = (name: string, body: string, kind: ErrorKind): Rule =>
   rule(name, { send: create(body), receive: error(kind) });
 
 /** A first create with a usual id, and a second one that spells the same id differently. */
 const sameId = (spelling: string): Rule =>
   rule(
-    `The id ${spelling.replace("$ID", "1")} is the integer ${spelling.startsWith("-") ? 0 : 1}`,
-    { send: createFern(), receive: fern },
+    `The id ${spelling.replace("$ID", "1")} is the integer ${spelling.startsWith("-") ? -1 : 1}`,
+    {
+      send: create(`{"id":${spelling.startsWith("-") ? "-" : ""}$ID,"name":"fern"}`),
+      receive: fern,
+    },
     { send: create(`{"id":${spelling},"name":"moss"}`), receive: error("idTaken") },
     { send: create(`{"id":${spelling},"name":"fern"}`), receive: fern },
   );
 
 /** Rules of the section. */
 export const bodyRules: readonly Rule[] = [
-  ...["Application/JSON", 'application/json;charset="UTF-8"', "application/json; profile=x"].map(
+  ...["Application/JSON", 'application/json;charset="UTF-8"', "application/json; profile=x; a"].map(
     (type) =>
       rule(`The content type ${type} is accepted`, {
         send: createFern({ "Content-Type": type }),
@@ -82,6 +86,10 @@ export const bodyRules: readonly Rule[] = [
     send: create(" ".repeat(2 * maxBodyBytes)),
     receive: error("bodyTooLarge"),
   }),
+  rule("A body that is announced over the limit is rejected before it arrives", {
+    send: create("", { "Content-Length": "10000000000" }),
+    receive: error("bodyTooLarge"),
+  }),
   rule("A client that sends chunks over the limit can read the response", {
     send: `${createHead}Transfer-Encoding: chunked\r\n\r\n${`10000\r\n${" ".repeat(0x10000)}\r\n`.repeat(24)}0\r\n\r\n`,
     receive: error("bodyTooLarge"),
@@ -93,6 +101,8 @@ export const bodyRules: readonly Rule[] = [
   sameId("$IDe0"),
   sameId("$ID0e-1"),
   sameId("0.$IDE+15"),
+  sameId("-$ID.0"),
+  sameId("-$ID0e-1"),
   ...["-0", "0e5", "0"].map((zero) =>
     rule(`The id ${zero} is the integer 0`, {
       send: create(`{"id":${zero},"name":"plantstore conform"}`),
@@ -106,6 +116,7 @@ export const bodyRules: readonly Rule[] = [
       ["9007199254740993.5", "idNotInteger"],
       ["1e-1", "idNotInteger"],
       ["1e-999999999", "idNotInteger"],
+      ["null", "idNotInteger"],
       ["true", "idNotInteger"],
       ["[1]", "idNotInteger"],
       [`${int64Max + 1n}`, "idOutOfRange"],
@@ -120,6 +131,12 @@ export const bodyRules: readonly Rule[] = [
       ["NaN", "notJson"],
     ] as const
   ).map(([id, kind]) => rejected(`The id ${id} is rejected`, `{"id":${id},"name":"fern"}`, kind)),
+  ...["null", "7", "true", '"fern"'].map((body) =>
+    rejected(`A body that is only ${body} gets error 42200`, body, "notObject"),
+  ),
+  rejected("A name of null gets error 42205", '{"id":$ID,"name":null}', "nameNotString"),
+  rejected("A tag that is an object gets error 42206", tagged("{}"), "tagNotString"),
+  rejected("A tag that is a number gets error 42206", tagged("7"), "tagNotString"),
   rule("NUL and control characters are stored exactly", {
     send: create(String.raw`{"id":$ID,"name":"a\u0000b\u001f\u007f"}`),
     receive: plant(String.raw`{"name":"a\u0000b\u001f\u007f"}`),
@@ -172,6 +189,7 @@ export const bodyRules: readonly Rule[] = [
       receive: error("notUtf8"),
     }),
   ),
+  rejected("A body that ends early is rejected", '{"id":$ID,"name":"fern"', "notJson"),
   rejected("Text after the plant is rejected", '{"id":$ID,"name":"fern"} x', "notJson"),
   rejected("A comma after the last member is rejected", '{"id":$ID,"name":"fern",}', "notJson"),
   rejected("A comment is rejected", '{"id":$ID,"name":"fern"}// x', "notJson"),

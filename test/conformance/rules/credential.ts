@@ -1,14 +1,22 @@
 /** Rules about the credential. */
 import { create } from "../../../src/core/request-template.ts";
-import { createFern, createHead, rulesUnder, error, fern, type Rule } from "../rule.ts";
+import { createFern, createHead, rulesUnder, error, fern, plant, type Rule } from "../rule.ts";
 
 const rule = rulesUnder("Credential");
 const challenge = /^Bearer realm="plantstore"$/;
 const challengeWithToken = /^Bearer realm="plantstore", error="invalid_token"$/;
-const malformed = (value: string | readonly string[]) => ({
+const malformed = (value: string | readonly string[], wanted?: RegExp) => ({
   send: createFern({ Authorization: value }),
-  receive: error("malformedCredential"),
+  receive: error("malformedCredential", wanted && { headers: { "WWW-Authenticate": wanted } }),
 });
+
+/** Swaps capital and small letters. A token without letters gets another end instead. */
+function swapCase(token: string): string {
+  const swapped = token.replaceAll(/[a-z]/gi, (letter) =>
+    letter < "a" ? letter.toLowerCase() : letter.toUpperCase(),
+  );
+  return swapped === token ? `${token}x` : swapped;
+}
 
 /** Rules of the section. */
 export const credentialRules: readonly Rule[] = [
@@ -18,16 +26,39 @@ export const credentialRules: readonly Rule[] = [
       receive: fern,
     }),
   ),
+  rule("Two spaces after the scheme are accepted", {
+    send: createFern({ Authorization: "Bearer  $TOKEN" }),
+    receive: fern,
+  }),
   rule(
     "Two Authorization headers are rejected, even if both have the same valid token",
     malformed(["Bearer $TOKEN", "Bearer $TOKEN"]),
   ),
   rule("A scheme without a token is malformed", malformed("Bearer")),
   rule("An empty Authorization header is malformed", malformed("")),
+  rule("Another scheme is malformed", malformed("Basic cGxhbnQ6c3RvcmU=")),
   rule("A token with a comma is malformed", malformed("Bearer $TOKEN,")),
   rule("Two tokens in one header are malformed", malformed("Bearer $TOKEN $TOKEN")),
+  rule(
+    "A malformed credential without a token has a challenge without an error",
+    ...["Bearer", "", "Basic cGxhbnQ6c3RvcmU="].map((value) => malformed(value, challenge)),
+  ),
+  rule(
+    "A malformed token has a challenge with the error invalid_token",
+    ...[["Bearer $TOKEN", "Bearer $TOKEN"], "Bearer $TOKEN,", "Bearer $TOKEN $TOKEN"].map((value) =>
+      malformed(value, challengeWithToken),
+    ),
+  ),
   rule("A token that is only the start of a valid one is unknown", {
     send: createFern({ Authorization: "Bearer pst_" }),
+    receive: error("unknownToken"),
+  }),
+  rule("A token that begins with a valid one is unknown", {
+    send: createFern({ Authorization: "Bearer $TOKENx" }),
+    receive: error("unknownToken"),
+  }),
+  rule("A valid token with its capital and small letters swapped is unknown", {
+    send: { request: createFern(), toToken: swapCase },
     receive: error("unknownToken"),
   }),
   rule("A missing credential has a challenge without an error", {
@@ -45,6 +76,14 @@ export const credentialRules: readonly Rule[] = [
   rule("The credential is checked before any of the body arrives", {
     send: `${createHead.replace("$TOKEN", "unknown")}Content-Length: 36\r\n\r\n`,
     receive: error("unknownToken"),
+  }),
+  rule("A missing credential is reported before a content type and a body", {
+    send: create("{", { Authorization: undefined, "Content-Type": "text/plain" }),
+    receive: error("noCredential"),
+  }),
+  rule("A plant with a rejected credential is not stored", {
+    send: [createFern({ Authorization: "Bearer unknown" }), create('{"id":$ID,"name":"moss"}')],
+    receive: [error("unknownToken"), plant('{"name":"moss"}')],
   }),
   rule("A token in the query or in the body is ignored", {
     send: {

@@ -4,6 +4,7 @@ import { examples } from "../../../src/core/examples.ts";
 import { create } from "../../../src/core/request-template.ts";
 import {
   createFern,
+  get,
   rulesUnder,
   error,
   type Exchange,
@@ -38,6 +39,23 @@ export const errorRules: readonly Rule[] = [
     send: create('{"tag":1}'),
     receive: error("idMissing", { contains: /id.*name.*tag/ }),
   }),
+  rule("The problems in a message have the order of the error table, not of the body", {
+    send: create(String.raw`{"id":1.5,"name":"\ud800","tag":"a","tag":"b"}`),
+    receive: error("duplicateMember", { contains: /tag .*name .*id / }),
+  }),
+  rule("The message names all problems of the headers, and the number is the first", {
+    send: create("", {
+      "Content-Length": "10000000000",
+      "Content-Type": "text/plain",
+      "Content-Encoding": "br",
+      Expect: "cake",
+    }),
+    receive: error("bodyTooLarge", { contains: /content type.*coding.*expectation/ }),
+  }),
+  rule("The message for a body that is not JSON says at which byte", {
+    send: create('{"id":$ID,"name":"ö",}'),
+    receive: error("notJson", { contains: /\b34\b/ }),
+  }),
   rule("A message is one line of at most 1000 bytes, however long the quoted input is", {
     send: create(`{"id":$ID,"${"n\\n".repeat(5000)}":1,"${"n\\n".repeat(5000)}":2,"name":"fern"}`),
     receive: error("duplicateMember", {
@@ -53,14 +71,33 @@ export const errorRules: readonly Rule[] = [
     send: { ...createFern(), target: "$BASE/plant?password=hunter2" },
     receive: error("noSuchPath", { containsNot: /hunter2/ }),
   }),
-  ...["$BASE/plants/", "$BASE/Plants", "$BASE//plants", "$BASE/plants/1", "$BASE/plants%2F"].map(
-    (target) =>
-      rule(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
-        send: { ...createFern(), target },
-        receive: error("noSuchPath", { headers: { Location: undefined } }),
-      }),
+  ...[
+    "$BASE/",
+    "$BASE/plants/",
+    "$BASE/Plants",
+    "$BASE//plants",
+    "$BASE/plants/1",
+    "$BASE/plants%2F",
+  ].map((target) =>
+    rule(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
+      send: { ...createFern(), target },
+      receive: error("noSuchPath", { headers: { Location: undefined } }),
+    }),
   ),
-  ...["GET", "PUT", "PATCH", "DELETE"].map((method) =>
+  rule("GET of an unknown path gets error 40400", {
+    send: get("$BASE/plant"),
+    receive: error("noSuchPath"),
+  }),
+  rule("A target that is not a path is unknown", {
+    send: "OPTIONS * HTTP/1.1\r\nHost: $HOST\r\n\r\n",
+    receive: error("noSuchPath"),
+  }),
+  rule("CONNECT is not allowed", {
+    send: "CONNECT $HOST HTTP/1.1\r\nHost: $HOST\r\n\r\n",
+    receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
+    thenEnds: true,
+  }),
+  ...["GET", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) =>
     rule(`${method} is not allowed on /plants, and Allow names POST`, {
       send: { ...create(fernBody), method },
       receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),

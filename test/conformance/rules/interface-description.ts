@@ -23,6 +23,14 @@ export const interfaceRules: readonly Rule[] = [
     send: create('{"id":$ID,"name":"mönstera 龜背 🌿","tag":"растение"}'),
     receive: plant('{"name":"mönstera 龜背 🌿","tag":"растение"}'),
   }),
+  rule("Capital and small letters in a name and a tag come back as they were sent", {
+    send: create('{"id":$ID,"name":"Monstera DELICIOSA","tag":"In a Pot"}'),
+    receive: plant('{"name":"Monstera DELICIOSA","tag":"In a Pot"}'),
+  }),
+  rule("White space in a name and a tag comes back as it was sent", {
+    send: create(String.raw`{"id":$ID,"name":" \t fern  \u00a0\n","tag":"  "}`),
+    receive: plant(String.raw`{"name":" \t fern  \u00a0\n","tag":"  "}`),
+  }),
   rule("Escaped characters in a name come back as the same characters", {
     send: create(String.raw`{"id":$ID,"name":"\"\\\/\b\f\n\r\t\u00f6\ud83c\udf3f"}`),
     receive: plant(String.raw`{"name":"\"\\\/\b\f\n\r\t\u00f6\ud83c\udf3f"}`),
@@ -30,6 +38,10 @@ export const interfaceRules: readonly Rule[] = [
   rule("The members of a plant may have any order, with white space around them", {
     send: create(' {"tag" : "pot",\r\n\t"name" : "fern", "id" : $ID } '),
     receive: plant('{"name":"fern","tag":"pot"}'),
+  }),
+  rule("A negative id is accepted", {
+    send: create('{"id":-$ID,"name":"fern"}'),
+    receive: fern,
   }),
   rule("An id of 64 bits is accepted", {
     send: create('{"id":$BIG,"name":"fern"}'),

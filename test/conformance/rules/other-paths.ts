@@ -1,9 +1,7 @@
 /** Rules about the operational paths, which need no token and stay at the root. */
-import { type ExpectedResponse, rulesUnder, type Rule } from "../rule.ts";
+import { type ExpectedResponse, get, rulesUnder, type Rule } from "../rule.ts";
 
 const rule = rulesUnder("Other paths");
-const get = (path: string, method = "GET"): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: $HOST\r\n\r\n`;
 const ok = { status: 200, headers: { "Content-Type": /^application\/json\b/i } } as const;
 
 const paths: readonly (readonly [path: string, expected: ExpectedResponse])[] = [

@@ -37,6 +37,24 @@ export const sameIdRules: readonly Rule[] = [
     { send: createFern(), receive: fern },
     { send: create('{"id":$ID,"name":"fern","tag":""}'), receive: error("idTaken") },
   ),
+  ...(
+    [
+      ["Names that differ only in case", '"name":"Fern"', '"name":"fERN"'],
+      ["Names that differ only in white space", '"name":"fern"', '"name":"fern "'],
+      ["Tags that differ only in case", '"name":"fern","tag":"Pot"', '"name":"fern","tag":"pOT"'],
+      [
+        "Tags that differ only in white space",
+        '"name":"fern","tag":"pot"',
+        '"name":"fern","tag":" pot"',
+      ],
+    ] as const
+  ).map(([what, first, second]) =>
+    rule(
+      `${what} belong to different plants`,
+      { send: create(`{"id":$ID,${first}}`), receive: plant(`{${first}}`) },
+      { send: create(`{"id":$ID,${second}}`), receive: error("idTaken") },
+    ),
+  ),
   rule(
     "A rejected plant is not stored",
     { send: create('{"id":$ID,"name":"moss","tag":null}'), receive: error("tagNotString") },

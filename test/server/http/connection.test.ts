@@ -16,77 +16,35 @@ function create(id: number, name = "fern", more = ""): string {
 
 const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
 
-describe("100 Continue", () => {
-  it("is sent once the head is accepted", async () => {
-    await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    const body = '{"id":1,"name":"fern"}';
-    connection.socket.write(
-      `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
-    expect(await connection.responses(1)).toMatchObject([{ status: 100 }]);
-    connection.socket.write(body);
-    expect(await connection.responses(2)).toMatchObject([
-      {},
-      { status: 200, body: '{"name":"fern"}' },
-    ]);
-    connection.socket.destroy();
-  });
-
-  it("is not sent to a request that is rejected for its head", async () => {
-    await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    const wrong = head.replace(testToken, "wrong");
-    connection.socket.write(`${wrong}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`);
-    const [response] = await connection.responses(1);
-    expect(response).toMatchObject({ status: 400, headers: { connection: "close" } });
-    expect(response?.body).toContain("40102");
-    connection.socket.destroy();
-  });
+it("keeps a connection open after a body over the limit that arrived completely before it was rejected", async () => {
+  await using server = await startServer({ maxBodyBytes: 1000 });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
+  const responses = await connection.responses(2);
+  expect(responses.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
+    [400, '{"error":41300'],
+    [200, '{"name":"fern"'],
+  ]);
+  connection.socket.destroy();
 });
 
-describe("a connection stays open", () => {
-  it("after a create", async () => {
+describe("reports what is malformed in", () => {
+  it.each([
+    ["the method", "FOO /plants HTTP/1.1\r\nHost: a\r\n\r\n", "Invalid method encountered"],
+    ["the version", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "it is HTTP/2"],
+    ["a header", "GET / HTTP/1.1\r\nHo st: a\r\n\r\n", "Invalid header token"],
+    [
+      "the chunks",
+      `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      "Invalid character in chunk size",
+    ],
+  ])("%s", async (_part, bytes, reason) => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1));
-    await connection.responses(1);
-    connection.socket.write(create(2));
-    expect(await connection.responses(2)).toMatchObject([{ status: 200 }, { status: 200 }]);
-    connection.socket.destroy();
-  });
-
-  it("after a rejection, once the complete body has arrived", async () => {
-    await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 20\r\n\r\n01234`);
-    await connection.responses(1);
-    connection.socket.write(`567890123456789${create(2)}`);
-    const [rejected, created] = await connection.responses(2);
-    expect(rejected?.body).toContain("40102");
-    expect(created?.status).toBe(200);
-    connection.socket.destroy();
-  });
-
-  it("after a body over the limit that arrived completely before it was rejected", async () => {
-    await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
-    const responses = await connection.responses(2);
-    expect(responses.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
-      [400, '{"error":41300'],
-      [200, '{"name":"fern"'],
-    ]);
-    connection.socket.destroy();
-  });
-
-  it("for pipelined requests, whose responses are in their order", async () => {
-    await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1, "a") + create(1, "b") + create(2, "c"));
-    const responses = await connection.responses(3);
-    expect(responses.map((response) => response.status)).toEqual([200, 400, 200]);
-    connection.socket.destroy();
+    const { body } = await exchangeRaw(server.port, bytes);
+    expect(JSON.parse(body)).toEqual({
+      error: 40000,
+      message: `the request is not well-formed HTTP/1.1 (${reason})`,
+    });
   });
 });
 
@@ -198,6 +156,21 @@ describe("the server closes a connection", () => {
   });
 });
 
+it.each(["/plants", "/healthz", "/readyz", "/openapi.json", "/docs", "/nowhere"])(
+  "responds to HEAD of %s like to GET, without the body",
+  async (path) => {
+    await using server = await startServer();
+    const [ofHead, ofGet] = await Promise.all(
+      ["HEAD", "GET"].map((method) => server.fetch(new URL(path, server.url), { method })),
+    );
+    const names = ["allow", "cache-control", "content-type"];
+    expect(ofHead?.status).toBe(ofGet?.status);
+    for (const name of names) expect(ofHead?.headers.get(name)).toBe(ofGet?.headers.get(name));
+    expect(await ofHead?.text()).toBe("");
+    expect(await ofGet?.text()).not.toBe("");
+  },
+);
+
 it("responds to HEAD before its body arrives", async () => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
@@ -215,6 +188,7 @@ describe("rejects a head that arrives in pieces for the limit that it exceeds:",
       41400,
     ],
     ["large headers after the request line", [line, `X-A: ${"b".repeat(30_000)}\r\n\r\n`], 43100],
+    ["a target too long to be read", [`GET /${"a".repeat(300_000)} HTTP/1.1\r\n\r\n`], 43100],
     ["headers of many words", [line, `X-A: ${"b ".repeat(60_000)}\r\n\r\n`], 43100],
   ])("%s", async (_what, pieces, error) => {
     await using server = await startServer();
@@ -236,6 +210,17 @@ describe("rejects a head that arrives in pieces for the limit that it exceeds:",
     );
     expect((await exchangeRaw(server.port, long)).status).toBe(200);
   });
+});
+
+it("responds in HTTP/1.1 to a request for another protocol, and closes the connection", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  const upgrade = "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c";
+  connection.socket.write(create(1).replace("Host: localhost", upgrade) + create(2));
+  await connection.ended();
+  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+  expect(connection.received()).toContain("Connection: close\r\n");
+  expect(await server.store.get(2n)).toBeUndefined();
 });
 
 it("sends the response to a client that closes its side after the request", async () => {
@@ -471,15 +456,6 @@ it("reports in a header whether a plant was created, unchanged or replaced", asy
     [200, '{"name":"a"}', "unchanged"],
     [200, '{"name":"b"}', "replaced"],
   ]);
-});
-
-it("rejects a different plant of the same id with 40900 and keeps the stored one", async () => {
-  await using server = await startServer();
-  await exchangeRaw(server.port, create(1, "a"));
-  const response = await exchangeRaw(server.port, create(1, "b"));
-  expect(response.status).toBe(400);
-  expect(response.body).toMatch(/^\{"error":40900,"message":"id 1 /);
-  expect(await server.store.get(1n)).toMatchObject({ name: "a" });
 });
 
 it("has the operation only below its base path", async () => {
