@@ -5,7 +5,15 @@ import readPasswordFile from "pgpass";
 import { createStoreError, failures, toCode } from "../failure.ts";
 import { createError, isRolledBack, isTimeout, isTransient } from "./failure.ts";
 import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
-import { assertEncoding, assertFlushing, beginWith, type Limits, toSettings } from "./settings.ts";
+import {
+  assertEncoding,
+  assertFlushing,
+  beginWith,
+  type Limits,
+  type Settings,
+  toRow,
+  useSettings,
+} from "./settings.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
 export interface Database {
@@ -47,6 +55,11 @@ export function createDatabase(
   let current: Promise<pg.Pool> | undefined;
   let closed: Promise<void> | undefined;
 
+  /** Returns a statement in a transaction of its own. */
+  function inTransaction(statement: string): string {
+    return `${beginWith("BEGIN", limits)}; ${statement}; COMMIT`;
+  }
+
   function createPool(host: Host): pg.Pool {
     const { database, applicationName } = location;
     // The driver adds PGUSER and PGPASSWORD. It reads a password file too, but warns that it will not always do so.
@@ -81,8 +94,9 @@ export function createDatabase(
     for (const host of hosts) {
       const pool = createPool(host);
       try {
-        const { rows } = await pool.query<Record<string, boolean>>(offeredSessions);
-        if (rows[0]?.[session] === true) return pool;
+        const results = await pool.query(inTransaction(offeredSessions));
+        const offered = toRow(results) as Readonly<Record<typeof session, boolean>>;
+        if (offered[session]) return pool;
         throw createError("NOT_WRITABLE", `${host.host}:${host.port} is read-only`);
       } catch (error) {
         errors.push(error);
@@ -104,7 +118,9 @@ export function createDatabase(
 
   /** Stops using a pool, and ends what a backend that did not respond still does: it may hold locks. */
   async function leave(pool: pg.Pool, backend: number | undefined): Promise<void> {
-    if (backend !== undefined) await pool.query(terminateBackend, [backend]).catch(ignore);
+    if (backend !== undefined) {
+      await pool.query(inTransaction(terminate(backend))).catch(ignore);
+    }
     await pool.end().catch(ignore);
   }
 
@@ -116,8 +132,8 @@ export function createDatabase(
     try {
       client = await pool.connect();
       // The first statement of the work is sent together with BEGIN.
-      const began = client.query(beginWith(begin, limits)).then((results) => {
-        const settings = toSettings(results);
+      const began = client.query(`${beginWith(begin, limits)}; ${useSettings}`).then((results) => {
+        const settings = toRow(results) as Settings;
         ({ backend } = settings);
         if (isWriter) assertFlushing(settings.fsync, place);
         assertEncoding(settings.encoding, place);
@@ -162,8 +178,10 @@ const offeredSessions = `SELECT true AS "any", NOT pg_is_in_recovery() AS "prima
 const logMessage = "SELECT pg_logical_emit_message(true, 'plantstore', '')";
 
 /** Limited to this program's own sessions, in case the process id was reused. */
-const terminateBackend = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE pid = $1 AND usename = current_user AND application_name = current_setting('application_name')`;
+function terminate(backend: number): string {
+  return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid = ${backend} AND usename = current_user AND application_name = current_setting('application_name')`;
+}
 
 /** A warning means that PostgreSQL committed without the confirmation of the standby. */
 async function endTransaction(client: ClientBase, text: string): Promise<void> {

@@ -39,7 +39,7 @@ export const longLimits: Limits = {
 export const feedCallMs = 30_000;
 
 /** Settings of the server that a transaction depends on. */
-interface Settings {
+export interface Settings {
   /** Id of the process that serves the connection. */
   readonly backend: number;
   readonly encoding: string;
@@ -47,24 +47,29 @@ interface Settings {
 }
 
 /**
- * Returns statements that begin a transaction and change its settings: behind a pooler, those of a session are lost or leak
- * to other clients. The value `on` waits for the flush, here and on the synchronous standby; only `remote_apply` is as good.
+ * Returns statements that begin a transaction and set its limits: behind a pooler, the settings of a session are lost or leak
+ * to other clients. The limit of statements comes first, because the role may have one that is too short for the others.
  *
  * @param begin the first statement
  */
 export function beginWith(begin: string, { statementMs, idleInTransactionMs }: Limits): string {
-  return `${begin}; SELECT pg_backend_pid() AS backend,
-    current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
-    set_config('statement_timeout', '${statementMs}', true),
-    set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', true),
-    set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-      WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
+  return `${begin}; SET LOCAL statement_timeout = ${statementMs};
+    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 }
 
-/** Returns the settings in the results of {@link beginWith}: several statements at once have one result each. */
-export function toSettings(results: unknown): Settings {
-  const [, { rows }] = results as [unknown, { readonly rows: readonly [Settings] }];
-  return rows[0];
+/**
+ * Returns {@link Settings}, and makes a commit wait for the flush, here and on the synchronous standby: only `remote_apply`
+ * is as good as `on`.
+ */
+export const useSettings = `SELECT pg_backend_pid() AS backend,
+  current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+  set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+    WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
+
+/** Returns the only row in the results of several statements at once, which have one result each. */
+export function toRow(results: unknown): unknown {
+  const all = results as readonly { readonly rows: readonly unknown[] }[];
+  return all.flatMap(({ rows }) => rows)[0];
 }
 
 /**

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
-import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = useOwnPostgres();
 const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
@@ -71,6 +71,30 @@ describe("the settings of a commit", () => {
     );
     expect(sessions).toEqual([{ open: 0 }]);
   });
+});
+
+it("a short statement_timeout of a role stops neither a server nor a follower", async () => {
+  const url = await createStoreUrl(postgres.url);
+  // PostgreSQL finds these functions before its own ones. They are slower than the timeout.
+  for (const [name, type] of [
+    ["pg_backend_pid", "int"],
+    ["pg_is_in_recovery", "bool"],
+  ]) {
+    await runSql(
+      url,
+      `CREATE FUNCTION ${name}() RETURNS ${type} LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(0.3); RETURN pg_catalog.${name}(); END $$`,
+    );
+  }
+  const schema = await runSql(url, "SELECT current_schema() AS name");
+  const path = `search_path=${String(schema[0]?.["name"])},pg_catalog`;
+  const slow = withOption(withOption(url, path), "statement_timeout=100");
+  const engine = await openEngine(slow);
+  expect(await engine.commit([fern])).toEqual(["created"]);
+  await engine.checkWritable();
+  const reader = await openPostgresReader(slow);
+  onTestFinished(() => reader.close());
+  await expect.poll(() => reader.readFeed({ limit: 9 })).toMatchObject([{ plant: fern.plant }]);
 });
 
 describe.runIf(findPgBouncer() !== undefined)(
