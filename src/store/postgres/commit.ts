@@ -4,7 +4,7 @@ import type { NewPlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { createError, isRolledBack } from "./failure.ts";
-import { comparePlants, insertPlants, replacePlants } from "./statements.ts";
+import { comparePlants, insertPlants, lockPlants, replacePlants } from "./statements.ts";
 
 /** One create of a batch. */
 interface Create extends CreateRequest {
@@ -60,8 +60,9 @@ export function createCommit(requests: readonly CreateRequest[]): AttemptCommit 
 }
 
 /**
- * Under READ COMMITTED the insert waits for other writers of the same ids, and the comparison sees what they stored. At
- * stricter levels of isolation the insert fails instead, and the batch is retried.
+ * Under READ COMMITTED the insert waits for other writers of the same ids, and the comparison sees what they stored. Plants
+ * that may be replaced are locked, so that no other server changes them between the comparison and the write. At stricter
+ * levels of isolation the insert or the lock fails instead, and the batch is retried.
  */
 async function writeGroups(
   client: ClientBase,
@@ -73,6 +74,15 @@ async function writeGroups(
   const others = groups.filter(({ id }) => !inserted.has(id));
   if (others.length === 0) return outcomes;
 
+  const replaceable = others.filter(({ creates }) =>
+    creates.some(({ onConflict }) => onConflict === "replace"),
+  );
+  if (replaceable.length > 0) {
+    await lockPlants(
+      client,
+      replaceable.map(({ id }) => id),
+    );
+  }
   const stored = await findStored(client, others);
   const changes = new Map<Group, Outcome>();
   for (const group of others) {

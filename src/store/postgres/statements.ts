@@ -35,6 +35,14 @@ export async function insertPlants(
   return new Set(rows.map(({ id }) => BigInt(id)));
 }
 
+/** Locks plants until the end of the transaction, in ascending order of ids so that servers do not deadlock. */
+export async function lockPlants(client: ClientBase, ids: readonly bigint[]): Promise<void> {
+  await client.query(
+    "SELECT FROM plants WHERE id = ANY ($1::int8[]) ORDER BY id FOR NO KEY UPDATE",
+    [ids.map(String)],
+  );
+}
+
 /**
  * Compares plants with the stored ones, in the database, so that stored plants are not transferred.
  *

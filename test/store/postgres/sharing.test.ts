@@ -38,15 +38,15 @@ async function openClient(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Resolves when a server waits for a lock. */
-async function waitUntilBlocked(): Promise<void> {
+/** Resolves when servers wait for locks. */
+async function waitUntilBlocked(count = 1): Promise<void> {
   await vi.waitUntil(
     async () => {
       const blocked = await runSql(
         postgres.url,
         "SELECT 1 FROM pg_stat_activity WHERE application_name = 'plantstore' AND wait_event_type = 'Lock'",
       );
-      return blocked.length > 0;
+      return blocked.length >= count;
     },
     { timeout: 20_000 },
   );
@@ -79,14 +79,19 @@ describe.each(["read committed", "repeatable read", "serializable"])(
   (isolation) => {
     const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
 
-    /** Makes every server create all ids, in its own order and in several batches. */
+    /** Makes every server create all ids, in its own order and in several batches. `before` has them already. */
     async function collide(
       onConflict: ConflictPolicy,
       toName: (server: number) => string,
+      before?: { readonly stored: string },
     ): Promise<{ results: CreateResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
       const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
       const url = withOption(await createStoreUrl(postgres.url), setting);
       const engines = await openEngines(url, serverCount);
+      if (before !== undefined) {
+        const insert = "INSERT INTO plants SELECT id, $1 FROM unnest($2::int8[]) AS ids (id)";
+        await runSql(url, insert, [before.stored, ids.map(String)]);
+      }
       const results: CreateResult[][] = ids.map(() => []);
       await Promise.all(
         engines.map(async (engine, server) => {
@@ -132,6 +137,43 @@ describe.each(["read committed", "repeatable read", "serializable"])(
         expect(name).toMatch(/^plant of \d$/);
         expect(tag).toBe(`tag of ${name}`);
       }
+    });
+
+    it("all succeed when they replace with the same plant, and one of them replaces it", async () => {
+      const { results } = await collide("replace", () => "fern", { stored: "moss" });
+      for (const ofId of results) {
+        expect(ofId.toSorted()).toEqual(["replaced", "unchanged", "unchanged", "unchanged"]);
+      }
+    });
+
+    it("find a plant unchanged that another one stores between its comparison and its write", async () => {
+      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
+      const url = await createStoreUrl(postgres.url);
+      const engines = await openEngines(withOption(url, setting), 2);
+      await runSql(url, "INSERT INTO plants VALUES (1, 'fern'), (2, 'fern')");
+      // Delays every write after the comparison.
+      await runSql(
+        url,
+        `CREATE TABLE gate AS SELECT 1;
+        CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM FROM gate FOR SHARE; RETURN NULL; END $$;
+        CREATE TRIGGER pass BEFORE UPDATE ON plants EXECUTE FUNCTION pass()`,
+      );
+      const other = await openClient(url);
+      await other.query("BEGIN; SELECT FROM gate FOR UPDATE");
+      const results = engines.map((engine) =>
+        engine.commit(
+          [1n, 2n].map((id) => ({ plant: { id, name: "moss" }, onConflict: "replace" })),
+        ),
+      );
+      await waitUntilBlocked(2);
+      await other.query("COMMIT");
+      expect((await Promise.all(results)).flat().toSorted()).toEqual([
+        "replaced",
+        "replaced",
+        "unchanged",
+        "unchanged",
+      ]);
     });
 
     it.each([
