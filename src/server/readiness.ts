@@ -18,36 +18,62 @@ export interface ReadinessOptions {
 
 const stopping = new RequestError("shuttingDown", "the server is stopping: try another one");
 
-/** Creates the check. */
-export function createReadinessCheck(options: ReadinessOptions): ReadinessCheck {
-  const checkWritable = createWritableCheck();
-  return async () => {
-    const backend = options.backend();
-    if (backend === undefined) return serverStarting;
-    if (options.isStopping()) return stopping;
-    try {
-      await checkWritable(backend.store);
-      return undefined;
-    } catch (error) {
-      options.onError(error);
-      return describeFailure(error);
-    }
+/** The readiness of a server. */
+export interface Readiness {
+  readonly check: ReadinessCheck;
+  /** Makes the next check ask the store again, because the store has failed since. */
+  doubt(): void;
+}
+
+/** Creates the readiness of a server. */
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const writableCheck = createWritableCheck();
+  return {
+    async check() {
+      const backend = options.backend();
+      if (backend === undefined) return serverStarting;
+      if (options.isStopping()) return stopping;
+      try {
+        await writableCheck.run(backend.store);
+        return undefined;
+      } catch (error) {
+        options.onError(error);
+        return describeFailure(error);
+      }
+    },
+    doubt: () => writableCheck.doubt(),
   };
 }
 
-/** Requests may check readiness at any rate; the store is checked at most this often. */
+/** Requests may check readiness at any rate; the store is checked at most this often, unless it has failed since. */
 const writableCheckMs = 1000;
 
-function createWritableCheck(): (store: Pick<PlantStore, "checkWritable">) => Promise<void> {
-  let lastCheck: Promise<void> | undefined;
-  return (store) => {
-    if (lastCheck === undefined) {
-      lastCheck = store.checkWritable();
+function createWritableCheck() {
+  let last: Promise<void> | undefined;
+  let hasPassed = false;
+  let isDoubted = false;
+
+  return {
+    run(store: Pick<PlantStore, "checkWritable">): Promise<void> {
+      // A failed check is not doubted, so that failing creates cause no more checks.
+      if (hasPassed && isDoubted) last = undefined;
+      if (last !== undefined) return last;
+      const check = store.checkWritable();
       const forget = (): void => {
-        setTimeout(() => (lastCheck = undefined), writableCheckMs).unref();
+        if (last === check) last = undefined;
       };
-      lastCheck.then(forget, forget);
-    }
-    return lastCheck;
+      const forgetLater = (): void => void setTimeout(forget, writableCheckMs).unref();
+      check.then(() => {
+        hasPassed = true;
+        forgetLater();
+      }, forgetLater);
+      hasPassed = false;
+      isDoubted = false;
+      last = check;
+      return check;
+    },
+    doubt(): void {
+      isDoubted = true;
+    },
   };
 }

@@ -1,12 +1,13 @@
 /** The plant store as a server: opens it, starts it, closes it. */
 import { toUnixUrl } from "../core/base-url.ts";
+import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler } from "./handler.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
 import type { TransportContext } from "./http/transport.ts";
 import type { PlantServerOptions, ServerBackend, TlsCertificate } from "./options.ts";
-import { createReadinessCheck, type ReadinessCheck } from "./readiness.ts";
+import { createReadiness, type ReadinessCheck } from "./readiness.ts";
 
 /** A server that is open. */
 export interface PlantServer {
@@ -56,7 +57,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
   const host = httpServer?.host;
   const httpUrl = (host === undefined ? localOrigin : httpServer?.origin) + basePath;
-  const checkReadiness = createReadinessCheck({
+  const readiness = createReadiness({
     backend: () => backend,
     isStopping: () => isDraining || closed !== undefined,
     onError,
@@ -67,7 +68,11 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       url: httpUrl,
       admission,
       backend: () => backend,
-      checkReadiness,
+      checkReadiness: readiness.check,
+      onError(error) {
+        if (error instanceof StoreError) readiness.doubt();
+        onError(error);
+      },
     }),
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
@@ -88,7 +93,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     },
     setCertificate: (certificate) => httpServer?.setCertificate(certificate),
     readLoad: () => admission.load,
-    checkReadiness,
+    checkReadiness: readiness.check,
     drain() {
       isDraining = true;
     },

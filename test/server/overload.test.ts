@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
 import { stopClock } from "../helpers/clock.ts";
+import type { ServerBackend } from "../../src/server/options.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
@@ -286,6 +287,53 @@ describe("GET /readyz", () => {
     advance(1000);
     await sendMany();
     expect(held.checks()).toBe(2);
+  });
+
+  it("checks the store again after a create failed, and then once a second", async () => {
+    stopClock();
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store });
+    const readStatus = async () => (await exchangeRaw(server.port, get("/readyz"))).status;
+    expect(await readStatus()).toBe(200);
+    held.setProblem(new StoreError("full", "no room"));
+    expect(await readStatus()).toBe(200);
+    const fail = async (id: number) => {
+      const response = exchangeRaw(server.port, create(id));
+      await held.isWaiting(1);
+      held.release(new StoreError("full", "no room"));
+      expect(JSON.parse((await response).body)).toMatchObject({ error: 50700 });
+    };
+    await fail(1);
+    expect(await readStatus()).toBe(503);
+    await fail(2);
+    expect(await readStatus()).toBe(503);
+    expect(held.checks()).toBe(2);
+  });
+
+  it("does not keep the result of a check during which a create failed", async () => {
+    stopClock();
+    let pass = (): void => undefined;
+    let checks = 0;
+    const store: ServerBackend["store"] = {
+      create: () => Promise.reject(new StoreError("full", "no room")),
+      checkWritable: () => {
+        checks++;
+        return new Promise((resolve) => (pass = resolve));
+      },
+    };
+    await using server = await startServer({ store });
+    const first = exchangeRaw(server.port, get("/readyz"));
+    await vi.waitUntil(() => checks === 1);
+    await exchangeRaw(server.port, create(1));
+    const second = exchangeRaw(server.port, get("/readyz"));
+    await untilRead(server.port);
+    expect(checks).toBe(1);
+    pass();
+    for (const { status } of await Promise.all([first, second])) expect(status).toBe(200);
+    const third = exchangeRaw(server.port, get("/readyz"));
+    await vi.waitUntil(() => checks === 2);
+    pass();
+    await third;
   });
 
   it("responds 503 with 50300 once the server stops", async () => {

@@ -552,8 +552,9 @@ describe("a secret that other users can read or guess", () => {
   it("is reported with each failed create: a log that was removed while the store is in use", async () => {
     const home = await createTemporaryDirectory();
     const { run, stop } = await startServe(home, []);
-    await rm(join(home, ".local/share/plantstore/plants.db-wal"));
     const url = run.stdout().trim();
+    expect(await fetch(new URL("/readyz", url))).toMatchObject({ status: 200 });
+    await rm(join(home, ".local/share/plantstore/plants.db-wal"));
     const created = await runCli(
       ["create", "--url", url, "--retry", "0", "--id", "1", "--name", "a"],
       {
