@@ -1,7 +1,7 @@
 /** Maps errors to messages and exit codes. */
 import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { categorizeError } from "../client/error-category.ts";
-import { StoreError, type StoreErrorReason } from "../core/store.ts";
+import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { CommandError, toSystemReason } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
@@ -50,6 +50,7 @@ export function toFailure(error: unknown): Failure {
       : failure("internal", `${error.message}: ${toSystemReason(error.cause)}`);
   }
   if (error instanceof StoreError) return failure(exitByReason[error.reason], error.message);
+  if (hasTooManyFiles(error)) return failure("internal", tooManyFiles);
   return {
     ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
     stack: (error instanceof Error && error.stack) || String(error),

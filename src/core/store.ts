@@ -159,3 +159,13 @@ export class StoreError extends Error {
     this.reason = reason;
   }
 }
+
+/** Checks whether an error says that the process, or the machine, has too many open files to open a store. */
+export function hasTooManyFiles(error: unknown): boolean {
+  // The error of a thread or a module that cannot be loaded has the reason only in its message.
+  return error instanceof Error && /\bE[MN]FILE\b|too many open files/.test(error.message);
+}
+
+/** Sentence about the problem that {@link hasTooManyFiles} finds, with its solution. */
+export const tooManyFiles =
+  "this process has too many open files: raise its limit, for example with ulimit -n or LimitNOFILE= of systemd";

@@ -1,6 +1,6 @@
 /** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
 import { escapeUnprintable } from "../core/quote.ts";
-import { StoreError, type StoreErrorReason } from "../core/store.ts";
+import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 
 /** A kind of failure. */
 export interface Meaning {
@@ -32,6 +32,7 @@ export const failures = {
   noMemory: meaning("busy", "is out of memory: free some there"),
   inputOutput: meaning("busy", "cannot read or write its disk: check the disk and the system log"),
   noRoom: meaning("full", "has no room: make room on its disk"),
+  noFiles: transient(`cannot be opened, because ${tooManyFiles}`),
   readOnly: meaning("full", "is read-only: make the file and its directory writable"),
   closed: meaning("closed", "is closed"),
   unknown: meaning("failed", "failed"),
@@ -98,6 +99,7 @@ export function createFailureMap<Code>(
   toCodes: (error: Error) => readonly Code[],
 ): FailureMap {
   function toMeaning(error: unknown): Meaning {
+    if (hasTooManyFiles(error)) return failures.noFiles;
     const codes = error instanceof Error ? toCodes(error) : [];
     return codes.map((code) => meanings.get(code)).find(Boolean) ?? failures.unknown;
   }

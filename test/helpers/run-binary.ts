@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { checkArguments, checkOutput } from "./secrecy.ts";
 
-const ownBinary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
 /** The end of a process. */
 export interface Finished {
@@ -30,8 +30,6 @@ export interface BinaryOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Path of the command; by default this version's. */
-  readonly binary?: string;
   /** True to collect stdout. Default: true. Otherwise the caller reads it, and there is no first line. */
   readonly collects?: boolean;
 }
@@ -39,7 +37,7 @@ export interface BinaryOptions {
 /** Starts the command; it is killed when the test ends. */
 export function startBinary(
   args: readonly string[],
-  { home, env, cwd, binary = ownBinary, collects = true }: BinaryOptions,
+  { home, env, cwd, collects = true }: BinaryOptions,
 ): Running {
   checkArguments(args);
   const child = spawn(process.execPath, [binary, ...args], {

@@ -14,7 +14,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { StoreError } from "../../core/store.ts";
+import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning, toCode, unusable } from "../failure.ts";
 import { syncDirectory } from "./durable-files.ts";
 
@@ -189,5 +189,6 @@ const meanings: ReadonlyMap<string, Meaning> = new Map([
 ]);
 
 function toMeaning(error: unknown): Meaning {
+  if (hasTooManyFiles(error)) return failures.noFiles;
   return meanings.get(toCode(error)) ?? notOpened;
 }

@@ -1,5 +1,7 @@
 /** Maps the errors of SQLite. */
-import type { StoreError } from "../../core/store.ts";
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
+import { hasTooManyFiles, type StoreError } from "../../core/store.ts";
 import { createFailureMap, createStoreError, failures, type Meaning } from "../failure.ts";
 
 /**
@@ -26,13 +28,34 @@ const codesByMessage: ReadonlyMap<string, number> = new Map([
   ["database disk image is malformed", 11],
 ]);
 
-const { toMeaning, toStoreError } = createFailureMap(meanings, (error) => {
+const { toMeaning, toStoreError: toUsualError } = createFailureMap(meanings, (error) => {
   const code =
     "errcode" in error ? Number(error.errcode) : (codesByMessage.get(error.message) ?? 0);
   return [code, code & 0xff];
 });
 
-export { toStoreError };
+/** Maps an error to the store's; a StoreError stays the same. */
+export function toStoreError(error: unknown, place: string): StoreError {
+  return toMeaning(error) === failures.notOpened && isShortOfFiles()
+    ? createStoreError(failures.noFiles, place, error)
+    : toUsualError(error, place);
+}
+
+/** More than SQLite opens at once for a database: the file, its log, its journal and their directory. */
+const filesOfDatabase = 8;
+
+/** Checks whether the process can open few more files. SQLite does not report why it cannot open one. */
+function isShortOfFiles(): boolean {
+  const files: number[] = [];
+  try {
+    while (files.length < filesOfDatabase) files.push(openSync(devNull, "r"));
+    return false;
+  } catch (error) {
+    return hasTooManyFiles(error);
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
 
 /** Creates the error for damage that SQLite found in a check. */
 export function createDamageError(path: string, finding: string): StoreError {

@@ -1,6 +1,6 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
-import { StoreError } from "../../core/store.ts";
+import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning } from "../failure.ts";
 import type { Connection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
@@ -114,7 +114,11 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
     } else call?.resolve(reply.value);
     isOpening = false;
   });
-  worker.on("error", (error) => (failure = createStoreError(died, target.path, error)));
+  worker.on("error", (error) => {
+    // A thread that never opened its connection has done nothing.
+    const meaning = isOpening && hasTooManyFiles(error) ? failures.noFiles : died;
+    failure = createStoreError(meaning, target.path, error);
+  });
   const ended = new Promise<void>((resolve) => {
     worker.on("exit", () => {
       onEnd();

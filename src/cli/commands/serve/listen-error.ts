@@ -1,5 +1,6 @@
 /** Explains why a server cannot listen. */
 import { maxSocketPathBytes } from "../../../core/base-url.ts";
+import { hasTooManyFiles } from "../../../core/store.ts";
 import type { ListenAddress } from "../../../server/http/listen.ts";
 import { CommandError } from "../../command-error.ts";
 
@@ -14,6 +15,8 @@ export function explainListening(
   place: ListenAddress,
   flag?: string,
 ): CommandError | undefined {
+  // The address is not the reason.
+  if (hasTooManyFiles(error)) return undefined;
   const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flag);
   if (explanation === undefined) return undefined;
   return new CommandError("internal", explanation, { cause: error });

@@ -1,0 +1,44 @@
+/** A server that cannot start because its process has too many open files. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, it, onTestFinished } from "vitest";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+
+/** Starts a server that may open so many files. Resolves with its output once it serves, or has ended. */
+async function serve(limit: number): Promise<{ readonly output: string; readonly code: unknown }> {
+  const home = await createTemporaryDirectory();
+  const args = ["serve", "--port", "0", "--store", `sqlite:${join(home, "plants.db")}`];
+  const script = `ulimit -n ${limit} && exec "$@"`;
+  const child = spawn("sh", ["-c", script, "sh", process.execPath, binary, ...args], {
+    env: { HOME: home, PLANTSTORE_TOKEN: "a-token-of-this-test" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  child.stdout.once("data", () => child.kill("SIGTERM"));
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { output: stdout + stderr, code };
+}
+
+it.runIf(process.platform === "linux")("says so, whichever file cannot be opened", async () => {
+  const outputs: string[] = [];
+  // Below this limit, Node itself crashes.
+  for (let limit = 22; ; limit++) {
+    const { output, code } = await serve(limit);
+    if (output.startsWith("http://")) break;
+    expect(code, output).toBe(1);
+    expect(output).toContain("too many open files");
+    expect(output).not.toContain("this is a bug in plantstore");
+    expect(output).not.toContain("may or may not have been stored");
+    outputs.push(output);
+  }
+  expect(outputs.length).toBeGreaterThan(0);
+});
