@@ -2,6 +2,8 @@
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
  * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/options.ts`.
  */
+import type { NewPlant } from "../core/plant.ts";
+import { joinWords } from "../core/words.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
 import { baseUrl, choice, httpUrl, storeUrl } from "../library/option-types.ts";
 import {
@@ -240,22 +242,26 @@ export const loginOptions = {
   ...curlOption,
 } as const satisfies Options;
 
-/** The members of a plant. */
-const plantOptions = {
+/** Options of `create` for a single plant, by the names of its members. */
+export const plantOptions = {
   id: option("--id <integer>", "Identification number, -2^63 to 2^63-1", {
     ...plant,
     type: types.text,
   }),
   name: option("--name <text>", "Name", { ...plant, type: types.text }),
   tag: option("--tag <text>", "Type of the plant", { ...plant, type: types.text }),
-} as const satisfies Options;
+} as const satisfies Record<keyof NewPlant, Option<string>>;
+
+/** The flags of a single plant, in words. */
+export const plantFlagList = joinWords(
+  Object.values(plantOptions).map(({ flags }) => toLongFlag(flags)),
+);
 
 /** The retries of a bulk create, which takes long enough to see a server restart. */
 const bulkRetries = 8;
 
-/** Options of `create`. */
+/** Options of `create`, besides the members of a single plant. */
 export const createOptions = {
-  ...plantOptions,
   csv: toggle("--csv", "Every input is CSV, whatever its name", input),
   delimiter: option(
     "--delimiter <char>",

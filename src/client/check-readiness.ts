@@ -1,6 +1,7 @@
 /** Checks whether a plant store is ready, without creating a plant. */
 import { joinPath, toEndpoint } from "../core/base-url.ts";
-import { type ErrorBody, parseErrorBody } from "../core/plant.ts";
+import type { ErrorBody } from "../core/plant.ts";
+import { parseErrorBody } from "../core/read-body.ts";
 import { isGatewayStatus } from "./create-messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import { get } from "./http/post.ts";

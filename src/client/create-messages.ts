@@ -1,7 +1,8 @@
 /** The HTTP messages of a create: makes the request, and parses the response (contract.md "Given"). */
 import manifest from "../../package.json" with { type: "json" };
 import { joinPath } from "../core/base-url.ts";
-import { type ErrorBody, parseErrorBody, parsePlant, type Plant } from "../core/plant.ts";
+import type { ErrorBody, Plant } from "../core/plant.ts";
+import { parseErrorBody, parsePlant } from "../core/read-body.ts";
 import { quoteInput } from "../core/quote.ts";
 import type { CreateResult } from "../core/store.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";

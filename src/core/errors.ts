@@ -108,6 +108,14 @@ export class RequestError {
   }
 }
 
+/** The error of a create whose id belongs to a different plant. */
+export function toIdTakenError(id: bigint): RequestError {
+  return new RequestError(
+    "idTaken",
+    `id ${id} belongs to a different plant, which was not changed: choose another id`,
+  );
+}
+
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const maxUnitBytes = 3;
 

@@ -1,7 +1,7 @@
 /** The examples with a value for each placeholder, and with their responses. */
 import { type ErrorKind, errorTable, RequestError } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
-import { readNewPlant } from "./plant.ts";
+import { readNewPlant } from "./read-body.ts";
 import {
   fill,
   type FilledRequest,

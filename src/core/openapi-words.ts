@@ -33,7 +33,7 @@ A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} l
 
 - \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
   \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
-- \`name\` and \`tag\` can be any strings, including the empty string. They are stored exactly. \`null\` is not a string: leave \`tag\` out.
+- Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
 - Unknown members are ignored. Duplicate members are rejected.
 - A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`;
 }
@@ -56,8 +56,8 @@ export function toOperationDescription(
   return `\
 Creates a new plant in the store. A 200 means that the plant has been flushed to disk and survives a power failure.
 
-Sending the same \`id\`, \`name\` and \`tag\` again returns 200 and writes nothing, so clients can safely retry if they did
-not receive a response. ${conflictWords[onConflict]}
+Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
+response. ${conflictWords[onConflict]}
 
 ${failureWords[statusMode ?? "contract"]}
 
@@ -70,10 +70,10 @@ If several rules are broken, \`message\` names all of them, and \`error\` is the
 
 const conflictWords: Readonly<Record<ConflictPolicy, string>> = {
   reject: `\
-A different \`name\` or \`tag\` is rejected with ${errorTable.idTaken.error}, and the stored plant does not change. If
+A different plant with the same \`id\` is rejected with ${errorTable.idTaken.error}, and the stored plant does not change. If
 clients send different plants with one id at the same time, exactly one create succeeds.`,
   replace: `\
-A different \`name\` or \`tag\` replaces the stored plant.`,
+A different plant with the same \`id\` replaces the stored plant.`,
 };
 
 /** Errors of other paths and methods; their responses have status 404 and 405. */

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { type StatusMode, toUsualStatus } from "./errors.ts";
 import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
-import { errorBodySchema, newPlantSchema, plantSchema } from "./plant.ts";
+import { errorBodySchema, newPlantSchema, plantSchema } from "./plant-schema.ts";
 import type { ConflictPolicy } from "./store.ts";
 
 /** Properties of a server that its clients can observe. */

@@ -1,5 +1,5 @@
 /** The options of a plant store and of its clients: names, types, ranges and defaults, for programs and the command line. */
-import { findClosestWord } from "../core/closest-word.ts";
+import { findClosestWord } from "../core/words.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {

@@ -32,7 +32,7 @@ export interface PlantClient {
    *
    * @param options `signal` stops it early; it then rejects with the signal's reason, and the plant may or may not exist
    * @returns the Plant and the result, or the Error that the store sent
-   * @throws TypeError if the id is not a bigint, or the name or the tag is not a string
+   * @throws TypeError if a member of the plant has an invalid type
    * @throws UnavailableError if the last attempt got no response
    * @throws NotAPlantStoreError if the response is not that of a plant store
    */

@@ -1,5 +1,6 @@
 /** Checks at run time that the plant of a caller has the right types. */
 import type { NewPlant } from "../core/plant.ts";
+import { isRequired, newPlantSchema } from "../core/plant-schema.ts";
 
 /**
  * Checks the types of a plant. In JavaScript an id can be a number that has already lost digits.
@@ -8,14 +9,13 @@ import type { NewPlant } from "../core/plant.ts";
  * @throws TypeError
  */
 export function assertPlantTypes(plant: NewPlant, place = ""): void {
-  const value: unknown = plant;
-  if (typeof value !== "object" || value === null) {
+  const { error } = newPlantSchema.safeParse(plant);
+  const issue = error?.issues.find(({ code }) => code === "invalid_type");
+  if (issue?.code !== "invalid_type") return;
+  const [member] = issue.path as readonly (keyof NewPlant)[];
+  if (member === undefined) {
     throw new TypeError(`${place}a plant must be an object such as { id: 1n, name: "fern" }`);
   }
-  const { id, name, tag }: { readonly [Key in keyof NewPlant]?: unknown } = value;
-  if (typeof id !== "bigint") throw new TypeError(`${place}id must be a bigint`);
-  if (typeof name !== "string") throw new TypeError(`${place}name must be a string`);
-  if (tag !== undefined && typeof tag !== "string") {
-    throw new TypeError(`${place}tag must be a string, or be left out`);
-  }
+  const advice = isRequired(member) ? "" : ", or be left out";
+  throw new TypeError(`${place}${member} must be a ${issue.expected}${advice}`);
 }

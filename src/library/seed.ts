@@ -1,7 +1,6 @@
 /** Seeds: plants that a store has before its first request. */
-import { RequestError } from "../core/errors.ts";
-import type { NewPlant } from "../core/plant.ts";
-import { toIdTakenError } from "../core/plant-problem.ts";
+import { RequestError, toIdTakenError } from "../core/errors.ts";
+import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
 import { JsonReader } from "../records/json-reader.ts";
 import type { RecordReader } from "../records/record-reader.ts";
@@ -104,7 +103,7 @@ export async function storeSeed(
   for await (const { plant, place } of records) {
     if (plant instanceof RequestError) return (await storeBatch()) ?? locate(plant, place);
     batch.push({ plant, place });
-    textLength += plant.name.length + (plant.tag?.length ?? 0);
+    textLength += toTextLength(plant);
     if (batch.length < maxBatch.plants && textLength < maxBatch.textLength) continue;
     const error = await storeBatch();
     if (error !== undefined) return error;

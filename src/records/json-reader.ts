@@ -2,7 +2,7 @@
 import { RequestError } from "../core/errors.ts";
 import { maxNesting, readJson } from "../core/json.ts";
 import { decodeJsonText } from "../core/json-text.ts";
-import { inspectNewPlant } from "../core/plant.ts";
+import { inspectNewPlant } from "../core/read-body.ts";
 import {
   backslash,
   colon,

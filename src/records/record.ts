@@ -1,5 +1,5 @@
 /** Plants that are read from an input, one record at a time. */
-import type { PlantReading } from "../core/plant.ts";
+import type { PlantReading } from "../core/read-body.ts";
 
 /** The content of a record: a plant, or what is there instead of one. */
 export interface RecordContent extends PlantReading {

@@ -1,7 +1,8 @@
 /** Reads tables (RFC 4180): a header row that names the columns, and one row for each record. */
 import { RequestError } from "../core/errors.ts";
-import { JsonNumber, type JsonValue } from "../core/json.ts";
-import { inspectNewPlant, type PlantReading } from "../core/plant.ts";
+import type { JsonValue } from "../core/json.ts";
+import { isRequired, memberNames, toMemberValue } from "../core/plant-schema.ts";
+import { inspectNewPlant, type PlantReading } from "../core/read-body.ts";
 import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "./characters.ts";
 import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
@@ -111,8 +112,7 @@ function readPlant(row: readonly Cell[], columns: readonly string[]): PlantReadi
   for (const [index, cell] of row.entries()) {
     const column = columns[index];
     if (!column || cell === undefined) continue;
-    // The text of an id is checked by the rules for JSON numbers.
-    plant.set(column, column === "id" ? new JsonNumber(cell || "empty") : cell);
+    plant.set(column, toMemberValue(column, cell));
   }
   return inspectNewPlant(plant, [], (member) => `column ${member}`);
 }
@@ -129,17 +129,17 @@ function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly st
     throw new InputSyntaxError(`has a header row that is not valid: ${row.message}`);
   }
   const columns = toColumns(row);
-  const repeated = ["id", "name", "tag"].find(
-    (name) => columns.indexOf(name) !== columns.lastIndexOf(name),
-  );
+  const repeated = memberNames.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
   if (repeated !== undefined) {
     throw new InputSyntaxError(`has two columns ${repeated}: remove one of them`);
   }
   if (isHeader(columns)) return columns;
   const other = findDelimiter(bytes);
   if (other === undefined || other === delimiter) {
+    const required = memberNames.filter(isRequired).join(", ");
+    const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
     throw new InputSyntaxError(
-      "must begin with a row that names its columns: id, name and optionally tag",
+      `must begin with a row that names its columns: ${required} and optionally ${optional}`,
     );
   }
   const name = other === "\t" ? "tabs" : `"${other}"`;
@@ -155,7 +155,7 @@ export function toTableFlag(delimiter: string): string {
 }
 
 function isHeader(columns: readonly string[]): boolean {
-  return columns.includes("id") && columns.includes("name");
+  return memberNames.every((name) => !isRequired(name) || columns.includes(name));
 }
 
 function toColumns(row: Row): readonly string[] {

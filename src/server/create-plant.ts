@@ -1,8 +1,8 @@
 /** The create operation: from a request to its response (contract.md). */
 import { toBearerToken } from "../auth/credential.ts";
-import { type Problem, RequestError } from "../core/errors.ts";
-import { type NewPlant, readNewPlant } from "../core/plant.ts";
-import { toIdTakenError } from "../core/plant-problem.ts";
+import { type Problem, RequestError, toIdTakenError } from "../core/errors.ts";
+import type { NewPlant } from "../core/plant.ts";
+import { readNewPlant } from "../core/read-body.ts";
 import type { ConflictPolicy } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 import { serverStopping } from "./failure.ts";

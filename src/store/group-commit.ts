@@ -1,4 +1,5 @@
 /** Turns an engine into a store: creates that arrive together share one commit, and so one flush of the disk. */
+import { toTextLength } from "../core/plant.ts";
 import {
   type CreateRequest,
   type CreateResult,
@@ -59,8 +60,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     request: CreateRequest,
     onCreateCommit?: (plants: number) => void,
   ): Promise<CreateResult> {
-    const { name, tag = "" } = request.plant;
-    const textLength = name.length + tag.length;
+    const textLength = toTextLength(request.plant);
     let batch = queue.at(-1);
     if (batch === undefined || isFull(batch, textLength)) {
       batch = createBatch();

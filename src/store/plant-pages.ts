@@ -1,5 +1,5 @@
 /** Reads the plants of a store in pages. */
-import type { NewPlant } from "../core/plant.ts";
+import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../core/store.ts";
 
 /** Larger pages are not faster. */
@@ -31,10 +31,7 @@ export async function* readPlantPages(
 
 /** Returns the size of the page after this one: at most twice its size, because the next plants may be larger. */
 export function toNextPageSize(page: readonly (NewPlant | undefined)[]): number {
-  const length = page.reduce(
-    (sum, plant) => sum + (plant?.name.length ?? 0) + (plant?.tag?.length ?? 0),
-    0,
-  );
+  const length = page.reduce((sum, plant) => sum + (plant ? toTextLength(plant) : 0), 0);
   const fitting = Math.floor((aimedLength / (length + 1)) * page.length);
   return Math.max(1, Math.min(fitting, page.length * 2, maxPlants));
 }

@@ -3,9 +3,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import type * as z from "zod/mini";
 import { describeDefault } from "../../src/cli/command.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { errorAdvice } from "../../src/core/error-advice.ts";
+import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/plant-schema.ts";
 import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
 import {
   createOptions,
@@ -66,6 +68,19 @@ describe("the topic configuration", () => {
     const rows = Object.values(exitCodes).map(({ code, meaning }) => [`${code}`, meaning]);
     expect(readTable(topic, "Exit codes")).toEqual(rows);
   });
+});
+
+it("the topic contract lists every member of every schema, and whether it is required", () => {
+  const schemas = { NewPlant: newPlantSchema, Plant: plantSchema, Error: errorBodySchema };
+  const rows = Object.entries(schemas).flatMap(([schema, { shape }]) =>
+    Object.entries<z.ZodMiniType>(shape).map(([member, { _zod }]) => [
+      schema,
+      member,
+      _zod.optin === "optional" ? "no" : "yes",
+    ]),
+  );
+  const table = readTable("src/manual/contract.md", "Given");
+  expect(table.map(([schema, member, , required]) => [schema, member, required])).toEqual(rows);
 });
 
 it("the topic errors lists every error with its number, condition and remedy", () => {

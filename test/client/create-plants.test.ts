@@ -12,7 +12,8 @@ import {
 import type { PlantItem } from "../../src/client/item-result.ts";
 import { StoppedError } from "../../src/client/stopped-error.ts";
 import { toCreateRequest } from "../../src/client/create-messages.ts";
-import { type NewPlant, readNewPlant } from "../../src/core/plant.ts";
+import type { NewPlant } from "../../src/core/plant.ts";
+import { readNewPlant } from "../../src/core/read-body.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";

@@ -9,24 +9,17 @@ import {
 } from "../../src/core/errors.ts";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { JsonNumber, type JsonValue } from "../../src/core/json.ts";
+import { type NewPlant, toNewPlantJson, toPlantJson } from "../../src/core/plant.ts";
 import {
-  type NewPlant,
   parseErrorBody,
   parsePlant,
   readNewPlant,
-  toNewPlantJson,
-  toPlantJson,
   validateNewPlant,
-} from "../../src/core/plant.ts";
+} from "../../src/core/read-body.ts";
+import { anyPlant } from "../helpers/any-plant.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const object = (...members: [string, JsonValue][]) => new Map(members);
-
-const anyString = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
-const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
-  { id: fc.bigInt({ min: int64Min, max: int64Max }), name: anyString, tag: anyString },
-  { requiredKeys: ["id", "name"] },
-);
 
 describe("readNewPlant reads", () => {
   const fern = { id: 1n, name: "fern" };

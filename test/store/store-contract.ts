@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
+import { memberNames } from "../../src/core/plant-schema.ts";
 import type {
   ConflictPolicy,
   PlantQuery,
@@ -11,6 +12,7 @@ import type {
   TokenRecord,
 } from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
+import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
 
 const digest = "ab".repeat(32);
@@ -54,13 +56,6 @@ const notableStrings = [
   ["spaces at the ends", "  fern  "],
   ["a megabyte", "🌱".repeat(2 ** 18)],
 ] as const;
-
-/** Any string of a valid plant: the parser rejects unpaired surrogates. */
-const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
-const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
-  { id: fc.bigInt({ min: int64Min, max: int64Max }), name: anyString, tag: anyString },
-  { requiredKeys: ["id", "name"], noNullPrototype: true },
-);
 
 /** Runs the contract on an engine. Every call of `openEngine` returns an empty engine. */
 export function describeStoreContract(
@@ -128,6 +123,27 @@ export function describeStoreContract(
       const store = await openStore();
       await store.create({ id: 1n, name: "fern" }, "reject");
       expect(await store.get(2n)).toBeUndefined();
+    });
+  });
+
+  describe(`the ${engineName} engine compares every member of a create with the stored plant:`, () => {
+    const getStore = shareStore();
+
+    it.each(memberNames.filter((member) => member !== "id"))("%s", async (member) => {
+      const store = getStore();
+      await fc.assert(
+        fc.asyncProperty(toDifferentPlants(member), async ([plant, other]) => {
+          await store.create(plant, "replace");
+          expect(await store.create(other, "reject"), `another ${member}`).toBe("conflict");
+          expect(await store.create(other, "replace"), `another ${member}`).toBe("replaced");
+          const listed = await store.list({ limit: 100 });
+          expectSameMembers(
+            listed.filter(({ id }) => id === plant.id),
+            [other],
+          );
+        }),
+        { numRuns: 10 },
+      );
     });
   });
 

@@ -16,21 +16,27 @@ function find(id, type) {
 
 const form = find("create", HTMLFormElement);
 const token = find("token", HTMLInputElement);
-const id = find("id", HTMLInputElement);
-const name = find("name", HTMLInputElement);
-const hasTag = find("has-tag", HTMLInputElement);
-const tag = find("tag", HTMLInputElement);
+/** @type {readonly HTMLInputElement[]} */
+const members = Array.from(form.querySelectorAll("[data-json]"));
 const outcome = find("outcome", HTMLElement);
 
-/** Writes the plant as text, so that the id keeps every digit. The server validates it. */
+/** Returns the members of the plant in the form: names, texts, and whether each is a number. A number has no spaces. */
+function readPlant() {
+  return members.flatMap(({ id, value, dataset }) => {
+    const isNumber = dataset["json"] === "number";
+    const text = isNumber ? value.trim() : value;
+    const box = document.getElementById(`has-${id}`);
+    const isAbsent = box instanceof HTMLInputElement ? !box.checked : isNumber && text === "";
+    return isAbsent ? [] : [{ name: id, text, isNumber }];
+  });
+}
+
+/** Writes the plant as text, so that numbers keep every digit. The server validates it. */
 function toBody() {
-  const idText = id.value.trim();
-  const members = [
-    ...(idText === "" ? [] : [`"id":${idText}`]),
-    `"name":${JSON.stringify(name.value)}`,
-    ...(hasTag.checked ? [`"tag":${JSON.stringify(tag.value)}`] : []),
-  ];
-  return `{${members.join(",")}}`;
+  const pairs = readPlant().map(
+    ({ name, text, isNumber }) => `"${name}":${isNumber ? text : JSON.stringify(text)}`,
+  );
+  return `{${pairs.join(",")}}`;
 }
 
 /**
@@ -43,16 +49,10 @@ function toShellWord(text) {
 }
 
 function updateCommands() {
-  const flags = [
-    ...(id.value.trim() === "" ? [] : ["--id", id.value.trim()]),
-    "--name",
-    name.value,
-    ...(hasTag.checked ? ["--tag", tag.value] : []),
-  ];
+  const flags = readPlant().flatMap(({ name, text }) => [`--${name}`, text]);
   find("flags", HTMLElement).textContent = flags.map(toShellWord).join(" ");
   // Always in quotes, as a body begins with a brace.
   find("data", HTMLElement).textContent = toShellWord(toBody());
-  find("tag-field", HTMLElement).hidden = !hasTag.checked;
 }
 
 /**

@@ -71,8 +71,8 @@ function toPage(server: PageServer): string {
     errorMembers: toMembersTable("Error", description),
     conflict:
       onConflict === "reject"
-        ? `A different name or tag is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
-        : "A different name or tag replaces the stored plant.",
+        ? `A different plant with the same id is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
+        : "A different plant with the same id replaces the stored plant.",
     failureStatus: statusMode === "http" ? "4xx or 5xx" : "400",
     statusNote:
       statusMode === "http"

@@ -1,5 +1,5 @@
 /** The engine that keeps everything in memory, for trials and tests: it is gone with the process. */
-import type { NewPlant } from "../../core/plant.ts";
+import { isSamePlant, type NewPlant, toPlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
 
 /** An empty store in memory. */
@@ -9,9 +9,10 @@ export function createMemoryEngine(): StoreEngine {
 
   function create({ plant, onConflict }: CreateRequest): CreateResult {
     const stored = plants.get(plant.id);
-    if (stored?.name === plant.name && stored.tag === plant.tag) return "unchanged";
+    if (stored !== undefined && isSamePlant(stored, plant)) return "unchanged";
     if (stored !== undefined && onConflict === "reject") return "conflict";
-    plants.set(plant.id, copyStrings(plant));
+    // Strings cut out of a request's body keep all of it in memory; those of a clone stand alone.
+    plants.set(plant.id, { id: plant.id, ...structuredClone(toPlant(plant)) });
     return stored === undefined ? "created" : "replaced";
   }
 
@@ -67,10 +68,4 @@ export function createMemoryEngine(): StoreEngine {
 
 function findEarlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-}
-
-/** Strings cut out of a request's body keep all of it in memory; these stand alone. */
-function copyStrings({ id, name, tag }: NewPlant): NewPlant {
-  const copy = structuredClone({ name, tag });
-  return tag === undefined ? { id, name: copy.name } : { id, ...copy };
 }

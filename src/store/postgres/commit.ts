@@ -1,6 +1,6 @@
 /** Commits a batch of creates in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
-import type { NewPlant } from "../../core/plant.ts";
+import { isSamePlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { createError, isRolledBack } from "./failure.ts";
@@ -167,8 +167,4 @@ function decide({ creates }: Group, isStored?: (create: Create) => boolean): Out
   // The stored plant stays too if it was replaced and restored.
   const isRestored = written !== undefined && isStored?.(written) === true;
   return { results, stored: isRestored ? undefined : written };
-}
-
-function isSamePlant(a: NewPlant, b: NewPlant): boolean {
-  return a.name === b.name && a.tag === b.tag;
 }

@@ -1,4 +1,5 @@
 /** Keeps the write-ahead log short without delaying commits. */
+import { toTextLength } from "../../core/plant.ts";
 import type { CreateRequest } from "../../core/store.ts";
 import { maxLogPages } from "./database.ts";
 
@@ -46,7 +47,10 @@ export function createCheckpointer(connection: CheckpointConnection): Checkpoint
 
   return {
     noteCommit(requests) {
-      for (const { plant } of requests) pages += estimatePages(plant);
+      for (const { plant } of requests) {
+        // A plant changes one page, and a large one further pages.
+        pages += 1 + Math.floor(toTextLength(plant) / pageBytes);
+      }
       if (isActive || pages < pagesPerCheckpoint) return;
       pages = 0;
       isActive = true;
@@ -56,9 +60,4 @@ export function createCheckpointer(connection: CheckpointConnection): Checkpoint
         .then(() => (isActive = false));
     },
   };
-}
-
-/** Estimates the pages that a plant changes: one, and more for a large plant. */
-function estimatePages({ name, tag = "" }: CreateRequest["plant"]): number {
-  return 1 + Math.floor((name.length + tag.length) / pageBytes);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toExitCode } from "../../../src/cli/failure.ts";
 import { errorAdvice } from "../../../src/core/error-advice.ts";
 import { type ErrorKind, errorTable } from "../../../src/core/errors.ts";
-import { readNewPlant } from "../../../src/core/plant.ts";
+import { readNewPlant } from "../../../src/core/read-body.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 
 const kinds = Object.keys(errorTable) as ErrorKind[];

@@ -3,18 +3,14 @@ import { quoteInput } from "../../../core/quote.ts";
 import { UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import type { Io, StopSignal } from "../../io.ts";
-import { bulkRetryOption, createOptions } from "../../options.ts";
+import { bulkRetryOption, createOptions, plantFlagList, plantOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { RecordInput } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
 /** The members of a plant as flags. */
-export interface PlantFlags {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-  readonly tag: string | undefined;
-}
+export type PlantFlags = Values<typeof plantOptions>;
 
 /** Source of plants: flags for one, or files and standard input for any number. */
 type PlantSource =
@@ -22,10 +18,8 @@ type PlantSource =
   /** At least one; `-` is standard input. */
   | { readonly from: "inputs"; readonly paths: readonly string[] };
 
-type Settings = Values<typeof createOptions>;
-
 /** Options for {@link create}. */
-export interface CreateOptions extends Omit<Settings, "id" | "name" | "tag" | "csv"> {
+export interface CreateOptions extends Omit<Values<typeof createOptions>, "csv"> {
   readonly source: PlantSource;
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
@@ -61,14 +55,15 @@ export interface ManyRun extends CreateRun {
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
-  const { id, name, tag, csv, ...options } = readOptions(createOptions, flags, io);
+  const { csv, ...options } = readOptions(createOptions, flags, io);
   const { fromLine, rejectsPath, isStrict, isMany, tokenFile } = options;
-  const source = toPlantSource({ id, name, tag }, operands, tokenFile === "-", io);
+  const plantFlags = readOptions(plantOptions, flags, io);
+  const source = toPlantSource(plantFlags, operands, tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
   const forInputs = [fromLine, rejectsPath, delimiter, isStrict, isMany];
   if (source.from === "flags" && forInputs.some((value) => value !== undefined)) {
     throw new UsageError(
-      "--csv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for --id, --name and --tag",
+      `--csv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for ${plantFlagList}`,
     );
   }
   return {
@@ -94,16 +89,14 @@ function toPlantSource(
   isTokenInStdin: boolean,
   io: Pick<Io, "stdin">,
 ): PlantSource {
-  const hasFlags = [flags.id, flags.name, flags.tag].some((flag) => flag !== undefined);
+  const hasFlags = Object.values(flags).some((flag) => flag !== undefined);
   if (hasFlags && paths.length > 0) {
     const file = paths.find((path) => path !== "-");
     const advice =
       file === undefined
         ? ""
         : ` ("${quoteInput(file)}" is taken for a file: text with spaces needs quotation marks)`;
-    throw new UsageError(
-      `two plants: give either a file or the flags --id, --name and --tag${advice}`,
-    );
+    throw new UsageError(`two plants: give either a file or the flags ${plantFlagList}${advice}`);
   }
   if (hasFlags) return { from: "flags", flags };
   const readsStdin = paths.length === 0 || paths.includes("-");

@@ -1,7 +1,9 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
 import type { RequestError } from "../../../core/errors.ts";
-import { JsonNumber, type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
-import { type NewPlant, validateNewPlant } from "../../../core/plant.ts";
+import { type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
+import type { NewPlant } from "../../../core/plant.ts";
+import { toMemberValue } from "../../../core/plant-schema.ts";
+import { validateNewPlant } from "../../../core/read-body.ts";
 import type { Run } from "../../command.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";
@@ -42,12 +44,11 @@ async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<numbe
  *
  * @returns the plant, or a RequestError that names every broken rule
  */
-function toNewPlant({ id, name, tag }: PlantFlags): NewPlant | RequestError {
+function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
   const members = new Map<string, JsonValue>();
-  // The text of an id is checked by the rules for JSON numbers.
-  if (id !== undefined) members.set("id", new JsonNumber(id === "" ? "empty" : id));
-  if (name !== undefined) members.set("name", name);
-  if (tag !== undefined) members.set("tag", tag);
+  for (const [member, text] of Object.entries(flags)) {
+    if (text !== undefined) members.set(member, toMemberValue(member, text));
+  }
 
   const problems = [...members]
     .filter(([, value]) => typeof value === "string" && !value.isWellFormed())

@@ -1,5 +1,5 @@
 /** Creates the plants of files and of standard input: one, or many. */
-import { readNewPlant } from "../../../core/plant.ts";
+import { readNewPlant } from "../../../core/read-body.ts";
 import { toDelimiter } from "../../../records/table-reader.ts";
 import { UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";

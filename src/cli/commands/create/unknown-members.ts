@@ -1,16 +1,17 @@
 /** Reports members of records that are not part of a plant. They are often misspelled. */
-import { findClosestWord } from "../../../core/closest-word.ts";
+import { memberNames } from "../../../core/plant-schema.ts";
 import { quoteInput } from "../../../core/quote.ts";
+import { findClosestWord, joinWords } from "../../../core/words.ts";
 import type { PlantRecord } from "../../../records/record.ts";
 
-const knownMembers = ["id", "name", "tag"];
 /** Largest number of names that are reported each; a program may put data into names. */
 const maxNames = 10;
 
 /** Describes an unknown member in one line. */
 export function describeUnknownMember(name: string): string {
-  const known = findClosestWord(name, knownMembers);
-  const advice = known === undefined ? "a plant has id, name and tag" : `did you mean "${known}"?`;
+  const known = findClosestWord(name, memberNames);
+  const advice =
+    known === undefined ? `a plant has ${joinWords(memberNames)}` : `did you mean "${known}"?`;
   return `unknown member "${quoteInput(name)}": ${advice}`;
 }
 

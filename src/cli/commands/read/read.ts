@@ -12,15 +12,18 @@ import { jsonStoreOptions, listOptions, urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../server-access.ts";
 import { parseArgument, readDefaultUrl, readOptions } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
-import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import { type Column, printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+
+/** The columns of plants, by their names. */
+const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {
+  id: { read: ({ id }) => `${id}`, isNumber: true },
+  name: { read: ({ name }) => name, cut: { share: 2, minWidth: 12 } },
+  tag: { read: ({ tag }) => tag, cut: { share: 1, minWidth: 8 } },
+};
 
 /** Plants as rows. Their CSV is an input of `create --csv`. */
 export const plantRows: RowType<NewPlant> = {
-  columns: [
-    { name: "id", read: ({ id }) => `${id}`, isNumber: true },
-    { name: "name", read: ({ name }) => name, cut: { share: 2, minWidth: 12 } },
-    { name: "tag", read: ({ tag }) => tag, cut: { share: 1, minWidth: 8 } },
-  ],
+  columns: Object.entries(plantColumns).map(([name, column]) => ({ name, ...column })),
   toJson: toNewPlantJson,
 };
 

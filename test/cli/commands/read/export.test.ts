@@ -9,6 +9,7 @@ import { main } from "../../../../src/cli/main.ts";
 import { int64Max, int64Min } from "../../../../src/core/int64.ts";
 import type { NewPlant } from "../../../../src/core/plant.ts";
 import { openStore } from "../../../../src/store/open-store.ts";
+import { anyPlant } from "../../../helpers/any-plant.ts";
 import { parseNewPlant } from "../../../helpers/parse-new-plant.ts";
 import { startServer, testToken } from "../../../helpers/plant-server.ts";
 import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
@@ -57,15 +58,6 @@ async function exportTo(
   return { exitCode, stderr };
 }
 
-const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
-const anyPlant: fc.Arbitrary<NewPlant> = fc.record(
-  {
-    id: fc.oneof(fc.bigInt({ min: int64Min, max: int64Max }), fc.bigInt({ min: -9n, max: 9n })),
-    name: anyString,
-    tag: anyString,
-  },
-  { requiredKeys: ["id", "name"], noNullPrototype: true },
-);
 const anyPlants = fc.uniqueArray(anyPlant, {
   selector: ({ id }) => id,
   maxLength: 300,

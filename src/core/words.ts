@@ -1,4 +1,9 @@
-/** Finds the word that was probably meant by a misspelled one. */
+/** Words in messages: lists of them, and the one that a misspelled word probably means. */
+
+/** Lists at least two words: `id, name and tag`. */
+export function joinWords(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
 
 /** Largest number of edits at which words are similar. */
 const maxEdits = 2;
