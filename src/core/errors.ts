@@ -61,6 +61,9 @@ export function toUsualStatus(error: number): number {
 /** The name of a row of {@link errorTable}. */
 export type ErrorKind = keyof typeof errorTable;
 
+/** The names of all rows, in the order of the table. */
+export const errorKinds = Object.keys(errorTable) as readonly ErrorKind[];
+
 /** Returns the HTTP status of a failure. */
 export function toStatus(kind: ErrorKind, mode: StatusMode): number {
   // Other paths and methods are not the create operation.

@@ -1,7 +1,6 @@
 /** Texts and examples of the interface description: what clients need to know of contract.md. */
 import { type ErrorKind, errorTable, type StatusMode } from "./errors.ts";
-import { toErrorBody } from "./filled-examples.ts";
-import { findExample } from "./examples.ts";
+import { findExample, toErrorBody } from "./examples.ts";
 import { fillRequest } from "./request-template.ts";
 import { int64Max, int64Min } from "./int64.ts";
 import { maxNesting } from "./json.ts";

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import type * as z from "zod/mini";
 import { describeDefault } from "../../src/cli/command.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { errorAdvice } from "../../src/core/error-advice.ts";
+import { errorDetails } from "../../src/core/error-details.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/plant-schema.ts";
-import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
+import { errorKinds, errorTable } from "../../src/core/errors.ts";
 import {
   createOptions,
   type Options,
@@ -84,9 +84,9 @@ it("the topic contract lists every member of every schema, and whether it is req
 });
 
 it("the topic errors lists every error with its number, condition and remedy", () => {
-  const rows = (Object.keys(errorTable) as ErrorKind[]).map((kind) => {
+  const rows = errorKinds.map((kind) => {
     const { error, when } = errorTable[kind];
-    return [`${error}`, when, errorAdvice[kind].remedy];
+    return [`${error}`, when, errorDetails[kind].remedy];
   });
   expect(readTable("src/manual/errors.md", "All errors")).toEqual(rows);
 });

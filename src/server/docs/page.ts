@@ -1,8 +1,8 @@
 /** Responds with the documentation page: one file that loads nothing else. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { errorAdvice } from "../../core/error-advice.ts";
-import { type ErrorKind, errorTable } from "../../core/errors.ts";
+import { errorDetails } from "../../core/error-details.ts";
+import { type ErrorKind, errorKinds, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import {
   createOpenApiDocument,
@@ -78,7 +78,7 @@ function toPage(server: PageServer): string {
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
         : "",
-    errorRows: (Object.keys(errorTable) as ErrorKind[]).map(toErrorRow).join("\n"),
+    errorRows: errorKinds.map(toErrorRow).join("\n"),
   };
   // A function, because a replacement text can contain patterns such as $&.
   return template
@@ -89,7 +89,7 @@ function toPage(server: PageServer): string {
 
 function toErrorRow(kind: ErrorKind): string {
   const { error, when } = errorTable[kind];
-  const cells = [when, errorAdvice[kind].remedy].map((text) => `<td>${toHtml(text)}</td>`);
+  const cells = [when, errorDetails[kind].remedy].map((text) => `<td>${toHtml(text)}</td>`);
   return `<tr><th scope="row">${error}</th>${cells.join("")}</tr>`;
 }
 

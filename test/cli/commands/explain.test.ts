@@ -1,12 +1,10 @@
 /** `plantstore explain`: of every error number, what it says is what the code does. */
 import { describe, expect, it } from "vitest";
 import { toExitCode } from "../../../src/cli/failure.ts";
-import { errorAdvice } from "../../../src/core/error-advice.ts";
-import { type ErrorKind, errorTable } from "../../../src/core/errors.ts";
+import { errorDetails } from "../../../src/core/error-details.ts";
+import { errorKinds, errorTable } from "../../../src/core/errors.ts";
 import { readNewPlant } from "../../../src/core/read-body.ts";
 import { runCli } from "../../helpers/run-cli.ts";
-
-const kinds = Object.keys(errorTable) as ErrorKind[];
 
 describe("explain", () => {
   it.each(["40900", "idTaken", "IDTAKEN"])("%s says all of it", async (asked) => {
@@ -24,7 +22,7 @@ Exit code:  5, of "plantstore create"
 `);
   });
 
-  it.each(kinds)("%s has its number, its sentence and its exit code", async (kind) => {
+  it.each(errorKinds)("%s has its number, its sentence and its exit code", async (kind) => {
     const { exitCode, stdout } = await runCli(["explain", kind]);
     expect(exitCode).toBe(0);
     const { error, when } = errorTable[kind];
@@ -41,7 +39,7 @@ Exit code:  5, of "plantstore create"
     expect(exitCode).toBe(0);
     const listed = stdout.trimEnd().split("\n");
     expect(listed.map((line) => line.split(/ {2,}/))).toEqual(
-      kinds.map((kind) => [String(errorTable[kind].error), kind, errorTable[kind].when]),
+      errorKinds.map((kind) => [String(errorTable[kind].error), kind, errorTable[kind].when]),
     );
   });
 
@@ -55,8 +53,8 @@ Exit code:  5, of "plantstore create"
 });
 
 /** The examples that are bodies, and nothing but a body. */
-const bodies = kinds.flatMap((kind) => {
-  const { example } = errorAdvice[kind];
+const bodies = errorKinds.flatMap((kind) => {
+  const { example } = errorDetails[kind];
   const examples = example.split(" or ").filter((each) => /^[[{].*[\]}]$/.test(each));
   return examples.filter((each) => !each.includes("…")).map((body) => [kind, body] as const);
 });

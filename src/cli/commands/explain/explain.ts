@@ -1,6 +1,6 @@
 /** `plantstore explain`: explains the error numbers of the service. */
-import { errorAdvice } from "../../../core/error-advice.ts";
-import { type ErrorKind, errorTable, toStatus } from "../../../core/errors.ts";
+import { errorDetails } from "../../../core/error-details.ts";
+import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
@@ -8,8 +8,6 @@ import { toExitCode } from "../../failure.ts";
 import { writeText } from "../../io.ts";
 import { jsonOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
-
-const kinds = Object.keys(errorTable) as ErrorKind[];
 
 /**
  * Explains one error by its number or its name, or lists all.
@@ -19,7 +17,7 @@ const kinds = Object.keys(errorTable) as ErrorKind[];
 export async function explain({ operands: [name], flags, io, terminal }: Run): Promise<void> {
   const { json } = readOptions(jsonOption, flags, io);
   if (json) {
-    const shown = name === undefined ? kinds : [findKind(name)];
+    const shown = name === undefined ? errorKinds : [findKind(name)];
     return terminal.printLines(shown.map(toErrorJson));
   }
   await writeText(io.stdout, name === undefined ? listErrors() : explainError(findKind(name)));
@@ -27,7 +25,7 @@ export async function explain({ operands: [name], flags, io, terminal }: Run): P
 
 /** All numbers, for completion. */
 export function listErrorNumbers(): readonly Candidate[] {
-  return kinds.map((kind) => {
+  return errorKinds.map((kind) => {
     const { error, when } = errorTable[kind];
     return { value: String(error), description: when };
   });
@@ -35,7 +33,7 @@ export function listErrorNumbers(): readonly Candidate[] {
 
 function findKind(name: string): ErrorKind {
   const wanted = name.toLowerCase();
-  const kind = kinds.find(
+  const kind = errorKinds.find(
     (each) => each.toLowerCase() === wanted || String(errorTable[each].error) === wanted,
   );
   if (kind !== undefined) return kind;
@@ -45,12 +43,13 @@ function findKind(name: string): ErrorKind {
 function toErrorJson(kind: ErrorKind): string {
   const { error, when } = errorTable[kind];
   const exitCode = toExitCode(error);
-  return JSON.stringify({ error, name: kind, when, ...errorAdvice[kind], exitCode });
+  const { meaning, example, remedy } = errorDetails[kind];
+  return JSON.stringify({ error, name: kind, when, meaning, example, remedy, exitCode });
 }
 
 function listErrors(): string {
-  const width = Math.max(...kinds.map((kind) => kind.length));
-  return kinds
+  const width = Math.max(...errorKinds.map((kind) => kind.length));
+  return errorKinds
     .map((kind) => `${errorTable[kind].error}  ${kind.padEnd(width)}  ${errorTable[kind].when}\n`)
     .join("");
 }
@@ -62,7 +61,7 @@ function describeStatus(kind: ErrorKind): string {
 
 function explainError(kind: ErrorKind): string {
   const { error, when } = errorTable[kind];
-  const { meaning, example, remedy } = errorAdvice[kind];
+  const { meaning, example, remedy } = errorDetails[kind];
   return `\
 ${error} ${kind}: ${when}
 

@@ -1,6 +1,6 @@
 /** `plantstore openapi`: prints the interface description, or examples. */
 import { toEndpoint } from "../../../core/base-url.ts";
-import { listFilledExamples } from "../../../core/filled-examples.ts";
+import { listFilledExamples } from "../../../core/examples.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../../core/openapi.ts";
 import type { FilledRequest } from "../../../core/request-template.ts";
 import { storeOptions } from "../../../library/options.ts";
