@@ -32,7 +32,9 @@ export type AllMembers<T> = { readonly [Member in keyof Required<T>]: T[Member] 
  * Follows each function that handles the members one by one: it does not compile if T has members besides the named ones. The
  * error names them.
  */
-type Handles<T, Named extends keyof T> = keyof T extends Named ? unknown : Exclude<keyof T, Named>;
+export type Handles<T, Named extends keyof T> = keyof T extends Named
+  ? unknown
+  : Exclude<keyof T, Named>;
 
 /** Converts a Plant to JSON; omits the id of a NewPlant. */
 export function toPlantJson({ name, tag }: Plant): string {
@@ -65,9 +67,10 @@ export function toPlant({ name, tag }: Plant): Plant {
 toPlant satisfies Handles<Plant, "name" | "tag">;
 
 /** Returns a NewPlant without the members that are undefined. */
-export function toNewPlant(members: AllMembers<NewPlant>): NewPlant {
-  return { id: members.id, ...toPlant(members) };
+export function toNewPlant({ id, name, tag }: AllMembers<NewPlant>): NewPlant {
+  return tag === undefined ? { id, name } : { id, name, tag };
 }
+toNewPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
 /** Text without characters that JSON escapes. */
 const plainText = /^[ !#-[\]-~]*$/;

@@ -7,7 +7,7 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import { isRequired, memberNames, newPlantSchema } from "../../src/core/plant-schema.ts";
 
 /** Any string of a valid plant: the parser rejects unpaired surrogates. */
-export const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
+const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 
 /** Returns valid values of a member. */
 function toValues(member: string, { _zod: { def } }: z.ZodMiniType): fc.Arbitrary<unknown> {

@@ -8,7 +8,7 @@ import {
   parseCursor,
   toCursor,
 } from "../feed-cursor.ts";
-import { type PlantRow, toPlant } from "./statements.ts";
+import { deletedColumns, plantColumns, type PlantRow, toStoredPlant } from "./statements.ts";
 
 /** Place of an entry. Creates of one transaction were in flight together, so that their ids may order them. */
 interface Position {
@@ -41,11 +41,11 @@ const findState = `
 
 /** Stops at the oldest open transaction, so that no later commit is placed before an entry that was found. */
 const findEntries = `
-  (SELECT xid, id, name, tag, false AS is_deleted FROM plants
+  (SELECT ${plantColumns}, xid, false AS is_deleted FROM plants
     WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY xid, id LIMIT $3)
   UNION ALL
-  (SELECT xid, id, '', NULL, true FROM plantstore_deletions AS deletions
+  (SELECT ${deletedColumns}, xid, true FROM plantstore_deletions AS deletions
     WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
       AND NOT EXISTS (SELECT FROM plants WHERE plants.id = deletions.id)
     ORDER BY xid, id LIMIT $3)
@@ -77,10 +77,10 @@ export async function readFeed(
   const values = [`${position.xid}`, `${position.id}`, limit];
   const { rows } = await client.query<EntryRow>(findEntries, values);
   if (rows.length > 0) await client.query(logMessage);
-  return rows.map(({ xid, is_deleted: isDeleted, ...row }) => {
-    const plant = toPlant(row);
-    const entry = { cursor: toCursor(state.store_id, `${xid}.${row.id}`), id: plant.id };
-    return isDeleted ? entry : { ...entry, plant };
+  return rows.map((row) => {
+    const plant = toStoredPlant(row);
+    const entry = { cursor: toCursor(state.store_id, `${row.xid}.${row.id}`), id: plant.id };
+    return row.is_deleted ? entry : { ...entry, plant };
   });
 }
 

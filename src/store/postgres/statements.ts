@@ -1,21 +1,29 @@
 /**
- * The statements on plants. Ids are sent and received as text, which is exact. Texts are compared as bytes, because
+ * The statements on plants. Besides the schema, only this file of the engine names each member. Ids are sent and received as text, which is exact. Texts are compared as bytes, because
  * the default collation of a database is deterministic.
  */
 import type { ClientBase } from "pg";
-import type { NewPlant } from "../../core/plant.ts";
+import { type NewPlant, toNewPlant } from "../../core/plant.ts";
 import type { PlantQuery } from "../../core/store.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
-/** A stored plant. */
-export interface PlantRow {
+/** A row of a plant. */
+export interface PlantRow extends Record<keyof NewPlant, unknown> {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
 }
 
-const insertSent = `INSERT INTO plants (id, name, tag)
-  SELECT id, name, tag FROM unnest($1::int8[], $2::text[], $3::text[]) AS sent (id, name, tag)
+/** The columns of a plant. */
+export const plantColumns = "id, name, tag";
+/** The same columns of a deleted plant, which has only an id. */
+export const deletedColumns = "id, '' AS name, NULL AS tag";
+
+/** The arrays of {@link toColumns}, the first parameters of a statement. */
+const sentColumns = "$1::int8[], $2::text[], $3::text[]";
+
+const insertSent = `INSERT INTO plants (${plantColumns})
+  SELECT ${plantColumns} FROM unnest(${sentColumns}) AS sent (${plantColumns})
   ON CONFLICT (id)`;
 
 /**
@@ -54,12 +62,13 @@ export async function comparePlants(
 ): Promise<readonly (boolean | undefined)[]> {
   const { rows } = await client.query<{ place: string; same: boolean }>(
     `SELECT place, plants.name = sent.name AND plants.tag IS NOT DISTINCT FROM sent.tag AS same
-    FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS sent (id, name, tag, place)
+    FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${plantColumns}, place)
     JOIN plants ON plants.id = sent.id`,
-    [...toColumns(plants), [...plants.keys()]],
+    toColumns(plants),
   );
   const byPlace = new Map(rows.map(({ place, same }) => [Number(place), same]));
-  return plants.map((_, place) => byPlace.get(place));
+  // PostgreSQL counts from 1.
+  return plants.map((_, index) => byPlace.get(index + 1));
 }
 
 /**
@@ -100,10 +109,11 @@ export async function insertNothing(client: ClientBase): Promise<void> {
 
 /** Returns the stored plant of an id. */
 export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlant | undefined> {
-  const { rows } = await client.query<PlantRow>("SELECT id, name, tag FROM plants WHERE id = $1", [
-    `${id}`,
-  ]);
-  return rows.map(toPlant)[0];
+  const { rows } = await client.query<PlantRow>(
+    `SELECT ${plantColumns} FROM plants WHERE id = $1`,
+    [`${id}`],
+  );
+  return rows.map(toStoredPlant)[0];
 }
 
 /** Returns stored plants in the order of their ids. */
@@ -116,22 +126,26 @@ export async function listPlants(
   if (afterId !== undefined) conditions.push(`id > $${values.push(`${afterId}`)}`);
   if (tag !== undefined) conditions.push(`tag = $${values.push(toSqlText(tag))}`);
   const { rows } = await client.query<PlantRow>(
-    `SELECT id, name, tag FROM plants WHERE ${conditions.join(" AND ")} ORDER BY id LIMIT $1`,
+    `SELECT ${plantColumns} FROM plants WHERE ${conditions.join(" AND ")} ORDER BY id LIMIT $1`,
     values,
   );
-  return rows.map(toPlant);
+  return rows.map(toStoredPlant);
 }
 
 function toColumns(plants: readonly NewPlant[]): unknown[] {
-  return [
-    plants.map(({ id }) => `${id}`),
-    plants.map(({ name }) => toSqlText(name)),
-    plants.map(({ tag }) => (tag === undefined ? null : toSqlText(tag))),
-  ];
+  const columns: Record<keyof NewPlant, unknown[]> = {
+    id: plants.map(({ id }) => `${id}`),
+    name: plants.map(({ name }) => toSqlText(name)),
+    tag: plants.map(({ tag }) => (tag === undefined ? null : toSqlText(tag))),
+  };
+  return Object.values(columns);
 }
 
 /** Returns the plant in a row. */
-export function toPlant({ id, name, tag }: PlantRow): NewPlant {
-  const plant = { id: BigInt(id), name: fromSqlText(name) };
-  return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
+export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
+  return toNewPlant({
+    id: BigInt(id),
+    name: fromSqlText(name),
+    tag: tag === null ? undefined : fromSqlText(tag),
+  });
 }

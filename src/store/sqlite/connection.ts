@@ -13,9 +13,16 @@ import type { StoreFile } from "./database-file.ts";
 import { openDatabase, openDatabaseToRead } from "./database.ts";
 import { createDamageError } from "./failure.ts";
 import { readFeed } from "./feed.ts";
-import { type PackedFeed, type PackedPlants, type PackedRequests, packPlants } from "./packing.ts";
+import {
+  type PackedFeed,
+  type PackedPlants,
+  type PackedRequests,
+  packPlants,
+  type PlantRow,
+  toStoredPlant,
+} from "./plants.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
-import { type PlantRow, prepareStatements, toPlant } from "./statements.ts";
+import { prepareStatements } from "./statements.ts";
 import { toSqlText } from "./text.ts";
 import { endToken, insertToken, listTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
@@ -80,15 +87,15 @@ export function createConnection(database: SqliteDatabase, path: string) {
     get: (id: bigint): NewPlant | undefined =>
       whileLocked(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
-        return row && toPlant(row);
+        return row && toStoredPlant(row);
       }),
     list: ({ afterId, tag, limit }: PlantQuery): PackedPlants =>
       whileLocked(() => {
         if (afterId === int64Max) return packPlants([]);
         const fromId = afterId === undefined ? int64Min : afterId + 1n;
-        const tagText = tag === undefined ? null : toSqlText(tag);
+        const tagText = toSqlText(tag);
         const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
-        return packPlants((rows as PlantRow[]).map(toPlant));
+        return packPlants((rows as PlantRow[]).map(toStoredPlant));
       }),
     readFeed: (query: FeedQuery): PackedFeed =>
       whileLocked(() => readFeed(statements, query, path)),

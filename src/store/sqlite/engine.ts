@@ -5,7 +5,7 @@ import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
 import { flushLog } from "./durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
-import { packRequests, unpackFeed, unpackPlants } from "./packing.ts";
+import { packRequests, unpackFeed, unpackPlants } from "./plants.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { createConnectionThread } from "./thread.ts";
 

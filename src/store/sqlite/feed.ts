@@ -7,9 +7,8 @@ import {
   parseCursor,
   toCursor,
 } from "../feed-cursor.ts";
-import type { PackedFeed } from "./packing.ts";
-import type { FeedRow, Statements } from "./statements.ts";
-import { fromSqlText } from "./text.ts";
+import { type FeedRow, type PackedFeed, packPlants, toStoredPlant } from "./plants.ts";
+import type { Statements } from "./statements.ts";
 
 /**
  * Reads the next entries. It needs no transaction, because plants and deletions only ever move to the end.
@@ -30,10 +29,9 @@ export function readFeed(
     if (seq > lastSeq) throw createCursorAheadError(after, place);
   }
   return {
-    ids: BigInt64Array.from(rows, ({ id }) => id),
+    ...packPlants(rows.map(toStoredPlant)),
     cursors: rows.map((row) => toCursor(storeId, `${row.seq}`)),
-    names: rows.map(({ name }) => toText(name)),
-    tags: rows.map(({ tag }) => toText(tag)),
+    areDeleted: rows.map((row) => row.is_deleted === 1n),
   };
 }
 
@@ -41,8 +39,4 @@ function toSeq(position: string, cursor: string, place: string): bigint {
   const seq = /^[1-9]\d{0,18}$/.test(position) ? BigInt(position) : undefined;
   if (seq === undefined || seq > int64Max) throw createMalformedCursorError(cursor, place);
   return seq;
-}
-
-function toText(bytes: Uint8Array | null): string | undefined {
-  return bytes === null ? undefined : fromSqlText(bytes);
 }

@@ -1,23 +1,6 @@
-/** Statements of the engine, prepared once, and their rows. */
-import type { NewPlant } from "../../core/plant.ts";
+/** Statements of the engine, prepared once. */
+import { preparePlantStatements } from "./plants.ts";
 import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
-import { fromSqlText } from "./text.ts";
-
-/** A row of `findPlant` and `listPlants`. */
-export interface PlantRow {
-  readonly id: bigint;
-  readonly name: Uint8Array;
-  readonly tag: Uint8Array | null;
-}
-
-/** A row of `readFeed`. */
-export interface FeedRow {
-  readonly id: bigint;
-  readonly seq: bigint;
-  /** Null for a deleted plant. */
-  readonly name: Uint8Array | null;
-  readonly tag: Uint8Array | null;
-}
 
 /** The statements of a connection. */
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -37,28 +20,12 @@ export function prepareStatements(database: SqliteDatabase) {
   }
 
   return {
-    insertPlant: prepare(`
-      INSERT INTO plants (id, name, tag, seq) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
-      ON CONFLICT (id) DO NOTHING`),
-    findSamePlant: prepare(`
-      SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
-    replacePlant: prepare(`
-      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT), seq = ? WHERE id = ?`),
+    ...preparePlantStatements(prepare),
     deletePlant: prepare("DELETE FROM plants WHERE id = ?"),
     findLastSeq: prepare("SELECT seq FROM feed_end"),
     findDeleted: prepare("SELECT 1 FROM deleted_plants LIMIT 1"),
     forgetDeleted: prepare("DELETE FROM deleted_plants WHERE id = ?"),
     findFeed: prepare("SELECT store_id FROM feed"),
-    readFeed: prepare(`
-      SELECT id, seq, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE seq > ?
-      UNION ALL SELECT id, seq, NULL, NULL FROM deleted_plants WHERE seq > ?
-      ORDER BY seq LIMIT ?`),
-    findPlant: prepare(`
-      SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants WHERE id = ?`),
-    // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
-    listPlants: prepare(`
-      SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants
-      WHERE id >= ? AND (? IS NULL OR tag = CAST(? AS TEXT)) ORDER BY id LIMIT ?`),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
       INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
@@ -77,10 +44,4 @@ export function prepareStatements(database: SqliteDatabase) {
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
       AND (last_used_day IS NULL OR last_used_day < ?)`),
   };
-}
-
-/** Converts a row of a plant. */
-export function toPlant({ id, name, tag }: PlantRow): NewPlant {
-  const plant = { id, name: fromSqlText(name) };
-  return tag === null ? plant : { ...plant, tag: fromSqlText(tag) };
 }

@@ -6,6 +6,7 @@ import type { StoreFile } from "./database-file.ts";
 import { openDatabaseToRead } from "./database.ts";
 import { createDamageError, isWriteFailure } from "./failure.ts";
 import { assertUpgradable, findMissingPart, sqliteSchema } from "./migrations.ts";
+import { findDamage, type PlantRow, readAllPlants } from "./plants.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
 
@@ -88,39 +89,15 @@ function createCopyError(path: string, copyPath: string, cause: unknown): StoreE
   return createStoreError({ reason: "full", problem }, path, cause);
 }
 
-interface StoredPlant {
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly tag: unknown;
-}
-
 /** Checks every plant. @returns their number */
 function checkPlants(database: SqliteDatabase, path: string): number {
-  const statement = database.prepare(
-    "SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants ORDER BY id",
-  );
+  const statement = database.prepare(readAllPlants);
   statement.setReadBigInts(true);
   let plants = 0;
   for (const row of statement.iterate()) {
-    const { id, name, tag } = row as StoredPlant;
-    if (typeof id !== "bigint") throw createDamageError(path, `the id ${String(id)} is invalid`);
-    if (!isText(name)) throw createDamageError(path, `the name of plant ${id} is not UTF-8`);
-    if (tag !== null && !isText(tag)) {
-      throw createDamageError(path, `the tag of plant ${id} is not UTF-8`);
-    }
+    const damage = findDamage(row as Record<keyof PlantRow, unknown>);
+    if (damage !== undefined) throw createDamageError(path, damage);
     plants++;
   }
   return plants;
-}
-
-const strictDecoder = new TextDecoder("utf-8", { fatal: true });
-
-function isText(value: unknown): boolean {
-  if (!(value instanceof Uint8Array)) return false;
-  try {
-    strictDecoder.decode(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,161 @@
+/** Plants in statements and rows, and packed for another thread. The only file of the engine that names each member. */
+import { type AllMembers, type Handles, type NewPlant, toNewPlant } from "../../core/plant.ts";
+import {
+  type ConflictPolicy,
+  type CreateRequest,
+  type FeedEntry,
+  StoreError,
+} from "../../core/store.ts";
+import type { SqliteStatement } from "./provider.ts";
+import { fromSqlText, isSqlText, toSqlText } from "./text.ts";
+
+/** A row of a plant. */
+export interface PlantRow extends Record<keyof NewPlant, unknown> {
+  readonly id: bigint;
+  readonly name: Uint8Array;
+  readonly tag: Uint8Array | null;
+}
+
+/** A row of `readFeed`. A deleted plant has only an id. */
+export interface FeedRow extends PlantRow {
+  readonly seq: bigint;
+  readonly is_deleted: bigint;
+}
+
+const columns = "id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag";
+const columnsOfDeleted = "id, x'' AS name, NULL AS tag";
+
+/** Prepares the statements that name the members. */
+export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
+  return {
+    insertPlant: prepare(`
+      INSERT INTO plants (id, name, tag, seq) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
+      ON CONFLICT (id) DO NOTHING`),
+    findSamePlant: prepare(`
+      SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
+    replacePlant: prepare(`
+      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT), seq = ? WHERE id = ?`),
+    readFeed: prepare(`
+      SELECT ${columns}, seq, 0 AS is_deleted FROM plants WHERE seq > ?
+      UNION ALL SELECT ${columnsOfDeleted}, seq, 1 FROM deleted_plants WHERE seq > ?
+      ORDER BY seq LIMIT ?`),
+    findPlant: prepare(`SELECT ${columns} FROM plants WHERE id = ?`),
+    // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
+    listPlants: prepare(`
+      SELECT ${columns} FROM plants
+      WHERE id >= ? AND (? IS NULL OR tag = CAST(? AS TEXT)) ORDER BY id LIMIT ?`),
+  };
+}
+
+type PlantStatements = ReturnType<typeof preparePlantStatements>;
+
+/** Stores a plant unless its id has one. @returns whether it is stored */
+export function insertPlant(
+  { insertPlant: statement }: PlantStatements,
+  { id, name, tag }: NewPlant,
+  seq: bigint,
+): boolean {
+  return Number(statement.run(id, toSqlText(name), toSqlText(tag), seq).changes) === 1;
+}
+insertPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Checks whether the stored plant of an id is this one. */
+export function isStored({ findSamePlant }: PlantStatements, { id, name, tag }: NewPlant): boolean {
+  return findSamePlant.get(id, toSqlText(name), toSqlText(tag)) !== undefined;
+}
+isStored satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Stores a plant instead of the one that its id has. */
+export function replacePlant(
+  { replacePlant: statement }: PlantStatements,
+  { id, name, tag }: NewPlant,
+  seq: bigint,
+): void {
+  statement.run(toSqlText(name), toSqlText(tag), seq, id);
+}
+replacePlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Converts a row. */
+export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
+  return toNewPlant({
+    id,
+    name: fromSqlText(name),
+    tag: tag === null ? undefined : fromSqlText(tag),
+  });
+}
+
+/** Reads every plant, row by row, for {@link findDamage}. */
+export const readAllPlants = `SELECT ${columns} FROM plants ORDER BY id`;
+
+/** Describes the damage in a row of {@link readAllPlants}; undefined for a sound plant. */
+export function findDamage({ id, name, tag }: Record<keyof PlantRow, unknown>): string | undefined {
+  if (typeof id !== "bigint") return `the id ${String(id)} is invalid`;
+  if (!isSqlText(name)) return `the name of plant ${id} is not UTF-8`;
+  return tag === null || isSqlText(tag) ? undefined : `the tag of plant ${id} is not UTF-8`;
+}
+findDamage satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/**
+ * Plants in columns, for another thread. Objects take four times as long to copy, most of it for the bigint in each of
+ * them.
+ */
+export interface PackedPlants extends Record<keyof NewPlant, unknown> {
+  readonly id: BigInt64Array;
+  readonly name: readonly string[];
+  readonly tag: readonly (string | undefined)[];
+}
+
+/** Creates in columns. */
+export interface PackedRequests extends PackedPlants {
+  readonly policies: readonly ConflictPolicy[];
+}
+
+/** Entries of the feed in columns. A deleted plant has only an id. */
+export interface PackedFeed extends PackedPlants {
+  readonly cursors: readonly string[];
+  readonly areDeleted: readonly boolean[];
+}
+
+/** Packs plants for another thread. */
+export function packPlants(plants: readonly NewPlant[]): PackedPlants {
+  return {
+    id: BigInt64Array.from(plants, ({ id }) => id),
+    name: plants.map(({ name }) => name),
+    tag: plants.map(({ tag }) => tag),
+  };
+}
+
+/** Returns the members of a packed plant. */
+export function unpackMembers(
+  { id, name, tag }: PackedPlants,
+  index: number,
+): AllMembers<NewPlant> {
+  return { id: id[index] as bigint, name: name[index] as string, tag: tag[index] };
+}
+
+/**
+ * Packs creates for another thread.
+ *
+ * @throws StoreError `failed` when an id is outside int64, where it would become a different id
+ */
+export function packRequests(requests: readonly CreateRequest[]): PackedRequests {
+  const packed = packPlants(requests.map(({ plant }) => plant));
+  for (const [index, { plant }] of requests.entries()) {
+    if (packed.id[index] === plant.id) continue;
+    throw new StoreError("failed", `id ${plant.id} is outside int64`);
+  }
+  return { ...packed, policies: requests.map(({ onConflict }) => onConflict) };
+}
+
+/** Unpacks plants from another thread. */
+export function unpackPlants(packed: PackedPlants): NewPlant[] {
+  return Array.from(packed.id, (_, index) => toNewPlant(unpackMembers(packed, index)));
+}
+
+/** Unpacks entries of the feed from another thread. */
+export function unpackFeed(packed: PackedFeed): FeedEntry[] {
+  return unpackPlants(packed).map((plant, index) => {
+    const entry = { cursor: packed.cursors[index] as string, id: plant.id };
+    return packed.areDeleted[index] ? entry : { ...entry, plant };
+  });
+}
