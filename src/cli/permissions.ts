@@ -65,9 +65,9 @@ function getReadBits(privacy: Privacy, uid: number): number {
  * @param storeUrl a store URL that was checked
  */
 export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
-  const location = parseStoreUrl(storeUrl);
-  if (location.engine !== "sqlite") return [];
-  const named = resolve(location.path);
+  const { path: storePath } = parseStoreUrl(storeUrl);
+  if (storePath === undefined) return [];
+  const named = resolve(storePath);
   const path = await realpath(named).catch(() => named);
   const files = ["", "-wal", "-shm"].map((suffix) => path + suffix);
   return [

@@ -65,8 +65,6 @@ export interface FeedQuery {
 }
 
 interface StoreParts {
-  /** True if the plants exist only in this process. */
-  readonly isVolatile?: boolean | undefined;
   /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Resolves with plants in the order of their ids. */
@@ -97,6 +95,8 @@ interface StoreParts {
 
 /** A durable store of plants and tokens. Its methods reject with a {@link StoreError}. */
 export interface PlantStore extends StoreParts {
+  /** True if the plants exist only in this process. */
+  readonly isVolatile?: boolean;
   /**
    * Resolves once the result would survive a power failure (contract.md "Durability").
    *

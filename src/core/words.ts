@@ -1,8 +1,8 @@
 /** Words in messages: lists of them, and the one that a misspelled word probably means. */
 
 /** Lists at least two words: `id, name and tag`. */
-export function joinWords(words: readonly string[]): string {
-  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+export function joinWords(words: readonly string[], conjunction = "and"): string {
+  return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }
 
 /** Largest number of edits at which words are similar. */

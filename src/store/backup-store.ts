@@ -3,21 +3,10 @@ import { StoreError } from "../core/store.ts";
 import type { Backup, BackupOptions, FileWork } from "./sqlite/backup.ts";
 import type { Restore, RestoreOptions } from "./sqlite/restore.ts";
 import type { StoreContents } from "./sqlite/whole-file.ts";
-import { parseStoreUrl, type StoreLocation } from "./store-url.ts";
+import type { FileOperation } from "./store-location.ts";
+import { isStoreUrl, parseStoreUrl } from "./store-url.ts";
 
 export type { FileWork };
-
-type Operation = "back up" | "verify" | "restore";
-
-/** Commands of PostgreSQL that do the same. They read PGHOST, PGUSER, PGPASSWORD and PGDATABASE. */
-const postgresAdvice: Readonly<Record<Operation, string>> = {
-  "back up":
-    'use "pg_dump --format=custom --file=plants.dump DATABASE", or continuous archiving (pg_basebackup and archive_command)',
-  verify:
-    'use "pg_restore --list plants.dump" for a dump, "pg_verifybackup" for a base backup, and "pg_amcheck" for a database',
-  restore:
-    'stop the servers, then use "pg_restore --clean --if-exists --single-transaction --dbname=DATABASE plants.dump"',
-};
 
 /**
  * Copies a store to a file while others write to it.
@@ -62,29 +51,17 @@ export async function restoreStore(
   return restoreSqliteFile(backup, store, options);
 }
 
-/** Accepts the URL of a SQLite store instead of a path. */
-function toPath(text: string, operation: Operation): string {
+/** Accepts the URL of a store that is a file instead of a path. */
+function toPath(text: string, operation: FileOperation): string {
   if (text === "-" || text === "") {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  return /^(?:sqlite|postgres|postgresql|memory):/.test(text) ? toFile(text, operation) : text;
+  return isStoreUrl(text) ? toFile(text, operation) : text;
 }
 
-function toFile(url: string, operation: Operation): string {
-  const location: StoreLocation = parseStoreUrl(url);
-  switch (location.engine) {
-    case "sqlite":
-      return location.path;
-    case "postgres":
-      throw new StoreError(
-        "unusable",
-        `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${postgresAdvice[operation]}`,
-      );
-    case "memory":
-      throw new StoreError(
-        "unusable",
-        `plantstore cannot ${operation} a memory: store, which exists only inside its server process`,
-      );
-  }
+function toFile(url: string, operation: FileOperation): string {
+  const location = parseStoreUrl(url);
+  if (location.path !== undefined) return location.path;
+  throw new StoreError("unusable", location.explainNoFile(operation));
 }

@@ -120,7 +120,6 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   }
 
   return {
-    isVolatile: engine.isVolatile,
     create: (plant, onConflict, onCreateCommit) =>
       closed === undefined ? create({ plant, onConflict }, onCreateCommit) : rejectClosed(),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),

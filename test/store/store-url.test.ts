@@ -2,24 +2,20 @@
 import { describe, expect, it } from "vitest";
 import { describeStoreUrl, parseStoreUrl } from "../../src/store/store-url.ts";
 
+const file = { isVolatile: false, isShared: false };
+
 describe("parseStoreUrl", () => {
   it.each([
-    ["memory:", { engine: "memory" }],
-    ["sqlite:plants.db", { engine: "sqlite", path: "plants.db" }],
-    ["sqlite:/var/lib/plants.db", { engine: "sqlite", path: "/var/lib/plants.db" }],
-    ["sqlite:C:\\plants.db", { engine: "sqlite", path: "C:\\plants.db" }],
-    [
-      "sqlite:file:a%20b.db?mode=memory#c",
-      { engine: "sqlite", path: "file:a%20b.db?mode=memory#c" },
-    ],
-    [
-      "postgres://user:secret@host/plants",
-      { engine: "postgres", url: "postgres://user:secret@host/plants" },
-    ],
-    ["postgresql://host/plants", { engine: "postgres", url: "postgresql://host/plants" }],
-    ["sqlite:./:memory:", { engine: "sqlite", path: "./:memory:" }],
+    ["memory:", { isVolatile: true, isShared: false }],
+    ["sqlite:plants.db", { ...file, path: "plants.db" }],
+    ["sqlite:/var/lib/plants.db", { ...file, path: "/var/lib/plants.db" }],
+    ["sqlite:C:\\plants.db", { ...file, path: "C:\\plants.db" }],
+    ["sqlite:file:a%20b.db?mode=memory#c", { ...file, path: "file:a%20b.db?mode=memory#c" }],
+    ["postgres://user:secret@host/plants", { isVolatile: false, isShared: true }],
+    ["postgresql://host/plants", { isVolatile: false, isShared: true }],
+    ["sqlite:./:memory:", { ...file, path: "./:memory:" }],
   ])("parses %s, with an unchanged path", (url, location) => {
-    expect(parseStoreUrl(url)).toEqual(location);
+    expect(parseStoreUrl(url)).toMatchObject(location);
   });
 
   it.each([

@@ -17,7 +17,6 @@ export function createMemoryEngine(): StoreEngine {
   }
 
   return {
-    isVolatile: true,
     async commit(requests) {
       return requests.map(create);
     },

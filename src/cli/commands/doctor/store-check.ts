@@ -1,9 +1,7 @@
 /** Checks the store of this machine's settings, without changing it. */
 import { stat } from "node:fs/promises";
-import { isBuiltin } from "node:module";
 import { dirname, resolve } from "node:path";
-import { loadSqlite } from "../../../store/sqlite/provider.ts";
-import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
 import { isMissing } from "../../config/config-file.ts";
 import { isActive } from "../token/token-rows.ts";
 import type { Run } from "../../command.ts";
@@ -22,12 +20,12 @@ export async function checkStore(
   { io, terminal }: Pick<Run, "io" | "terminal">,
 ): Promise<Finding> {
   const subject = "store";
-  const place = describeStoreUrl(url);
   const location = parseStoreUrl(url);
-  if (location.engine === "memory") {
-    return { subject, state: "ok", message: "memory: exists only inside its server" };
+  const { place, isVolatile } = location;
+  if (isVolatile) {
+    return { subject, state: "ok", message: `${place} exists only inside its server` };
   }
-  const path = location.engine === "sqlite" ? resolve(location.path) : undefined;
+  const path = location.path === undefined ? undefined : resolve(location.path);
   try {
     if (path !== undefined && (await isAbsent(path))) {
       const parent = await findParent(path);
@@ -72,10 +70,8 @@ export async function checkStore(
  * @returns a finding only if SQLite is needed and missing
  */
 export async function checkSqlite(url: string): Promise<readonly Finding[]> {
-  // Node 20: has no SQLite, so that a package is needed. Loading Node's own would print a warning.
-  if (parseStoreUrl(url).engine !== "sqlite" || isBuiltin("node:sqlite")) return [];
   try {
-    await loadSqlite();
+    await parseStoreUrl(url).loadProvider?.();
     return [];
   } catch (error) {
     return [toErrorFinding("sqlite", error)];

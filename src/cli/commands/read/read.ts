@@ -119,7 +119,7 @@ export async function readPlants<T>(
  * @returns one sentence, or nothing
  */
 async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
-  if (parseStoreUrl(storeUrl).engine === "postgres") return [];
+  if (parseStoreUrl(storeUrl).isShared) return [];
   const setting = readDefaultUrl(io);
   if (setting === undefined) return [];
   const { value: url = "", source } = setting;

@@ -31,7 +31,7 @@ export type FirstToken =
 
 /** Gives a store the token that `create` will use. @throws CommandError if a saved token cannot be read or saved; StoreError */
 export async function provideToken(
-  { environmentToken, isEphemeral, basePath, store: storeUrl }: ServeOptions,
+  { environmentToken, isEphemeral, basePath }: ServeOptions,
   { url }: PlantServer,
   store: PlantStore,
   io: Io,
@@ -40,7 +40,7 @@ export async function provideToken(
   if (isEphemeral) return issueUnsavedToken(store);
   const origin = findOrigin(url, basePath);
   if (origin === undefined) return { kind: "none" };
-  return provideFirstToken(store, origin, findConfigDirectory(io), storeUrl === "memory:");
+  return provideFirstToken(store, origin, findConfigDirectory(io));
 }
 
 /**
@@ -65,14 +65,12 @@ function findOrigin(url: string, basePath: string): string | undefined {
  * the address is removed.
  *
  * @param origin scheme, host and port of the server, which has this address now; or `unix:` and the path of its socket
- * @param isMemory true for a `memory:` store, whose token is saved until the server stops
  * @throws CommandError if a saved token cannot be read or saved; StoreError
  */
 async function provideFirstToken(
-  store: Pick<PlantStore, "addToken" | "listTokens">,
+  store: Pick<PlantStore, "addToken" | "listTokens" | "isVolatile">,
   origin: string,
   configDirectory: string,
-  isMemory: boolean,
 ): Promise<FirstToken> {
   await removeMemoryToken(configDirectory, origin);
   const savedHere = readSavedToken(configDirectory, origin);
@@ -80,12 +78,12 @@ async function provideFirstToken(
 
   if (issued.size === 0) {
     const token = savedHere ?? mintToken();
-    const mark = isMemory ? { store: "memory:" as const } : {};
+    const mark = store.isVolatile ? { store: "memory:" as const } : {};
     // Saved first: after a crash in between, the next start finds the saved token and an empty store.
     if (savedHere === undefined) await saveCredential(configDirectory, { origin, token, ...mark });
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
-    return { kind: "issued", token, saved: isMemory ? "untilStop" : "always" };
+    return { kind: "issued", token, saved: store.isVolatile ? "untilStop" : "always" };
   }
   if (savedHere !== undefined) {
     return { kind: issued.has(digestToken(savedHere)) ? "saved" : "none" };

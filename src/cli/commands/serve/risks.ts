@@ -20,7 +20,7 @@ export function findRisks(
   options: ServeOptions,
   isShown: boolean,
 ): readonly string[] {
-  const { tls, store, environmentToken, faults } = options;
+  const { tls, isVolatile, environmentToken, faults } = options;
   const risks = [];
   const isLocal = host === undefined || isLoopback(host.includes(":") ? `[${host}]` : host);
   if (tls === undefined && !isLocal) {
@@ -28,7 +28,7 @@ export function findRisks(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
   }
-  if (token.kind === "none" && store === "memory:") {
+  if (token.kind === "none" && isVolatile) {
     risks.push("no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN");
   }
   if (token.kind === "issued" && token.saved === "never" && !options.json && !isShown) {

@@ -20,13 +20,13 @@ import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options
  *
  * @throws CommandError also for a durable store if a file is not a regular file
  */
-export async function assertReadableSeeds({ seeds, store }: ServeOptions): Promise<void> {
-  for (const path of seeds) if (path !== "-") await assertReadable(path, store);
+export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): Promise<void> {
+  for (const path of seeds) if (path !== "-") await assertReadable(path, isVolatile);
 }
 
 /** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */
 export async function checkSeeds(run: ServerRun): Promise<void> {
-  if (run.options.store === "memory:") return;
+  if (run.options.isVolatile) return;
   const error = await run.terminal.showWhile(
     () => "checking seeds",
     () => checkSeed(readSeeds(run)),
@@ -69,7 +69,7 @@ async function* readSeeds({
   }
 }
 
-async function assertReadable(path: string, store: string): Promise<void> {
+async function assertReadable(path: string, isVolatile: boolean): Promise<void> {
   let stats: Stats;
   try {
     await access(path, constants.R_OK);
@@ -80,7 +80,7 @@ async function assertReadable(path: string, store: string): Promise<void> {
   if (stats.isDirectory()) {
     throw new CommandError("usage", `${path} cannot be read: it is a directory`);
   }
-  if (store === "memory:" || stats.isFile()) return;
+  if (isVolatile || stats.isFile()) return;
   throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);
 }
 

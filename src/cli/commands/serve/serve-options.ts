@@ -4,6 +4,7 @@ import { findTokenProblem, trimToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
 import type { Log } from "../../../server/ops/log.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
@@ -29,6 +30,8 @@ export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "fau
   readonly socketFd: number | undefined;
   /** A token to accept in addition to the issued ones. */
   readonly environmentToken: string | undefined;
+  /** True if the plants exist only in this process. */
+  readonly isVolatile: boolean;
 }
 
 /** A run of `serve`. */
@@ -75,8 +78,9 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     throw new UsageError("--max-waiting must be at least --max-body");
   }
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
-  assertSeeds(options);
-  return { ...options, tls, faults: toFaults(faults), environmentToken, socketFd };
+  const { isVolatile } = parseStoreUrl(options.store);
+  assertSeeds(options.seeds, isVolatile);
+  return { ...options, tls, faults: toFaults(faults), environmentToken, socketFd, isVolatile };
 }
 
 /** @returns undefined if no fault is on */
@@ -95,11 +99,11 @@ function toEphemeral(options: Settings, { port, store }: Flags): Settings {
 }
 
 /** A seed of a durable store is checked before it is stored, and read again at the next start. */
-function assertSeeds({ seeds, store }: Pick<Settings, "seeds" | "store">): void {
+function assertSeeds(seeds: readonly string[], isVolatile: boolean): void {
   if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
     throw new UsageError("--seed - (standard input) is given twice: remove one of them");
   }
-  if (seeds.includes("-") && store !== "memory:") {
+  if (seeds.includes("-") && !isVolatile) {
     throw new UsageError(`--seed - (standard input) ${replayAdvice}`);
   }
 }

@@ -1,5 +1,4 @@
 /** Messages of `serve` once it accepts requests. */
-import { resolve } from "node:path";
 import { toShellWord } from "../../../core/shell-word.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
@@ -62,13 +61,13 @@ interface StartRow extends BannerRow {
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
   { url, token, seeded }: Started,
-  { store, socketFd, statusMode }: ServeOptions,
+  { store, isVolatile, socketFd, statusMode }: ServeOptions,
   io: Io,
 ): readonly StartRow[] {
   const command = toInvocation(io);
   const option = isDefaultUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
-  const place = store === "memory:" ? "memory, until the server stops" : describeStoreUrl(store);
+  const place = isVolatile ? "memory, until the server stops" : describeStoreUrl(store);
   const rows: StartRow[] = [
     { label: "Store", text: place, sentence: `Plants are stored in ${place}` },
   ];
@@ -108,7 +107,7 @@ function toRows(
       break;
     case "none":
       rows.push({ label: "Token", text: "none of this store is saved for this user" });
-      if (store !== "memory:") {
+      if (!isVolatile) {
         rows.push({
           label: "Try",
           text: "in a second terminal, to issue and save one:",
@@ -137,12 +136,9 @@ const issuedTexts = {
 
 /** The URL of a database may contain a password, which the user adds. */
 function toStoreFlag(store: string, io: Io): string {
-  const location = parseStoreUrl(store);
-  if (location.engine !== "sqlite") return ` --store ${toShellWord(describeStoreUrl(store))}`;
-  const url = `sqlite:${resolve(location.path)}`;
-  return url === readOption(storeOption.store, undefined, io).value
-    ? ""
-    : ` --store ${toShellWord(url)}`;
+  const { absoluteUrl } = parseStoreUrl(store);
+  const isDefault = absoluteUrl === readOption(storeOption.store, undefined, io).value;
+  return isDefault ? "" : ` --store ${toShellWord(absoluteUrl)}`;
 }
 
 /** Checks whether `create` sends to this URL by default. */

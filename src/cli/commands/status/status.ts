@@ -121,8 +121,8 @@ async function describeSaved(origin: string, io: Io): Promise<Partial<ServerRepo
 }
 
 function findStoreFile(url = ""): boolean | undefined {
-  const location = url === "" ? undefined : parseStoreUrl(url);
-  return location?.engine === "sqlite" ? existsSync(location.path) : undefined;
+  const path = url === "" ? undefined : parseStoreUrl(url).path;
+  return path === undefined ? undefined : existsSync(path);
 }
 
 function findPlace(locate: (io: Io) => FoundDirectory, io: Io): Place {

@@ -1,0 +1,39 @@
+/** The engine on SQLite: its URLs, and what its stores are. */
+import { isBuiltin } from "node:module";
+import { resolve } from "node:path";
+import { StoreError } from "../../core/store.ts";
+import type { EngineType } from "../store-location.ts";
+
+const scheme = "sqlite:";
+
+/** Stores plants in a file. */
+export const sqliteType: EngineType = {
+  schemes: [scheme],
+  usage: "sqlite:PATH (a file)",
+  locate(url) {
+    const path = url.slice(scheme.length);
+    if (path === "") {
+      throw new StoreError("unusable", "sqlite: needs a path, such as sqlite:plants.db");
+    }
+    // For SQLite itself, this name means a database in memory. A file of this name would be a mistake.
+    if (path === ":memory:") {
+      throw new StoreError(
+        "unusable",
+        "sqlite::memory: is not a file: use memory: for a store that ends with the server, or sqlite:./:memory: for a file with that name",
+      );
+    }
+    return {
+      place: url,
+      absoluteUrl: scheme + resolve(path),
+      isVolatile: false,
+      isShared: false,
+      path,
+      openEngine: async (options) => (await import("./engine.ts")).openSqliteEngine(path, options),
+      openReader: async () => (await import("./engine.ts")).openSqliteReader(path),
+      async loadProvider() {
+        // Node 20: has no SQLite, so that a package is needed. Loading Node's own would print a warning.
+        if (!isBuiltin("node:sqlite")) await (await import("./provider.ts")).loadSqlite();
+      },
+    };
+  },
+};

@@ -1,0 +1,55 @@
+/** Declarations of an engine: its URLs, and properties of its stores. Each engine has them in `location.ts` of its folder. */
+import type { StoreEngine, StoreReader } from "../core/store.ts";
+
+/** Options for {@link StoreLocation.openEngine}. */
+export interface EngineOptions {
+  /** Rejects a missing store instead of creating it. Default: false. */
+  readonly mustExist?: boolean;
+  /** Receives warnings for the operator, such as a second name of the file. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** An operation on stores that are files. */
+export type FileOperation = "back up" | "verify" | "restore";
+
+/** A store that a URL names. The engine itself is loaded when the store is opened. */
+export type StoreLocation = {
+  /** Names the store in messages, without secrets. */
+  readonly place: string;
+  /** Names the store in any working directory, without secrets. */
+  readonly absoluteUrl: string;
+  /** True if the plants exist only in the process that opens the store. */
+  readonly isVolatile: boolean;
+  /** True if servers on several machines can use the store. */
+  readonly isShared: boolean;
+  /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
+  openEngine(options: EngineOptions): Promise<StoreEngine>;
+  /** Opens an existing store to read. @throws StoreError */
+  openReader(): Promise<StoreReader>;
+  /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
+  loadProvider?(): Promise<unknown>;
+} & (
+  | {
+      /** The file that is the store; absolute, or relative to the working directory. */
+      readonly path: string;
+    }
+  | {
+      readonly path?: undefined;
+      /** Explains why an operation on files is not possible, and what to do instead. */
+      explainNoFile(operation: FileOperation): string;
+    }
+);
+
+/** An engine. */
+export interface EngineType {
+  /** The beginnings of its URLs, such as `sqlite:`. */
+  readonly schemes: readonly string[];
+  /** Form and meaning of its URLs, for messages. */
+  readonly usage: string;
+  /**
+   * Finds the store of a URL with one of the schemes.
+   *
+   * @throws StoreError `unusable` for an invalid URL
+   */
+  locate(url: string): StoreLocation;
+}
