@@ -22,5 +22,5 @@ export {
   type RunningPlantStore,
   startPlantStore,
 } from "./library/plant-store.ts";
-export type { Latency } from "./library/quantities.ts";
+export type { Latency } from "./library/option-types.ts";
 export type { SeedTally } from "./library/seed.ts";

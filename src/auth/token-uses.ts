@@ -1,5 +1,6 @@
 /** Records the days on which tokens are used, in batches that no response waits for. */
 import type { PlantStore } from "../core/store.ts";
+import { msPerUnit } from "../core/units.ts";
 
 /** Collects the uses of tokens. */
 export interface TokenUses {
@@ -11,11 +12,10 @@ export interface TokenUses {
 
 /** Delay that collects uses into one batch. */
 const delayMs = 1000;
-const dayMs = 86_400_000;
 
 /** Converts a time to a day: days since the epoch, in UTC. */
 export function toDay(timeMs: number): number {
-  return Math.floor(timeMs / dayMs);
+  return Math.floor(timeMs / msPerUnit.d);
 }
 
 /**

@@ -5,10 +5,11 @@
 import type { NewPlant } from "../core/plant.ts";
 import { joinWords } from "../core/words.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
-import { baseUrl, choice, httpUrl, storeUrl } from "../library/option-types.ts";
+
 import {
   clientOptions as client,
   createManyOptions,
+  faultList,
   limitOptions,
   storeOptions,
 } from "../library/options.ts";
@@ -16,7 +17,7 @@ import { listSavedOrigins } from "./config/credentials.ts";
 import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
 import type { SavedSettings } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
-import * as types from "./option-types.ts";
+import * as types from "../library/option-types.ts";
 
 /** A row of the table. */
 export interface Option<T> {
@@ -102,7 +103,7 @@ export const serveOptions = {
   }),
   publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
     ...address,
-    type: types.optional(httpUrl),
+    type: types.optional(types.httpUrl),
     default: undefined,
     shownDefault: "the address it listens on",
   }),
@@ -114,7 +115,7 @@ export const serveOptions = {
   ),
   store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
     ...plants,
-    type: storeUrl,
+    type: types.storeUrl,
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
     shownDefault: "<data dir>/plants.db",
   }),
@@ -179,14 +180,14 @@ export const serveOptions = {
   ),
   logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
     ...operations,
-    type: choice<LogFormat>(logFormats),
+    type: types.choice<LogFormat>(logFormats),
     default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
     shownDefault: "text on a terminal, otherwise json",
   }),
   logLevel: setting(
     "--log-level <level>",
     "Least important lines of the log: error, warn, info or debug",
-    { ...operations, type: choice<LogLevel>(logLevels), default: "info" },
+    { ...operations, type: types.choice<LogLevel>(logLevels), default: "info" },
   ),
   statusMode: setting(
     "--status-mode <mode>",
@@ -196,7 +197,7 @@ export const serveOptions = {
   faults: setting(
     "--faults <list>",
     'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
-    { ...testing, type: types.optional(types.faults), default: undefined },
+    { ...testing, type: types.optional(faultList), default: undefined },
   ),
 } as const satisfies Options;
 
@@ -204,11 +205,11 @@ export const serveOptions = {
 export const urlOption = {
   url: setting("--url <url>", "URL of the plant store, with its base path", {
     ...sending,
-    type: baseUrl,
+    type: types.baseUrl,
     default: "http://127.0.0.1:7526",
     shownDefault: "the last login, or http://127.0.0.1:7526",
     saved: "url",
-    list: (io: Io) => listSavedOrigins(findConfigDirectory(io)),
+    list: (io: Io) => listSavedOrigins(findConfigDirectory(io), io),
   }),
 } as const satisfies Options;
 
@@ -278,7 +279,7 @@ export const createOptions = {
   }),
   isFailFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
   isMany: toggle("--many", "Print a line for each record, even for a single one", output),
-  isJson: toggle("--json", "Print a line for each record, even on a terminal", output),
+  json: toggle("--json", "Print a line for each record, even on a terminal", output),
   isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,

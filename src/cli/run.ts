@@ -1,7 +1,7 @@
 /** Runs the command of a command line. The only place that reports errors. */
 import { isUtf8 } from "node:buffer";
 import { CommandError } from "./command-error.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure } from "./command-failure.ts";
 import type { Io } from "./io.ts";
 import { runProgram } from "./program/program.ts";
 import { Terminal } from "./terminal/terminal.ts";

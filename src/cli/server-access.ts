@@ -1,7 +1,6 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
-import { isIPv4 } from "node:net";
-import { toEndpoint } from "../core/base-url.ts";
+import { isLoopback, toEndpoint } from "../core/base-url.ts";
 import { certificates, InvalidValue } from "../library/option-types.ts";
 import { CommandError, toSystemReason } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -25,12 +24,6 @@ export async function readAuthorities(path: string | undefined): Promise<string 
     if (problem !== undefined) return fail(`are unusable: the file ${problem}`, error);
     return fail(`cannot be read (${toSystemReason(error)})`, error);
   }
-}
-
-/** Checks whether the host of a URL is this machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3). */
-export function isLoopback(hostname: string): boolean {
-  if (isIPv4(hostname)) return hostname.startsWith("127.");
-  return hostname === "[::1]" || hostname === "localhost" || hostname.endsWith(".localhost");
 }
 
 /** Checks whether a server is on this machine: behind a Unix socket, or at a loopback address. */

@@ -5,7 +5,7 @@ import { CommandError, UsageError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
 import { readSavedSettings, type SavedSettings, toSettingsFile } from "./config/saved-settings.ts";
 import type { Environment, Io } from "./io.ts";
-import type { TextType } from "./option-types.ts";
+import type { TextType } from "../library/option-types.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./options.ts";
 
 /** The flags of a command line, by the names of their options. A flag without a value is `1`. */

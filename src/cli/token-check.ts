@@ -6,7 +6,7 @@ import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { toAdvice, toExpectedFailure } from "./failure.ts";
+import { toAdvice, toExpectedFailure } from "./command-failure.ts";
 import type { requestOptions } from "./options.ts";
 import { readAuthorities } from "./server-access.ts";
 import type { Values } from "./settings.ts";

@@ -3,12 +3,12 @@ import { setMaxListeners } from "node:events";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import {
-  createPlant,
-  type CreatePlantOptions,
+  sendPlant,
+  type SendPlantOptions,
   type FinalResponse,
   type Retry,
   toTransientFailure,
-} from "./create-plant.ts";
+} from "./send-plant.ts";
 import { concernsAllCreates } from "./error-category.ts";
 import type { Post } from "./http/message.ts";
 import { type ConnectionPool, openPool } from "./http/pool.ts";
@@ -31,7 +31,7 @@ export interface Outcome<Item> {
 }
 
 /** Options for {@link createPlants}. */
-export interface CreatePlantsOptions extends Omit<CreatePlantOptions, "post" | "signal"> {
+export interface CreatePlantsOptions extends Omit<SendPlantOptions, "post" | "signal"> {
   /** Plants in flight at a time; at least 1. */
   readonly concurrency: number;
   /** Plants that are sent per second; Infinity for no limit. */
@@ -95,7 +95,7 @@ class Run<Item extends PlantItem> {
   readonly #options: CreatePlantsOptions;
   readonly #pool: ConnectionPool;
   readonly #cutOff = new AbortController();
-  readonly #createOptions: CreatePlantOptions;
+  readonly #createOptions: SendPlantOptions;
   readonly #lastById = new Map<bigint, Promise<unknown>>();
   /** Plants that the store accepted or rejected. */
   #decided = 0;
@@ -188,7 +188,7 @@ class Run<Item extends PlantItem> {
     const { lastCall } = this.#options;
     try {
       const body = toNewPlantJson(plant);
-      const response = await createPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
+      const response = await sendPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
       const isFailed =
         response instanceof UnavailableError || toTransientFailure(response) !== undefined;
       if (!isFailed && (response.ok || !concernsAllCreates(response.error.error))) {

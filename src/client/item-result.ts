@@ -1,7 +1,7 @@
 /** A plant of a bulk create, and its result. */
 import type { NewPlant, Plant } from "../core/plant.ts";
 import { UnavailableError } from "./client-error.ts";
-import type { FinalResponse } from "./create-plant.ts";
+import type { FinalResponse } from "./send-plant.ts";
 import { categorizeError } from "./error-category.ts";
 
 /** Reason for which a plant is not created. */

@@ -1,6 +1,6 @@
 /** The error of a bulk create that stopped early. */
 import type { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
-import type { FinalResponse } from "./create-plant.ts";
+import type { FinalResponse } from "./send-plant.ts";
 
 /** The failure that stopped a run, because every other create would fail as well. */
 export type StopCause =

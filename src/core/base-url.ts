@@ -104,3 +104,12 @@ export function joinPath(baseUrl: string, path: string): string {
   const isRoot = socketPath !== undefined && baseUrl === origin;
   return baseUrl + (isRoot ? ":" : "") + path;
 }
+
+/**
+ * Checks whether a host is this machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3).
+ *
+ * @param host a name or an address; an IPv6 address may have brackets
+ */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|::1|(?:.+\.)?localhost)$/.test(host);
+}

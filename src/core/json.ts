@@ -5,6 +5,7 @@
 import type { Problem, RequestError } from "./errors.ts";
 import { JsonScanner } from "./json-scanner.ts";
 import { quoteInput } from "./quote.ts";
+import { unpairedSurrogate } from "./words.ts";
 
 /** A number as its text, unrounded. */
 export class JsonNumber {
@@ -45,9 +46,6 @@ export function readJson(text: string): ParsedJson | RequestError {
   const value = reader.readText();
   return scanner.requestError ?? { value, problems: reader.problems };
 }
-
-/** Follows the name of a member or option whose text contains an unpaired surrogate. */
-export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
 
 class JsonReader {
   readonly problems: Problem[] = [];

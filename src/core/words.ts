@@ -1,5 +1,8 @@
 /** Words in messages: lists of them, and the one that a misspelled word probably means. */
 
+/** Follows the name of a member or option whose text contains an unpaired surrogate. */
+export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
+
 /** Lists at least two words: `id, name and tag`. */
 export function joinWords(words: readonly string[], conjunction = "and"): string {
   return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;

@@ -2,9 +2,12 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { findTokenProblem } from "../auth/token.ts";
-import { InvalidUrl, parseBaseUrl, parseHttpUrl } from "../core/base-url.ts";
+import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
+import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
 import { StoreError } from "../core/store.ts";
+import { bytesPerUnit, msPerUnit } from "../core/units.ts";
+import { unpairedSurrogate } from "../core/words.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 
 /** The type of an option. */
@@ -18,6 +21,9 @@ export interface OptionType<T> {
   /** All values, if they are few. */
   readonly choices?: readonly string[];
 }
+
+/** A type whose values come from text only. */
+export type TextType<T> = Omit<OptionType<T>, "check">;
 
 /** An option: its type and its default. */
 export interface OptionSpec<T> {
@@ -118,6 +124,9 @@ export const host = string((text) => {
   throw invalid(text, "a host name or an IP address, without a port or a zone");
 });
 
+/** A port; 0 selects a free one. */
+export const port = integer({ min: 0, max: 65_535 });
+
 /** A prefix of paths: `/v1`, or empty. */
 export const basePath = string((text) => {
   const inner = text.replace(/^\//, "").replace(/\/$/, "");
@@ -133,7 +142,7 @@ export const baseUrl = string((text) => explainUrl(() => parseBaseUrl(text)));
 export const httpUrl = string((text) => explainUrl(() => parseHttpUrl(text)));
 
 /** Reports an invalid URL as an invalid value. */
-export function explainUrl<T>(parse: () => T): T {
+function explainUrl<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -198,3 +207,287 @@ export const token: OptionType<string> = {
   },
   format: () => "a token",
 };
+
+/** A number of bytes; as text, such as `1048576` or `64KiB`. */
+export function bytes(range: Range): OptionType<number> {
+  const { min, max } = range;
+  return {
+    parse(text) {
+      const [, digits = "", suffix = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
+      const units = Object.entries({ "": 1, ...bytesPerUnit });
+      const unit = units.find(([name]) => name.toLowerCase() === suffix.toLowerCase());
+      const value = digits === "" || unit === undefined ? Number.NaN : Number(digits) * unit[1];
+      if (value >= min && value <= max) return value;
+      const examples = "a number of bytes such as 1048576, 64KiB or 1MiB";
+      throw invalid(text, `${examples}, at most ${formatBytes(max)}`);
+    },
+    check: (value) => checkInteger(value, range),
+    format: formatBytes,
+  };
+}
+
+function formatBytes(value: number): string {
+  return formatQuantity(value, bytesPerUnit);
+}
+
+/**
+ * A time in milliseconds; as text, such as `500ms`, `10s`, `2m`, `12h` or `30d`.
+ *
+ * @param examples for messages
+ * @param defaultUnit unit of a number without one; by default such a number is invalid, except 0
+ */
+function duration(
+  range: Range,
+  examples: string,
+  defaultUnit?: keyof typeof msPerUnit,
+): OptionType<number> {
+  const ends = `from ${formatDuration(range.min)} to ${formatDuration(range.max)}`;
+  return {
+    parse(text) {
+      const timeMs = parseDuration(text, defaultUnit);
+      if (timeMs >= range.min && timeMs <= range.max) return timeMs;
+      throw invalid(text, `a time such as ${examples}, ${ends}`);
+    },
+    check: (value) => checkInteger(value, range),
+    format: formatDuration,
+  };
+}
+
+/** A time limit in milliseconds; as text, such as `500ms`, `10s` or `2m`, or a number of seconds. */
+export function timeLimit(range: Range): OptionType<number> {
+  return duration(range, "500ms, 10s or 2m", "s");
+}
+
+/** @returns milliseconds; NaN for an invalid text */
+function parseDuration(text: string, defaultUnit?: keyof typeof msPerUnit): number {
+  const [, count = "", suffix] = /^(\d{1,9}(?:\.\d{1,9})?)([a-z]*)$/.exec(text) ?? [];
+  if (text === "0") return 0;
+  const units = Object.entries(msPerUnit);
+  const unit = units.find(([name]) => name === (suffix || defaultUnit));
+  return count === "" || unit === undefined ? Number.NaN : Math.round(Number(count) * unit[1]);
+}
+
+function formatDuration(timeMs: number): string {
+  return formatQuantity(timeMs, msPerUnit);
+}
+
+/** A delay in milliseconds, or a range of delays: shortest and longest. */
+export type Latency = number | readonly [minMs: number, maxMs: number];
+
+/** A {@link Latency}; as text, such as `200ms` or `200ms..2s`. */
+export function latency(range: Range): OptionType<Latency> {
+  const end = formatDuration(range.max);
+  const rule = `a time such as 200ms, or a range such as 200ms..2s, at most ${end}`;
+  return {
+    parse(text) {
+      const parts = text.split("..").map((part) => parseDuration(part));
+      const [minMs = Number.NaN, maxMs = minMs, ...others] = parts;
+      const isValid = others.length === 0 && minMs >= range.min && maxMs <= range.max;
+      if (isValid && minMs <= maxMs) return minMs === maxMs ? minMs : [minMs, maxMs];
+      throw invalid(text, rule);
+    },
+    check(value) {
+      if (!Array.isArray(value)) return checkInteger(value, range);
+      const [minMs = 0, maxMs = 0] = value.map((each) => checkInteger(each, range));
+      if (value.length === 2 && minMs <= maxMs) return [minMs, maxMs];
+      throw new InvalidValue("must be milliseconds or a pair of them, such as [200, 2000]");
+    },
+    format: (value) => [value].flat().map(formatDuration).join(".."),
+  };
+}
+
+/** A share from 0 to 1; as text, a percentage such as `5%`. */
+export const share: OptionType<number> = {
+  parse(text) {
+    const [, digits = ""] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
+    const value = Number(digits || Number.NaN) / 100;
+    if (value <= 1) return value;
+    throw invalid(text, "a percentage such as 5% or 0.5%, from 0% to 100%");
+  },
+  check(value) {
+    const rule = "a number from 0 to 1, such as 0.05 for 5%";
+    if (typeof value !== "number") throw invalid(value, rule);
+    if (value >= 0 && value <= 1) return value;
+    throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
+  },
+  format: (value) => `${Number((value * 100).toFixed(6))}%`,
+};
+
+/** Formats a number with the largest unit that divides it. */
+function formatQuantity(value: number, units: Readonly<Record<string, number>>): string {
+  const unit = Object.entries(units).findLast(([, size]) => value > 0 && value % size === 0);
+  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
+}
+
+/** Separates the values of a flag that is repeated. No argument and no environment variable contains it. */
+export const valueSeparator = "\0";
+
+/** Any text, unchanged. */
+export const text: TextType<string> = { parse: String, format: String };
+
+/** A text, or none for an empty one. */
+export const optionalText: TextType<string | undefined> = optional(text);
+
+/** A value, or none for empty text. */
+export function optional<T>(type: TextType<T>): TextType<T | undefined> {
+  return {
+    ...type,
+    parse: (value) => (value === "" ? undefined : type.parse(value)),
+    format: (value) => (value === undefined ? "none" : type.format(value)),
+  };
+}
+
+/** A switch: 1 or 0. The flag alone is 1. */
+export const toggle: TextType<boolean> = {
+  parse(value) {
+    if (value === "0" || value === "1") return value === "1";
+    throw invalid(value, "1 or 0");
+  },
+  format: (isOn) => (isOn ? "1" : "0"),
+};
+
+/** A switch for something that is on by default: 1 turns it off. */
+export const negatedToggle: TextType<boolean> = {
+  parse: (value) => !toggle.parse(value),
+  format: (isOn) => (isOn ? "0" : "1"),
+};
+
+/** The address of metrics: the main one, or one of their own. */
+export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
+
+/** `main`, or an address and a port such as `127.0.0.1:9526`. */
+export const metricsPlace: TextType<MetricsPlace> = {
+  parse(value) {
+    if (value === "main") return value;
+    const [, name = "", portText = ""] = /^(.*):(\d+)$/.exec(value) ?? [];
+    try {
+      return { host: host.parse(name), port: port.parse(portText) };
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
+    }
+  },
+  format: (place) => (place === "main" ? place : `${place.host}:${place.port}`),
+  choices: ["main"],
+};
+
+/** Origins as a browser writes them, or `*`, separated by commas or spaces. */
+export const origins: TextType<readonly string[]> = {
+  parse(value) {
+    const list = value
+      .split(/[\s,\0]+/)
+      .flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
+    if (list.length === 1 || !list.includes("*")) return list;
+    throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
+  },
+  format: (list) => list.join(" ") || "none",
+};
+
+function parseOrigin(value: string): string {
+  if (value === "*") return value;
+  const url = explainUrl(() => parseUrl(value));
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  // A star is legal in a URL, but browsers do not treat it as a pattern.
+  if (isOrigin && !url.hostname.includes("*")) return url.origin;
+  throw new InvalidValue(
+    `must be an origin such as https://app.example.org, without a path, or * for any (got "${quoteInput(value)}")`,
+  );
+}
+
+/** A number per second: 0.001 … 1,000,000, or `none` for Infinity. */
+export const rate: TextType<number> = {
+  parse(value) {
+    if (value === "none") return Number.POSITIVE_INFINITY;
+    const perSecond = /^\d{1,7}(\.\d{1,3})?$/.test(value) ? Number(value) : 0;
+    if (perSecond >= 0.001 && perSecond <= 1_000_000) return perSecond;
+    throw invalid(value, "a number such as 100 or 0.5, at most 1000000, or none");
+  },
+  format: (perSecond) => (perSecond === Number.POSITIVE_INFINITY ? "none" : String(perSecond)),
+};
+
+/** A line of a file: 1 … 999,999,999,999,999. */
+export const line: TextType<number> = {
+  parse(value) {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : 0;
+    if (number >= 1) return number;
+    throw invalid(value, "a line number, at least 1");
+  },
+  format: String,
+};
+
+/** The character between the cells of a table; `tab` is a tab. */
+export const delimiter: TextType<string> = {
+  parse(value) {
+    if (value === "tab") return "\t";
+    if (/^[\t !#-~]$/.test(value)) return value;
+    throw invalid(value, "tab, or one ASCII character other than a quote");
+  },
+  format: String,
+  choices: ["tab"],
+};
+
+/** Files to read; `-` is standard input. */
+export const files: TextType<readonly string[]> = {
+  parse: (value) => (value === "" ? [] : value.split(valueSeparator).map(parseFile)),
+  format: (paths) => paths.join(" ") || "none",
+};
+
+function parseFile(path: string): string {
+  if (path !== "") return path;
+  throw invalid(path, "a file, or - for standard input");
+}
+
+/** A file to write. */
+export const outputFile: TextType<string> = {
+  parse(value) {
+    if (value !== "" && value !== "-") return value;
+    throw invalid(value, "a file, because stdout has the results");
+  },
+  format: String,
+};
+
+/** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
+export const plantId: TextType<bigint> = {
+  parse(value) {
+    const id = toInteger(value);
+    if (id !== undefined && id >= int64Min && id <= int64Max) return id;
+    throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
+  },
+  format: String,
+};
+
+/** A tag of a plant. */
+export const plantTag: TextType<string> = {
+  parse(value) {
+    if (value.isWellFormed()) return value;
+    throw new InvalidValue(unpairedSurrogate);
+  },
+  format: String,
+};
+
+/** The number of plants to list. */
+export const listLimit = integer({ min: 1, max: 10_000 });
+
+const maxTokenName = 100;
+const tokenMarker = "pst_";
+
+/** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
+export const tokenName: TextType<string> = {
+  parse(value) {
+    if (value.startsWith(tokenMarker)) {
+      throw new InvalidValue(
+        `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
+      );
+    }
+    if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
+    throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
+  },
+  format: String,
+};
+
+/** Time to wait for a server: 0 … 1 day. */
+export const waitTime = timeLimit({ min: 0, max: msPerUnit.d });
+
+/** Lifetime of a token: 1 minute … 10 years. */
+export const lifetime = duration({ min: msPerUnit.m, max: 3650 * msPerUnit.d }, "90m, 12h or 30d");

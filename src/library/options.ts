@@ -1,23 +1,28 @@
 /** The options of a plant store and of its clients: names, types, ranges and defaults, for programs and the command line. */
+import { bytesPerUnit, msPerUnit } from "../core/units.ts";
 import { findClosestWord } from "../core/words.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
+import { quoteInput } from "../core/quote.ts";
 import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
   basePath,
+  bytes,
   certificates,
   choice,
   host,
   integer,
   invalid,
   InvalidValue,
+  latency,
   type OptionSpec,
+  port,
+  share,
   storeUrl,
+  type TextType,
+  timeLimit,
 } from "./option-types.ts";
-import { bytes, latency, share, timeLimit } from "./quantities.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const mebibyte = 1024 ** 2;
+const mebibyte = bytesPerUnit.MiB;
 
 /** Range of the maximum size of a request body: no server accepts a larger plant. */
 export const maxBodyRange = { min: 1, max: 64 * mebibyte };
@@ -29,7 +34,7 @@ export const storeOptions = {
   /** The only host name or IP address to listen on; by default 127.0.0.1. */
   host: { type: host, default: "127.0.0.1" },
   /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
-  port: { type: integer({ min: 0, max: 65_535 }), default: 0 },
+  port: { type: port, default: 0 },
   /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
   basePath: { type: basePath, default: "" },
   /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
@@ -48,7 +53,7 @@ export const maxFaultSeed = 999_999_999;
 /** Faults of creates, for tests of clients. A 200 still means that the plant is stored. */
 export const faultOptions = {
   /** Delay of each response, in milliseconds, or a pair of the shortest and the longest: 0 … 3600000; by default 0. */
-  latencyMs: { type: latency({ min: 0, max: hourMs }), default: 0 },
+  latencyMs: { type: latency({ min: 0, max: msPerUnit.h }), default: 0 },
   /** Share of creates that get 50301 before the store is used: 0 … 1; by default 0. */
   failRate: { type: share, default: 0 },
   /** Share of created plants whose connection is closed instead of a response: 0 … 1; by default 0. */
@@ -57,6 +62,53 @@ export const faultOptions = {
   seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
 } as const satisfies Specs;
 
+/** The parts of a list of faults, each with the name of its option in the library. */
+const faultParts = [
+  ["latency", "latencyMs"],
+  ["fail", "failRate"],
+  ["drop", "dropRate"],
+  ["seed", "seed"],
+] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
+const faultTypes: Readonly<
+  Record<keyof typeof faultOptions, { readonly type: TextType<unknown> }>
+> = faultOptions;
+
+/** Faults of creates, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
+export const faultList: TextType<Partial<OptionValues<typeof faultOptions>>> = {
+  parse(list) {
+    const values = new Map<string, unknown>();
+    for (const item of list.split(/\s+/).filter(Boolean)) {
+      const [word = ""] = item.split("=");
+      const [part, name] = faultParts.find(([each]) => each === word) ?? [];
+      if (name === undefined) {
+        const known = faultParts.map(([each]) => each).join(", ");
+        throw new InvalidValue(`has an unknown part "${quoteInput(word)}": known are ${known}`);
+      }
+      if (values.has(name)) throw new InvalidValue(`has two parts ${part}: remove one of them`);
+      values.set(name, parsePart(part, item.slice(part.length + 1), faultTypes[name].type));
+    }
+    return Object.fromEntries(values);
+  },
+  format(values) {
+    const isShown = (name: keyof typeof faultOptions): boolean =>
+      values[name] !== undefined && (values[name] !== 0 || name === "seed");
+    const shown = faultParts.filter(([, name]) => isShown(name));
+    const parts = shown.map(
+      ([part, name]) => `${part}=${faultTypes[name].type.format(values[name])}`,
+    );
+    return parts.join(" ") || "none";
+  },
+};
+
+function parsePart<T>(part: string, value: string, type: TextType<T>): T {
+  try {
+    return type.parse(value);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw new InvalidValue(`has an invalid part: ${part} ${error.message}`, { cause: error });
+  }
+}
+
 /** Limits of a server that only the command line can change. */
 export const limitOptions = {
   /** Maximum number of bytes in request bodies and in responses that are not yet sent. */
@@ -64,19 +116,19 @@ export const limitOptions = {
   /** Maximum number of connections. */
   maxConnections: { type: integer({ min: 1, max: 1_000_000 }), default: 10_000 },
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */
-  requestTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 60_000 },
+  requestTimeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 60_000 },
   /** Time after which an idle connection is closed. */
-  idleTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 75_000 },
+  idleTimeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 75_000 },
   /** Time for which a server that stops still accepts requests, but is not ready. */
-  drainMs: { type: timeLimit({ min: 0, max: dayMs }), default: 0 },
+  drainMs: { type: timeLimit({ min: 0, max: msPerUnit.d }), default: 0 },
   /** Time for requests in flight when the server stops. */
-  shutdownTimeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 10_000 },
+  shutdownTimeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
 } as const satisfies Specs;
 
 /** Options of a client, besides the URL and the token. */
 export const clientOptions = {
   /** Time for each attempt in milliseconds, from the look-up of the name to the last byte of the response: 1 … 86400000; by default 10000. */
-  timeoutMs: { type: timeLimit({ min: 1, max: dayMs }), default: 10_000 },
+  timeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
   retries: { type: integer({ min: 0, max: 100 }), default: 2 },
   /** Certificates of trusted authorities, in PEM; by default those of Node. */

@@ -82,10 +82,10 @@ export function createClient(options: PlantClientOptions): PlantClient {
     async create(plant, { signal } = {}) {
       assertPlantTypes(plant);
       // A program that only starts a server needs no HTTP client.
-      const { createPlant } = await import("../client/create-plant.ts");
+      const { sendPlant } = await import("../client/send-plant.ts");
       const { toCreateRequest } = await import("../client/create-messages.ts");
       const { post } = await import("../client/http/post.ts");
-      const { attempts: _, ...response } = await createPlant(toNewPlantJson(plant), {
+      const { attempts: _, ...response } = await sendPlant(toNewPlantJson(plant), {
         request: toCreateRequest(url, bearer, { ca }),
         timeoutMs,
         retries,

@@ -1,7 +1,7 @@
 /** Cursors of a feed. A cursor names its store, so that it is not used on another one by mistake. */
 import { quoteInput } from "../core/quote.ts";
 import type { StoreError } from "../core/store.ts";
-import { createStoreError, unusable } from "./failure.ts";
+import { createStoreError, unusable } from "./store-failure.ts";
 
 const pattern = /^([0-9a-f]{16})-(.+)$/;
 

@@ -1,5 +1,5 @@
 /** The schema of a store as steps, and the errors for stores of other versions. Every engine uses them. */
-import { createStoreError, unusable } from "./failure.ts";
+import { createStoreError, unusable } from "./store-failure.ts";
 
 /** SQL that creates the schema, or changes the schema of the step before it. */
 export interface SchemaStep {

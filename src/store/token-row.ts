@@ -14,6 +14,27 @@ export interface TokenRow<Text> {
 
 type Integer = bigint | string;
 
+/** The columns, for statements. */
+export const tokenColumns =
+  "digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day";
+
+/** Converts a token to the values of {@link tokenColumns}. */
+export function toTokenValues<Text>(
+  token: TokenRecord,
+  toSqlText: (text: string) => Text,
+): (Text | bigint | null)[] {
+  const { digest, prefix, name, issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay } = token;
+  return [
+    ...[digest, prefix, name].map(toSqlText),
+    ...[issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay].map(toSqlInteger),
+  ];
+}
+
+/** Converts an integer for a column that may be NULL. */
+export function toSqlInteger(value: number | undefined): bigint | null {
+  return value === undefined ? null : BigInt(value);
+}
+
 /** Converts a row. */
 export function toToken<Text>(
   row: TokenRow<Text>,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../src/cli/config/credentials.ts";
+import { saveCredential, toCredentialFile } from "../helpers/credentials.ts";
 import {
   errorResponse,
   openScriptedServer,

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { saveCredential } from "../../src/cli/config/credentials.ts";
+import { saveCredential } from "../helpers/credentials.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { requestOptions, storeOption } from "../../src/cli/options.ts";

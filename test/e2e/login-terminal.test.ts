@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
+import { readSavedToken, toCredentialFile } from "../helpers/credentials.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

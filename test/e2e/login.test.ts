@@ -1,7 +1,7 @@
 /** Processes that log in at the same time with one directory. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readSavedToken } from "../../src/cli/config/credentials.ts";
+import { readSavedToken } from "../helpers/credentials.ts";
 import { readSavedSettings } from "../../src/cli/config/saved-settings.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runBinary } from "../helpers/run-binary.ts";

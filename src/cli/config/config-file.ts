@@ -1,11 +1,10 @@
 /** Small JSON files in the configuration directory, readable only by their owner. */
-import { constants, existsSync, promises, readFileSync } from "node:fs";
+import { constants, promises, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
 
 const ownerOnlyFile = 0o600;
-const ownerOnlyDirectory = 0o700;
 
 /** The extension of the files. */
 export const extension = ".json";
@@ -42,7 +41,9 @@ export async function writeConfigFile(path: string, what: string, content: objec
   const folder = dirname(path);
   try {
     // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
-    await createFolder(folder);
+    // Only a command that writes needs it.
+    const { createDirectory } = await import("../../store/durable-files.ts");
+    createDirectory(folder);
     await promises.access(folder, constants.W_OK);
     // conf writes a new file with its mode, flushes it and renames it. It loads ajv, which takes 10 ms, so it only writes.
     const { default: Conf } = await loadWithoutSignals(() => import("conf"));
@@ -61,15 +62,6 @@ export async function writeConfigFile(path: string, what: string, content: objec
       { cause: error },
     );
   }
-}
-
-/** Node 20: a recursive mkdir never returns where no directory can be created, as in /proc. */
-async function createFolder(path: string): Promise<void> {
-  if (existsSync(path)) return;
-  await createFolder(dirname(path));
-  await promises.mkdir(path, { mode: ownerOnlyDirectory }).catch((error: unknown) => {
-    if (!existsSync(path)) throw error;
-  });
 }
 
 /** Checks whether a file does not exist, or its path leads through another file. */

@@ -1,10 +1,13 @@
 /** Saved tokens: one file for each origin, so that saving one cannot damage another. */
 import { createHash } from "node:crypto";
 import { promises, statSync } from "node:fs";
-import { platform } from "node:os";
 import { join } from "node:path";
 import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
+import type { Io } from "../io.ts";
 import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./config-file.ts";
+
+/** Windows has no file modes. */
+type Platform = Pick<Io, "platform">;
 
 /** A token, and the only origin (RFC 6454) that it is for. */
 interface SavedCredential {
@@ -40,8 +43,12 @@ function toName(origin: string): string {
  *
  * @throws CommandError if the file cannot be read, is broken, or is readable by others
  */
-export function readSavedToken(configDirectory: string, origin: string): string | undefined {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+export function readSavedToken(
+  configDirectory: string,
+  origin: string,
+  platform: Platform,
+): string | undefined {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
   return saved?.origin === origin ? saved.token : undefined;
 }
 
@@ -50,7 +57,10 @@ export function readSavedToken(configDirectory: string, origin: string): string 
  *
  * @throws CommandError if the directory cannot be read
  */
-export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
+export async function listSavedOrigins(
+  configDirectory: string,
+  platform: Platform,
+): Promise<readonly string[]> {
   const folder = toCredentialFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
@@ -58,7 +68,7 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
   });
   return names
     .filter((name) => name.endsWith(extension))
-    .map((name) => readOrigin(folder, name))
+    .map((name) => readOrigin(folder, name, platform))
     .filter((origin) => origin !== undefined)
     .toSorted();
 }
@@ -71,9 +81,10 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
 export async function saveCredential(
   configDirectory: string,
   credential: SavedCredential,
+  platform: Platform,
 ): Promise<void> {
   const { origin } = credential;
-  readSavedToken(configDirectory, origin);
+  readSavedToken(configDirectory, origin, platform);
   await writeConfigFile(toCredentialFile(configDirectory, origin), "the token", credential);
 }
 
@@ -86,9 +97,10 @@ export async function saveCredential(
 export async function removeMemoryToken(
   configDirectory: string,
   origin: string,
+  platform: Platform,
   token?: string,
 ): Promise<void> {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin));
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
   if (saved?.store !== "memory:" || (token !== undefined && saved.token !== token)) return;
   await removeToken(configDirectory, origin);
 }
@@ -123,17 +135,18 @@ export type FileReaders = "none" | "group" | "everyone";
 export async function findCredentialFile(
   configDirectory: string,
   origin: string,
+  platform: Platform,
 ): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
   const path = toCredentialFile(configDirectory, origin);
   const stats = await promises.stat(path).catch(() => undefined);
   if (stats === undefined) return undefined;
-  if (platform() === "win32") return { path, readers: undefined };
+  if (!hasModes(platform)) return { path, readers: undefined };
   if ((stats.mode & othersBits) !== 0) return { path, readers: "everyone" };
-  return { path, readers: isOpenToOthers(stats.mode) ? "group" : "none" };
+  return { path, readers: isOpenToOthers(stats.mode, platform) ? "group" : "none" };
 }
 
-function readCredentialFile(path: string): SavedCredential | undefined {
-  if (isOpenToOthers(readMode(path))) {
+function readCredentialFile(path: string, platform: Platform): SavedCredential | undefined {
+  if (isOpenToOthers(readMode(path), platform)) {
     throw new CommandError(
       "usage",
       `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
@@ -159,9 +172,12 @@ function isSavedCredential(value: unknown): value is SavedCredential {
   return typeof origin === "string" && typeof token === "string";
 }
 
-/** The file modes of Windows contain no permissions. */
-function isOpenToOthers(mode: number): boolean {
-  return platform() !== "win32" && (mode & groupAndOthersBits) !== 0;
+function isOpenToOthers(mode: number, platform: Platform): boolean {
+  return hasModes(platform) && (mode & groupAndOthersBits) !== 0;
+}
+
+function hasModes({ platform }: Platform): boolean {
+  return platform !== "win32";
 }
 
 function toCredentialFolder(configDirectory: string): string {
@@ -169,10 +185,10 @@ function toCredentialFolder(configDirectory: string): string {
 }
 
 /** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
-function readOrigin(folder: string, fileName: string): string | undefined {
+function readOrigin(folder: string, fileName: string, platform: Platform): string | undefined {
   try {
     return fileName.startsWith(digestPrefix)
-      ? readCredentialFile(join(folder, fileName))?.origin
+      ? readCredentialFile(join(folder, fileName), platform)?.origin
       : decodeURIComponent(fileName.slice(0, -extension.length));
   } catch {
     return undefined;

@@ -82,7 +82,7 @@ function assertNoToken(path: string, name: string, advice: string): void {
 
 function readSaved(origin: string, io: Io): FoundToken | undefined {
   const directory = findConfigDirectory(io);
-  const token = readSavedToken(directory, origin);
+  const token = readSavedToken(directory, origin, io);
   if (token === undefined) return undefined;
   return { token, source: toCredentialFile(directory, origin) };
 }
@@ -108,7 +108,7 @@ export function toShortList(origins: readonly string[]): string {
 }
 
 async function missing(baseUrl: string, io: Io): Promise<CommandError> {
-  const origins = await listSavedOrigins(findConfigDirectory(io));
+  const origins = await listSavedOrigins(findConfigDirectory(io), io);
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   return new CommandError(
     "tokenRejected",

@@ -1,7 +1,7 @@
 /** The flags of a command: declares them to commander, and reads their values. */
 import { type Command as Commander, Option as Flag } from "commander";
 import { type Command, listValueSources } from "../command.ts";
-import { valueSeparator } from "../option-types.ts";
+import { valueSeparator } from "../../library/option-types.ts";
 import type { Option } from "../options.ts";
 import type { Flags } from "../settings.ts";
 import { maxColumns, wrongUsage } from "./help.ts";

@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { type buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../../core/base-url.ts";
 import { UnavailableError } from "../client-error.ts";
-import { createNoHttpError, createTooLongError, toClientError } from "./failure.ts";
+import { createNoHttpError, createTooLongError, toClientError } from "./network-error.ts";
 import type { HttpRequest, HttpResponse, Post } from "./message.ts";
 import { minResponseLimitBytes, post } from "./post.ts";
 

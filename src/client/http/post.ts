@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { toEndpoint } from "../../core/base-url.ts";
 import { UnavailableError } from "../client-error.ts";
-import { createTooLongError, toClientError } from "./failure.ts";
+import { createTooLongError, toClientError } from "./network-error.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
 /** Number of bytes that any response may have. */

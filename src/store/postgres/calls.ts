@@ -1,8 +1,8 @@
 /** Calls of the engine: several attempts within a limited time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../../core/store.ts";
-import { toCode } from "../failure.ts";
-import { createError, isTransient, toStoreError } from "./failure.ts";
+import { toCode } from "../store-failure.ts";
+import { createError, isTransient, toStoreError } from "./postgres-error.ts";
 import type { Limits } from "./settings.ts";
 
 /** Makes an attempt, and others after transient failures. */

@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { isSamePlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult } from "../../core/store.ts";
 import type { Database } from "./database.ts";
-import { createError, isRolledBack } from "./failure.ts";
+import { createError, isRolledBack } from "./postgres-error.ts";
 import { comparePlants, insertPlants, lockPlants, replacePlants } from "./statements.ts";
 
 /** One create of a batch. */

@@ -2,8 +2,8 @@
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientBase } from "pg";
 import readPasswordFile from "pgpass";
-import { createStoreError, failures, toCode } from "../failure.ts";
-import { createError, isRolledBack, isTimeout, isTransient } from "./failure.ts";
+import { createStoreError, failures, toCode } from "../store-failure.ts";
+import { createError, isRolledBack, isTimeout, isTransient } from "./postgres-error.ts";
 import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
 import {
   assertEncoding,

@@ -4,7 +4,7 @@ import type { Schema } from "../schema.ts";
 import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
-import { toStoreError } from "./failure.ts";
+import { toStoreError } from "./postgres-error.ts";
 import { readFeed } from "./feed.ts";
 import { assertCurrent, isCurrent, isRace, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";

@@ -1,5 +1,5 @@
 /** Parses the `postgres://` URL of a store. */
-import { isIPv4 } from "node:net";
+import { isLoopback } from "../../core/base-url.ts";
 import { quoteInput } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 
@@ -179,8 +179,7 @@ function parseTls(
 }
 
 function isThisMachine({ host }: Host): boolean {
-  if (host.startsWith("/") || host === "localhost" || host === "::1") return true;
-  return isIPv4(host) && host.startsWith("127.");
+  return host.startsWith("/") || isLoopback(host);
 }
 
 function decode(part: string): string {

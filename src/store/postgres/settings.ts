@@ -1,5 +1,5 @@
 /** The time limits and the settings of each transaction. */
-import { createStoreError, failures, unusable } from "../failure.ts";
+import { createStoreError, failures, unusable } from "../store-failure.ts";
 
 /** Time limits, each in milliseconds. */
 export interface Limits {

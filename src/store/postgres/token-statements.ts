@@ -1,33 +1,23 @@
 /** The statements on tokens. */
 import type { ClientBase } from "pg";
 import type { EndedToken, TokenRecord } from "../../core/store.ts";
-import { type TokenRow, toToken } from "../token-row.ts";
+import { tokenColumns, type TokenRow, toToken, toTokenValues } from "../token-row.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
 /** Stores a token, unless its digest is stored already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
   await client.query(
-    `INSERT INTO plantstore_tokens
-      (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
+    `INSERT INTO plantstore_tokens (${tokenColumns})
     VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (digest) DO NOTHING`,
-    [
-      toSqlText(token.digest),
-      toSqlText(token.prefix),
-      toSqlText(token.name),
-      token.issuedAtMs,
-      token.expiresAtMs,
-      token.revokedAtMs,
-      token.lastUsedDay,
-    ],
+    toTokenValues(token, toSqlText),
   );
 }
 
 /** Returns every token, oldest first. */
 export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
   const { rows } = await client.query<TokenRow<string>>(`
-    SELECT digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day
-    FROM plantstore_tokens ORDER BY issued_at, added`);
+    SELECT ${tokenColumns} FROM plantstore_tokens ORDER BY issued_at, added`);
   return rows.map((row) => toToken(row, fromSqlText));
 }
 

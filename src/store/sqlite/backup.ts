@@ -3,7 +3,7 @@ import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type StoreErrorReason, StoreError } from "../../core/store.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity, toOpenError } from "./database-file.ts";
-import { toWriteError, writePartialFile } from "./durable-files.ts";
+import { toWriteError, writePartialFile } from "../durable-files.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 import type { StoreContents, WholeFile } from "./whole-file.ts";

@@ -11,7 +11,7 @@ import type {
 import { createAll } from "./creates.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabase, openDatabaseToRead } from "./database.ts";
-import { createDamageError } from "./failure.ts";
+import { createDamageError } from "./sqlite-error.ts";
 import { readFeed } from "./feed.ts";
 import {
   type PackedFeed,

@@ -3,10 +3,8 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readlinkSync,
   readSync,
@@ -15,8 +13,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
-import { createStoreError, failures, type Meaning, toCode, unusable } from "../failure.ts";
-import { syncDirectory } from "./durable-files.ts";
+import { createStoreError, failures, type Meaning, toCode, unusable } from "../store-failure.ts";
+import { createDirectory, syncDirectory } from "../durable-files.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
 export interface StoreFile {
@@ -96,26 +94,6 @@ function resolveLinks(path: string): string {
   return isLink
     ? resolveLinks(resolve(directory, readlinkSync(path)))
     : join(directory, basename(path));
-}
-
-/**
- * Creates a directory and the missing ones above it, for their owner only, and flushes them.
- *
- * Node 20: a recursive mkdir never returns where no directory can be created, as in /proc.
- *
- * @param path absolute and normalized
- */
-function createDirectory(path: string): void {
-  if (existsSync(path)) return;
-  const parent = dirname(path);
-  createDirectory(parent);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process that starts at the same time may have created it.
-    if (!existsSync(path)) throw error;
-  }
-  syncDirectory(parent);
 }
 
 function recognise(

@@ -1,9 +1,9 @@
 /** Opens databases with the settings that make their commits survive a power failure. */
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { createStoreError, unusable } from "../failure.ts";
-import { flushLog } from "./durable-files.ts";
-import { isBusy, isUnwritable } from "./failure.ts";
+import { createStoreError, unusable } from "../store-failure.ts";
+import { flushLog } from "../durable-files.ts";
+import { isBusy, isUnwritable } from "./sqlite-error.ts";
 import { assertCurrent, migrate, sqliteSchema } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";

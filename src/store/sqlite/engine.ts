@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { FeedEntry, FeedQuery, StoreEngine, StoreReader } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
-import { flushLog } from "./durable-files.ts";
+import { flushLog } from "../durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
 import { packRequests, unpackFeed, unpackPlants } from "./plants.ts";
 import { assertSqliteInstalled } from "./provider.ts";

@@ -1,6 +1,6 @@
 /** The files of an open store. A store whose files are removed or replaced acknowledges nothing more. */
 import { type BigIntStats, renameSync, statSync } from "node:fs";
-import { createStoreError, type Meaning, unusable } from "../failure.ts";
+import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
 
 /**

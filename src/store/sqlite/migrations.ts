@@ -1,5 +1,5 @@
 /** The schema, and what brings a file to its version. */
-import { createStoreError, unusable } from "../failure.ts";
+import { createStoreError, unusable } from "../store-failure.ts";
 import { findMissingSteps, type Schema, type SchemaStep } from "../schema.ts";
 import { applicationId, foreignDatabase } from "./database-file.ts";
 import type { SqliteDatabase } from "./provider.ts";

@@ -1,9 +1,9 @@
 /** The two files of a restore: the store that is replaced, and the copy that takes its place. */
 import { rmSync } from "node:fs";
-import { createStoreError, failures, type Meaning, unusable } from "../failure.ts";
+import { createStoreError, failures, type Meaning, unusable } from "../store-failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabase } from "./database.ts";
-import { isBusy, isDamaged } from "./failure.ts";
+import { isBusy, isDamaged } from "./sqlite-error.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 
 /** File of a restore. */

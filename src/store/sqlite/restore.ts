@@ -15,7 +15,7 @@ import { resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
 import { type Backup, type FileWork, findBackup, useWholeFile } from "./backup.ts";
 import { prepareDatabaseFile, type StoreFile } from "./database-file.ts";
-import { toWriteError, writePartialFile } from "./durable-files.ts";
+import { toWriteError, writePartialFile } from "../durable-files.ts";
 import type { ReplacedFile, RestoredFile } from "./restore-files.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 

@@ -1,5 +1,6 @@
 /** Statements of the engine, prepared once. */
 import { preparePlantStatements } from "./plants.ts";
+import { tokenColumns } from "../token-row.ts";
 import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
 
 /** The statements of a connection. */
@@ -28,7 +29,7 @@ export function prepareStatements(database: SqliteDatabase) {
     findFeed: prepare("SELECT store_id FROM feed"),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
-      INSERT INTO tokens (digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day)
+      INSERT INTO tokens (${tokenColumns})
       VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
       ON CONFLICT (digest) DO NOTHING`),
     listTokens: prepare(`

@@ -1,7 +1,7 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
-import { createStoreError, failures, type Meaning } from "../failure.ts";
+import { createStoreError, failures, type Meaning } from "../store-failure.ts";
 import type { Connection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
 import type { Call, Reply, ThreadTarget } from "./worker.ts";

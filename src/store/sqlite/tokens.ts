@@ -1,20 +1,12 @@
 /** Stores, ends and lists tokens. */
 import type { EndedToken, TokenRecord } from "../../core/store.ts";
-import { type TokenRow, toToken } from "../token-row.ts";
+import { toSqlInteger, type TokenRow, toToken, toTokenValues } from "../token-row.ts";
 import type { Statements } from "./statements.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
 /** Stores a token, unless its digest is stored already. */
 export function insertToken(statements: Statements, token: TokenRecord): void {
-  statements.insertToken.run(
-    toSqlText(token.digest),
-    toSqlText(token.prefix),
-    toSqlText(token.name),
-    BigInt(token.issuedAtMs),
-    toSqlInteger(token.expiresAtMs),
-    toSqlInteger(token.revokedAtMs),
-    toSqlInteger(token.lastUsedDay),
-  );
+  statements.insertToken.run(...toTokenValues(token, toSqlText));
 }
 
 /** Sets the ends of a token, except where it has earlier ones. */
@@ -31,9 +23,4 @@ export function endToken(
 export function listTokens(statements: Statements): readonly TokenRecord[] {
   const rows = statements.listTokens.all() as TokenRow<Uint8Array>[];
   return rows.map((row) => toToken(row, fromSqlText));
-}
-
-/** Converts an integer for a column that may be NULL. */
-function toSqlInteger(value: number | undefined): bigint | null {
-  return value === undefined ? null : BigInt(value);
 }

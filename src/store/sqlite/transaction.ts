@@ -1,5 +1,5 @@
 /** Transactions, and waiting for the locks of other connections. */
-import { isBusy } from "./failure.ts";
+import { isBusy } from "./sqlite-error.ts";
 import type { SqliteDatabase } from "./provider.ts";
 
 /** Time that other connections may hold a lock: as long as a server with a slow disk may take to flush. */

@@ -1,10 +1,10 @@
 /** Reads a store as a whole, of this version or an older one: copies it, and checks all of it. */
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
-import { createStoreError } from "../failure.ts";
+import { createStoreError } from "../store-failure.ts";
 import type { StoreFile } from "./database-file.ts";
 import { openDatabaseToRead } from "./database.ts";
-import { createDamageError, isWriteFailure } from "./failure.ts";
+import { createDamageError, isWriteFailure } from "./sqlite-error.ts";
 import { assertUpgradable, findMissingPart, sqliteSchema } from "./migrations.ts";
 import { findDamage, type PlantRow, readAllPlants } from "./plants.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
-import { toStoreError } from "./failure.ts";
+import { toStoreError } from "./sqlite-error.ts";
 import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
 import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
 

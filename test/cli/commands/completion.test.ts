@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
-import { saveCredential } from "../../../src/cli/config/credentials.ts";
+import { saveCredential } from "../../helpers/credentials.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
 
 import { hasFish } from "../../helpers/fish.ts";

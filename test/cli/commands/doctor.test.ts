@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../../src/cli/config/credentials.ts";
+import { saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import {

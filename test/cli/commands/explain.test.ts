@@ -1,6 +1,6 @@
 /** `plantstore explain`: of every error number, what it says is what the code does. */
 import { describe, expect, it } from "vitest";
-import { toExitCode } from "../../../src/cli/failure.ts";
+import { toExitCode } from "../../../src/cli/command-failure.ts";
 import { errorDetails } from "../../../src/core/error-details.ts";
 import { errorKinds, errorTable } from "../../../src/core/errors.ts";
 import { readNewPlant } from "../../../src/core/read-body.ts";

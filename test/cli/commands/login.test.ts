@@ -4,11 +4,7 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import {
-  readSavedToken,
-  saveCredential,
-  toCredentialFile,
-} from "../../../src/cli/config/credentials.ts";
+import { readSavedToken, saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
 import {
   readSavedSettings,
   saveSettings,

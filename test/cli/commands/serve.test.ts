@@ -7,11 +7,7 @@ import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import {
-  listSavedOrigins,
-  readSavedToken,
-  saveCredential,
-} from "../../../src/cli/config/credentials.ts";
+import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -64,7 +60,7 @@ describe("on a terminal", () => {
       const { stderr } = await stop();
       const lines = stderr.split("\n");
       expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
-      const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+) /.exec(line)?.[1] ?? []);
+      const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+)(?: |$)/.exec(line)?.[1] ?? []);
       expect(labels).toEqual(["Store", "Token", "Try", "Stop", "URL"]);
       const tooLong = lines.filter((line) => line.length > columns);
       expect(tooLong.filter((line) => !/pst_|create --url|sqlite:|^ {2}URL/.test(line))).toEqual(

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../../src/cli/config/credentials.ts";
+import { saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { settings, toLongFlag } from "../../../src/cli/options.ts";
 import {

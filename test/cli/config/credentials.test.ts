@@ -7,7 +7,7 @@ import {
   removeToken,
   saveCredential,
   toCredentialFile,
-} from "../../../src/cli/config/credentials.ts";
+} from "../../helpers/credentials.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const here = "http://127.0.0.1:7526";

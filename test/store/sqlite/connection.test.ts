@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type Connection, createConnection } from "../../../src/store/sqlite/connection.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { packRequests } from "../../../src/store/sqlite/plants.ts";
-import { toStoreError } from "../../../src/store/sqlite/failure.ts";
+import { toStoreError } from "../../../src/store/sqlite/sqlite-error.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 

@@ -1,13 +1,13 @@
 /** Creates many plants, and reports the records, the progress, the summary and how to resume. */
 import { UnavailableError } from "../../../client/client-error.ts";
-import type { Retry } from "../../../client/create-plant.ts";
+import type { Retry } from "../../../client/send-plant.ts";
 import { createPlants } from "../../../client/create-plants.ts";
 import type { Post } from "../../../client/http/message.ts";
 import { StoppedError } from "../../../client/stopped-error.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
 import { CommandError, toInterruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { toAdvice, toExitCode, toFailure } from "../../failure.ts";
+import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";

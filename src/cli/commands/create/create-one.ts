@@ -1,13 +1,13 @@
 /** Creates a single plant, and prints the Plant or the Error. */
 import { UnavailableError } from "../../../client/client-error.ts";
-import { createPlant, type FinalResponse, type Retry } from "../../../client/create-plant.ts";
+import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
 import type { Rejection } from "../../../client/item-result.ts";
 import { toCreateRequest } from "../../../client/create-messages.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { toExitCode } from "../../failure.ts";
+import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
 import { printCurlCommand, tracePost } from "../../request-trace.ts";
 import type { CreateRun } from "./create-options.ts";
@@ -98,7 +98,7 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResp
   const request = toRequest(token, run);
   const sendOnce = isVerbose ? tracePost(post, terminal) : post;
   const work = () =>
-    createPlant(
+    sendPlant(
       toNewPlantJson(plant),
       { request, timeoutMs, retries, post: sendOnce, signal: cutOff.signal },
       onRetry,

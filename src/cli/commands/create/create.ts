@@ -1,9 +1,10 @@
 /** `plantstore create`: creates plants from flags, files or standard input. */
 import type { RequestError } from "../../../core/errors.ts";
-import { type JsonValue, unpairedSurrogate } from "../../../core/json.ts";
+import type { JsonValue } from "../../../core/json.ts";
 import type { NewPlant } from "../../../core/plant.ts";
 import { toMemberValue } from "../../../core/plant-schema.ts";
 import { validateNewPlant } from "../../../core/read-body.ts";
+import { unpairedSurrogate } from "../../../core/words.ts";
 import type { Run } from "../../command.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";

@@ -141,7 +141,7 @@ export class RecordInput {
 
   #place(record: PlantRecord, offset: number): PlacedRecord {
     const { line, bytes, content } = record;
-    const plant = toPlant(content, this.#run.options.isStrict);
+    const plant = selectPlant(content, this.#run.options.isStrict);
     const { header } = this.#reader;
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
@@ -150,7 +150,8 @@ export class RecordInput {
   }
 }
 
-function toPlant(
+/** Returns the plant to send, or why it is rejected; undefined for a deletion. */
+function selectPlant(
   { plant, unknownMembers, isDeletion }: RecordContent,
   isStrict = false,
 ): NewPlant | Rejection | undefined {

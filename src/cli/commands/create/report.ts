@@ -3,7 +3,7 @@ import { UnavailableError } from "../../../client/client-error.ts";
 import type { Outcome } from "../../../client/create-plants.ts";
 import type { ItemResult } from "../../../client/item-result.ts";
 import { toPlantJson } from "../../../core/plant.ts";
-import { toAdvice } from "../../failure.ts";
+import { toAdvice } from "../../command-failure.ts";
 import type { ManyRun } from "./create-options.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
 import { Tally } from "./tally.ts";
@@ -25,10 +25,10 @@ export class RecordReport {
   readonly #showsAll: boolean;
 
   constructor(run: ManyRun) {
-    const { isDryRun, isQuiet, isJson } = run.options;
+    const { isDryRun, isQuiet, json } = run.options;
     this.tally = new Tally(run.io.nowMs(), isDryRun === true);
     this.#run = run;
-    this.#showsAll = !isQuiet && (isJson === true || !run.io.stdout.isTTY);
+    this.#showsAll = !isQuiet && (json === true || !run.io.stdout.isTTY);
   }
 
   /**

@@ -1,12 +1,12 @@
 /** Shared by the creates of one plant and of many: the request with its token, and descriptions of failures. */
-import type { FinalResponse, Retry } from "../../../client/create-plant.ts";
+import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
 import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
 import type { Rejection } from "../../../client/item-result.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
 import { CommandError, toExitName, toInterruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { toExitCode } from "../../failure.ts";
+import { toExitCode } from "../../command-failure.ts";
 import type { StopSignal } from "../../io.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readTraceparent } from "../../settings.ts";

@@ -3,7 +3,7 @@ import type { PlantStore } from "../../../core/store.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
-import { plantId } from "../../option-types.ts";
+import { plantId } from "../../../library/option-types.ts";
 import { deleteOptions } from "../../options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";

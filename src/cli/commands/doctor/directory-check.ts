@@ -1,7 +1,6 @@
 /** Checks the directories of plantstore, and creates none. */
 import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
-import { platform } from "node:os";
 import { dirname } from "node:path";
 import { toSystemReason } from "../../command-error.ts";
 import { isMissing } from "../../config/config-file.ts";
@@ -25,7 +24,7 @@ export async function checkConfigDirectory(io: Io): Promise<Finding> {
   if (path === undefined || found.state === "none" || found.state === "error") return found;
   try {
     readSavedSettings(path);
-    for (const origin of await listSavedOrigins(path)) readSavedToken(path, origin);
+    for (const origin of await listSavedOrigins(path, io)) readSavedToken(path, origin, io);
     return found;
   } catch (error) {
     return toErrorFinding("config", error);
@@ -88,7 +87,7 @@ async function checkDirectory(
   const exposure = await findExposure({ path, privacy: "private" }, io);
   if (exposure !== undefined) return { subject, state: "warning", message: exposure };
   const mode = (stats.mode & 0o7777).toString(8);
-  const privacy = platform() === "win32" ? "" : ` and private (mode ${mode})`;
+  const privacy = io.platform === "win32" ? "" : ` and private (mode ${mode})`;
   return { subject, state: "ok", message: `${path} is writable${privacy}` };
 }
 

@@ -2,7 +2,7 @@
 import { redactTokens } from "../../../core/quote.ts";
 import type { Palette } from "../../terminal/terminal.ts";
 import { toItem } from "../../terminal/rows.ts";
-import { toExpectedFailure } from "../../failure.ts";
+import { toExpectedFailure } from "../../command-failure.ts";
 
 /** The subject of a check. */
 export type Subject =

@@ -4,10 +4,11 @@ import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../../core/
 import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
-import { toExitCode } from "../../failure.ts";
+import { toExitCode } from "../../command-failure.ts";
 import { writeText } from "../../io.ts";
 import { jsonOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
+import { toItem } from "../../terminal/rows.ts";
 
 /**
  * Explains one error by its number or its name, or lists all.
@@ -48,9 +49,10 @@ function toErrorJson(kind: ErrorKind): string {
 }
 
 function listErrors(): string {
-  const width = Math.max(...errorKinds.map((kind) => kind.length));
+  const terms = errorKinds.map((kind) => `${errorTable[kind].error}  ${kind}`);
+  const width = Math.max(...terms.map((term) => term.length));
   return errorKinds
-    .map((kind) => `${errorTable[kind].error}  ${kind.padEnd(width)}  ${errorTable[kind].when}\n`)
+    .map((kind, index) => toItem(terms[index] ?? "", width, errorTable[kind].when, undefined))
     .join("");
 }
 

@@ -67,14 +67,14 @@ async function saveIfAccepted(
   const ca = await readAuthorities(cacert);
   const directory = findConfigDirectory(io);
   // Reports problems of saving before the user types a token.
-  readSavedToken(directory, origin);
+  readSavedToken(directory, origin, io);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
   const token = await readToken(baseUrl, { io, terminal }, signal);
   const check = await checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
   if (!check.isAccepted) return check.error;
   signal.throwIfAborted();
-  await saveCredential(directory, { origin, token });
+  await saveCredential(directory, { origin, token }, io);
   await saveSettings(directory, { url: baseUrl, ...(cacert !== undefined && { cacert }) });
   return undefined;
 }
@@ -113,7 +113,7 @@ export async function logout({ flags, io, terminal }: Run): Promise<void> {
     const origin = current.source === urlOption.url.env ? ` (from ${current.source})` : "";
     await terminal.note(`the default server is now ${current.value}${origin}`);
   }
-  const origins = await listSavedOrigins(directory);
+  const origins = await listSavedOrigins(directory, io);
   await terminal.note(
     origins.length === 0
       ? "no token is saved on this machine"

@@ -6,7 +6,7 @@ import { redactTokens } from "../../../core/quote.ts";
 import { readAuthorities } from "../../server-access.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
-import { toAdvice } from "../../failure.ts";
+import { toAdvice } from "../../command-failure.ts";
 import type { Io } from "../../io.ts";
 import { pingOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";

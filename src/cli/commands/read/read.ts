@@ -7,7 +7,7 @@ import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { type Io, writeText } from "../../io.ts";
-import { plantId } from "../../option-types.ts";
+import { plantId } from "../../../library/option-types.ts";
 import { jsonStoreOptions, listOptions, urlOption } from "../../options.ts";
 import { isLocalUrl } from "../../server-access.ts";
 import { parseArgument, readDefaultUrl, readOptions } from "../../settings.ts";

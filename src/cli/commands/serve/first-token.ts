@@ -40,7 +40,7 @@ export async function provideToken(
   if (isEphemeral) return issueUnsavedToken(store);
   const origin = findOrigin(url, basePath);
   if (origin === undefined) return { kind: "none" };
-  return provideFirstToken(store, origin, findConfigDirectory(io));
+  return provideFirstToken(store, origin, io);
 }
 
 /**
@@ -70,17 +70,20 @@ function findOrigin(url: string, basePath: string): string | undefined {
 async function provideFirstToken(
   store: Pick<PlantStore, "addToken" | "listTokens" | "isVolatile">,
   origin: string,
-  configDirectory: string,
+  io: Io,
 ): Promise<FirstToken> {
-  await removeMemoryToken(configDirectory, origin);
-  const savedHere = readSavedToken(configDirectory, origin);
+  const configDirectory = findConfigDirectory(io);
+  await removeMemoryToken(configDirectory, origin, io);
+  const savedHere = readSavedToken(configDirectory, origin, io);
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
   if (issued.size === 0) {
     const token = savedHere ?? mintToken();
     const mark = store.isVolatile ? { store: "memory:" as const } : {};
     // Saved first: after a crash in between, the next start finds the saved token and an empty store.
-    if (savedHere === undefined) await saveCredential(configDirectory, { origin, token, ...mark });
+    if (savedHere === undefined) {
+      await saveCredential(configDirectory, { origin, token, ...mark }, io);
+    }
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
     return { kind: "issued", token, saved: store.isVolatile ? "untilStop" : "always" };
@@ -88,9 +91,9 @@ async function provideFirstToken(
   if (savedHere !== undefined) {
     return { kind: issued.has(digestToken(savedHere)) ? "saved" : "none" };
   }
-  const own = await findSavedToken(configDirectory, (token) => issued.has(digestToken(token)));
+  const own = await findSavedToken(io, (token) => issued.has(digestToken(token)));
   if (own === undefined) return { kind: "none" };
-  await saveCredential(configDirectory, { origin, token: own });
+  await saveCredential(configDirectory, { origin, token: own }, io);
   return { kind: "saved" };
 }
 
@@ -111,12 +114,13 @@ async function addFirstToken(store: Pick<PlantStore, "addToken">, token: string)
 }
 
 async function findSavedToken(
-  configDirectory: string,
+  io: Io,
   isWanted: (token: string) => boolean,
 ): Promise<string | undefined> {
-  for (const origin of await listSavedOrigins(configDirectory)) {
+  const configDirectory = findConfigDirectory(io);
+  for (const origin of await listSavedOrigins(configDirectory, io)) {
     try {
-      const token = readSavedToken(configDirectory, origin);
+      const token = readSavedToken(configDirectory, origin, io);
       if (token !== undefined && isWanted(token)) return token;
     } catch {
       // An unreadable file of another origin does not matter.
@@ -135,7 +139,7 @@ export async function forgetToken(
   const origin = findOrigin(url, options.basePath);
   if (origin === undefined) return;
   try {
-    await removeMemoryToken(findConfigDirectory(io), origin, token.token);
+    await removeMemoryToken(findConfigDirectory(io), origin, io, token.token);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     log.message("warn", error.message);

@@ -1,7 +1,7 @@
 /** Finds the risks of a server that its operator is warned about at the start. */
+import { isLoopback } from "../../../core/base-url.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
 import { serveOptions } from "../../options.ts";
-import { isLoopback } from "../../server-access.ts";
 import type { FirstToken } from "./first-token.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
@@ -22,7 +22,7 @@ export function findRisks(
 ): readonly string[] {
   const { tls, isVolatile, environmentToken, faults } = options;
   const risks = [];
-  const isLocal = host === undefined || isLoopback(host.includes(":") ? `[${host}]` : host);
+  const isLocal = host === undefined || isLoopback(host);
   if (tls === undefined && !isLocal) {
     risks.push(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,

@@ -2,8 +2,9 @@
 import { escapeUnprintable } from "../../../core/quote.ts";
 import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops/log.ts";
 import { type Io, type OutputStream, writeText } from "../../io.ts";
+import { toItem } from "../../terminal/rows.ts";
 import type { Palette, Terminal } from "../../terminal/terminal.ts";
-import { wrapText } from "../../terminal/text-width.ts";
+import { usualColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
 
 /** A row of the banner. */
@@ -25,15 +26,16 @@ export async function printBanner(
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
   const width = Math.max(...rows.map(({ label }) => label.length));
-  const column = indent.length + width + indent.length;
-  const start = ({ label }: BannerRow): string => `${indent}${dim(label.padEnd(width))}${indent}`;
-  const lines = rows.map((row) => {
-    const text = wrapText(escapeUnprintable(row.text ?? ""), stderr.columns, column, column);
-    const below = row.line === undefined ? [] : [" ".repeat(column) + escapeUnprintable(row.line)];
-    return [start(row) + text, ...below].join("\n");
-  });
-  const end = start({ label: "URL" }) + (stdout.isTTY ? "" : `${url}\n`);
-  const banner = [bold(`plantstore ${packageVersion} is ready`), ...lines, end].join("\n");
+  const toLine = (label: string, text: string, columns?: number): string =>
+    toItem(indent + dim(label), indent.length + width, text, columns);
+  const lines = rows.flatMap(({ label, text = "", line }) => [
+    toLine(label, text, stderr.columns || usualColumns),
+    ...(line === undefined ? [] : [toLine("", line)]),
+  ]);
+  const end = toLine("URL", url);
+  const shownEnd = stdout.isTTY ? end.slice(0, -`${url}\n`.length) : end;
+  const title = bold(`plantstore ${packageVersion} is ready`);
+  const banner = [`${title}\n`, ...lines, shownEnd].join("");
   await writeText(stderr, banner).catch(() => {
     // Nothing is left to report a closed stderr to.
   });

@@ -111,8 +111,8 @@ function toFailure(check: TokenCheck | CheckFailure): CheckFailure | undefined {
 async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {
   const directory = findConfigDirectoryIfAny(io);
   if (directory === undefined) return {};
-  const file = await findCredentialFile(directory, origin);
-  const origins = await listSavedOrigins(directory).catch(() => []);
+  const file = await findCredentialFile(directory, origin, io);
+  const origins = await listSavedOrigins(directory, io).catch(() => []);
   return {
     savedIn: file?.path,
     readableBy: file?.readers,

@@ -1,11 +1,10 @@
 /** Formats the tokens of a store for their owner: in a sentence, and as rows. */
 import type { TokenRecord } from "../../../core/store.ts";
+import { msPerUnit } from "../../../core/units.ts";
 import type { RowType } from "../../terminal/rows.ts";
 
 /** The state of a token. */
 type TokenState = "active" | "expired" | "revoked";
-
-const dayMs = 86_400_000;
 
 /** A token in a sentence: its name, its prefix, or both. */
 export function describeToken({ name, prefix }: TokenRecord): string {
@@ -81,7 +80,7 @@ export function toDate(timeMs: number): string {
 }
 
 function toDay(day: number): string {
-  return toDate(day * dayMs);
+  return toDate(day * msPerUnit.d);
 }
 
 /** A time in UTC, to the minute. */

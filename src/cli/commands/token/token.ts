@@ -2,6 +2,7 @@
 import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
+import { msPerUnit } from "../../../core/units.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
@@ -19,7 +20,7 @@ import {
 } from "./token-rows.ts";
 
 /** Time after the end of a token in which servers report it as expired; the next issue removes it. */
-const retentionMs = 90 * 86_400_000;
+const retentionMs = 90 * msPerUnit.d;
 
 /**
  * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.

@@ -8,6 +8,7 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   promises,
   renameSync,
@@ -17,8 +18,8 @@ import {
 } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
-import { StoreError } from "../../core/store.ts";
-import { toCode } from "../failure.ts";
+import { StoreError } from "../core/store.ts";
+import { toCode } from "./store-failure.ts";
 
 const isWindows = platform() === "win32";
 
@@ -33,6 +34,26 @@ export function syncDirectory(path: string): void {
   } catch (error) {
     if (toCode(error) !== "EACCES") throw error;
   }
+}
+
+/**
+ * Creates a directory and the missing ones above it, for their owner only, and flushes them.
+ *
+ * Node 20: a recursive mkdir never returns where no directory can be created, as in /proc.
+ *
+ * @param path absolute and normalized
+ */
+export function createDirectory(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  createDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time may have created it.
+    if (!existsSync(path)) throw error;
+  }
+  syncDirectory(parent);
 }
 
 /** Flushes what any process has written to a file. Only Windows needs the permission to write. */

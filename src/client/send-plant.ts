@@ -10,8 +10,8 @@ import {
 import type { Post } from "./http/message.ts";
 import { parseRetryAfter, pause, toRetryDelayMs } from "./pause.ts";
 
-/** Options for {@link createPlant}. */
-export interface CreatePlantOptions {
+/** Options for {@link sendPlant}. */
+export interface SendPlantOptions {
   /** URL and headers, from `toCreateRequest`. */
   readonly request: CreateRequest;
   /** Limit for each attempt in milliseconds, from the name lookup to the last byte of the response. */
@@ -60,9 +60,9 @@ const transientErrors: ReadonlySet<number> = new Set([
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  */
-export async function createPlant(
+export async function sendPlant(
   body: string,
-  options: CreatePlantOptions,
+  options: SendPlantOptions,
   onRetry?: (retry: Retry) => void,
 ): Promise<FinalResponse> {
   const { retries, signal, lastCall } = options;
@@ -87,7 +87,7 @@ export function toTransientFailure(result: CreateResponse | UnavailableError): F
 async function send(
   body: string,
   attempt: number,
-  { request, timeoutMs, post, signal }: CreatePlantOptions,
+  { request, timeoutMs, post, signal }: SendPlantOptions,
 ): Promise<Attempt> {
   let retryAfterMs: number | undefined;
   try {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type LookupFunction } from "node:net";
 import { describe, expect, it } from "vitest";
-import { toClientError } from "../../../src/client/http/failure.ts";
+import { toClientError } from "../../../src/client/http/network-error.ts";
 import { findClosedUrl } from "../scripted-server.ts";
 
 const url = "http://plants.example/plants";

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { hasTooManyFiles, type StoreError } from "../../core/store.ts";
-import { createFailureMap, createStoreError, failures, type Meaning } from "../failure.ts";
+import { createFailureMap, createStoreError, failures, type Meaning } from "../store-failure.ts";
 
 /**
  * Meanings by SQLite's result code, extended or primary (https://sqlite.org/rescode.html). SQLite reports FULL only for a

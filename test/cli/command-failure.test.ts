@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toExitCode } from "../../src/cli/failure.ts";
+import { toExitCode } from "../../src/cli/command-failure.ts";
 import { type ErrorKind, errorTable } from "../../src/core/errors.ts";
 
 describe("the exit code of an Error", () => {

@@ -1,5 +1,5 @@
 /** Maps the errors of PostgreSQL and of the connection to it. */
-import { createFailureMap, failures, type Meaning, toCode } from "../failure.ts";
+import { createFailureMap, failures, type Meaning, toCode } from "../store-failure.ts";
 
 /**
  * Codes by meaning: an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or its class, a code of

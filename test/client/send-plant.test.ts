@@ -5,7 +5,7 @@ import { createServer, type SecureContextOptions } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
-import { createPlant, type CreatePlantOptions, type Retry } from "../../src/client/create-plant.ts";
+import { sendPlant, type SendPlantOptions, type Retry } from "../../src/client/send-plant.ts";
 import { toCreateRequest } from "../../src/client/create-messages.ts";
 import { post } from "../../src/client/http/post.ts";
 import { toNewPlantJson } from "../../src/core/plant.ts";
@@ -26,13 +26,13 @@ const disconnect = (response: ServerResponse): void => void response.destroy();
 
 const common = { timeoutMs: 10_000, retries: 0, post };
 
-interface TestOptions extends Partial<CreatePlantOptions> {
+interface TestOptions extends Partial<SendPlantOptions> {
   readonly onRetry?: (retry: Retry) => void;
 }
 
 function create(baseUrl: string, { onRetry, ...options }: TestOptions = {}) {
   const request = toCreateRequest(baseUrl, "secret");
-  return createPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
+  return sendPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
 }
 
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
@@ -88,7 +88,7 @@ describe("a create", () => {
     expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
     const { url } = await openScriptedServer(json(200, body));
     const options = { ...common, request: toCreateRequest(url, "secret") };
-    const outcome = await createPlant(toNewPlantJson({ id: 1n, name }), options);
+    const outcome = await sendPlant(toNewPlantJson({ id: 1n, name }), options);
     expect(outcome.ok && outcome.plant.name === name).toBe(true);
   });
 });
