@@ -11,8 +11,9 @@ import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
-import type { CreateRun, ManyRun } from "./create-options.ts";
-import type { PlacedRecord } from "./record-input.ts";
+import type { CreateRun } from "./create-run.ts";
+import type { PlacedRecord, RecordInput } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
 import { RecordReport } from "./report.ts";
 import {
   describeUnavailable,
@@ -22,6 +23,15 @@ import {
   toRequest,
 } from "./request.ts";
 
+/** The input of many plants. */
+interface BulkInput {
+  readonly records: AsyncIterable<PlacedRecord>;
+  /** The inputs that the records come from. */
+  readonly input: RecordInput;
+  /** Opened directly before the first plant is sent or rejected. */
+  readonly rejects: RejectsFile | undefined;
+}
+
 /**
  * Creates the plants.
  *
@@ -29,14 +39,14 @@ import {
  * @throws CommandError, OutputError
  */
 export async function createMany(
-  records: AsyncIterable<PlacedRecord>,
-  run: ManyRun,
+  { records, input, rejects }: BulkInput,
+  run: CreateRun,
 ): Promise<number> {
-  const { options, io, input, lastCall, terminal } = run;
+  const { options, io, lastCall, terminal } = run;
   const { url, isDryRun, isFailFast, isQuiet, isVerbose, fromLine = 1 } = options;
   const found = isDryRun ? undefined : await findTokenToSend(run);
-  await run.rejects?.open();
-  const report = new RecordReport(run);
+  await rejects?.open();
+  const report = new RecordReport(run, input.paths.length > 1, rejects);
   /** The store was unavailable at the last attempt. All plants in flight see the same outage. */
   let outage: Retry | undefined;
   const outcomes = createPlants(records, {
@@ -63,15 +73,15 @@ export async function createMany(
   };
   let failure: unknown;
   try {
-    run.isSent = !isDryRun;
-    const hasProgress = !isQuiet && !isVerbose && !run.isTyped;
+    if (!isDryRun) run.sends = "many";
+    const hasProgress = !isQuiet && !isVerbose && !input.isTyped;
     await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
   } catch (error) {
     if (!isExpected(error, run)) throw error;
     failure = error;
   }
   await report.end();
-  const hint = describeResume(report, failure, run);
+  const hint = describeResume(report, failure, input, run);
   if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
   if (run.stoppedBy !== undefined) throw toInterruption(run.stoppedBy, hint);
   if (report.tally.total === 0 && !isQuiet) {
@@ -89,16 +99,17 @@ export async function createMany(
 function isExpected(error: unknown, { cutOff }: CreateRun): boolean {
   if (error instanceof StoppedError) return true;
   if (error instanceof OutputError) return !error.isClosed;
-  return error instanceof CommandError && !cutOff.signal.aborted;
+  return error instanceof CommandError && !cutOff.aborted;
 }
 
 /** Describes how to resume the run. With a file of rejects, only records that it lacks are sent again. */
 function describeResume(
   { resumeAt, tally }: RecordReport,
   failure: unknown,
-  { input, paths, options }: ManyRun,
+  { place, paths }: RecordInput,
+  { options }: CreateRun,
 ): string {
-  const { path, line } = resumeAt ?? input.place;
+  const { path, line } = resumeAt ?? place;
   const isSyntax = failure instanceof CommandError && failure.cause instanceof InputSyntaxError;
   const correct = isSyntax ? "correct the input, then " : "";
   const inputs = paths.length > 1 ? ` and the inputs from ${toInputName(path)} on` : "";
@@ -112,7 +123,7 @@ async function reportFailure(
   failure: unknown,
   hint: string,
   tokenSource: string,
-  { options, terminal }: ManyRun,
+  { options, terminal }: CreateRun,
 ): Promise<number> {
   const cause = failure instanceof StoppedError ? failure.cause : failure;
   if (cause instanceof Object && "ok" in cause) {

@@ -10,7 +10,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
 import { printCurlCommand, tracePost } from "../../request-trace.ts";
-import type { CreateRun } from "./create-options.ts";
+import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 import {
@@ -76,7 +76,7 @@ export async function createOne(
   const { token, source } = await findTokenToSend(run);
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
-  run.isSent = true;
+  run.sends = "one";
   const response = await send(plant, token, run).catch(async (error: unknown) => {
     if (error instanceof UnavailableError) await reject();
     throw error;
@@ -100,7 +100,7 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResp
   const work = () =>
     sendPlant(
       toNewPlantJson(plant),
-      { request, timeoutMs, retries, post: sendOnce, signal: cutOff.signal },
+      { request, timeoutMs, retries, post: sendOnce, signal: cutOff },
       onRetry,
     );
   return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);

@@ -1,13 +1,10 @@
-/** The options of one `plantstore create`, and the state that its steps share. */
+/** The options of one `plantstore create`. */
 import { quoteInput } from "../../../core/quote.ts";
 import { UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import type { Io, StopSignal } from "../../io.ts";
+import type { Io } from "../../io.ts";
 import { bulkRetryOption, createOptions, plantFlagList, plantOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
-import type { RecordInput } from "./record-input.ts";
-import type { RejectsFile } from "./rejects-file.ts";
 
 /** The members of a plant as flags. */
 export type PlantFlags = Values<typeof plantOptions>;
@@ -23,34 +20,6 @@ export interface CreateOptions extends Omit<Values<typeof createOptions>, "csv">
   readonly source: PlantSource;
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
-}
-
-/** One run of `create`. */
-export interface CreateRun {
-  readonly options: CreateOptions;
-  readonly io: Io;
-  readonly terminal: Terminal;
-  /** Certificates of trusted authorities, in PEM. */
-  readonly ca: string | undefined;
-  /** Aborts everything, with the reason to report. */
-  readonly cutOff: AbortController;
-  /** True if a plant may have been sent. */
-  isSent: boolean;
-}
-
-/** A run with plants from files or standard input. */
-export interface ManyRun extends CreateRun {
-  /** At least one; `-` is standard input. */
-  readonly paths: readonly string[];
-  readonly input: RecordInput;
-  /** Undefined without `--rejects`. Opened directly before the first plant is sent or rejected. */
-  readonly rejects: RejectsFile | undefined;
-  /** True if an input is a terminal: progress would hide what the user types. */
-  readonly isTyped: boolean;
-  /** Aborted when no further plant may be sent. */
-  readonly lastCall: AbortSignal;
-  /** The signal that stopped the run. */
-  stoppedBy: StopSignal | undefined;
 }
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */

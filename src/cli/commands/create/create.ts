@@ -8,8 +8,8 @@ import { unpairedSurrogate } from "../../../core/words.ts";
 import type { Run } from "../../command.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";
-import { type CreateRun, type PlantFlags, readCreateOptions } from "./create-options.ts";
-import { toStopError } from "./request.ts";
+import { type PlantFlags, readCreateOptions } from "./create-options.ts";
+import { CreateRun } from "./create-run.ts";
 
 /**
  * Creates the plants.
@@ -18,25 +18,16 @@ import { toStopError } from "./request.ts";
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function create(run: Run): Promise<number> {
-  const { io, terminal } = run;
   const options = readCreateOptions(run);
   const { source } = options;
-  const cutOff = new AbortController();
-  const ca = await readAuthorities(options.cacert);
-  const createRun: CreateRun = { ca, options, io, terminal, cutOff, isSent: false };
-  if (source.from === "flags") return createFromFlags(source.flags, createRun);
-  // Most of the code.
-  const { createFromInputs } = await import("./from-inputs.ts");
-  return createFromInputs(source.paths, createRun);
-}
-
-async function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
-  const { io, cutOff } = run;
-  const releaseSignals = io.onSignal((name) => cutOff.abort(toStopError(name, run.isSent)));
+  const createRun = new CreateRun(options, await readAuthorities(options.cacert), run);
   try {
-    return await createOne(toNewPlant(flags), run);
+    if (source.from === "flags") return await createOne(toNewPlant(source.flags), createRun);
+    // Most of the code.
+    const { createFromInputs } = await import("./from-inputs.ts");
+    return await createFromInputs(source.paths, createRun);
   } finally {
-    releaseSignals();
+    createRun.release();
   }
 }
 

@@ -4,10 +4,9 @@ import { toDelimiter } from "../../../records/table-reader.ts";
 import { UsageError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import { createOne } from "./create-one.ts";
-import type { CreateRun, ManyRun } from "./create-options.ts";
+import type { CreateRun } from "./create-run.ts";
 import { openRecordInput, type PlacedRecord, type RecordInput } from "./record-input.ts";
 import { RejectsFile } from "./rejects-file.ts";
-import { toStopError } from "./request.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
 /**
@@ -17,49 +16,28 @@ import { UnknownMembers } from "./unknown-members.ts";
  * @returns the exit code, after the results are printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function createFromInputs(paths: readonly string[], base: CreateRun): Promise<number> {
-  const { options, io, cutOff, terminal } = base;
+export async function createFromInputs(paths: readonly string[], run: CreateRun): Promise<number> {
+  const { options, lastCall, terminal } = run;
   const { rejectsPath, fromLine } = options;
   if (rejectsPath !== undefined && options.delimiter === undefined) assertOneFormat(paths);
-  const input = await openRecordInput(paths, base);
+  const input = await openRecordInput(paths, run);
   const rejects =
     rejectsPath === undefined
       ? undefined
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
-  const lastCall = new AbortController();
-  let isMany = false;
-  const run: ManyRun = {
-    ...base,
-    paths,
-    input,
-    rejects,
-    isTyped: paths.includes("-") && io.stdin.isTTY === true,
-    lastCall: lastCall.signal,
-    stoppedBy: undefined,
-  };
-  const releaseSignals = io.onSignal((name) => {
-    if (isMany && run.isSent) {
-      run.stoppedBy = name;
-      lastCall.abort();
-      input.stop();
-    } else {
-      cutOff.abort(toStopError(name, run.isSent));
-    }
-  });
+  lastCall.addEventListener("abort", input.stop);
   try {
-    const { first, isSingle } = await readFirst(run);
-    if (isSingle) return await createSingle(first, run);
+    const first = await readFirst(input, run);
+    if (first.isSingle) return await createSingle(first.records[0], input, rejects, run);
     if (options.printsCurl) {
       throw new UsageError("--print-curl is for a single plant: pass one, or remove the flag");
     }
-    isMany = true;
     // With undici, which takes 20 ms to load.
     const { createMany } = await import("./create-many.ts");
-    return await createMany(readAll(first, input), run);
+    return await createMany({ records: readAll(first, input), input, rejects }, run);
   } finally {
     input.stop();
-    releaseSignals();
     await rejects?.close();
   }
 }
@@ -72,64 +50,66 @@ function assertOneFormat(paths: readonly string[]): void {
 
 /** The records that decide between one plant and many. */
 interface FirstRecords {
-  /** At most two records, then the end or an error of the input if it comes before them. */
-  readonly first: readonly Promise<IteratorResult<PlacedRecord, void>>[];
+  /** At most two. */
+  readonly records: readonly PlacedRecord[];
+  /** The error of the input after them. */
+  readonly error?: Error;
   /** True if the input is neither an array nor a table and holds at most one record, which is not skipped. */
   readonly isSingle: boolean;
 }
 
-async function readFirst(run: ManyRun): Promise<FirstRecords> {
-  const { options, terminal, paths, input, cutOff } = run;
-  const first: Promise<IteratorResult<PlacedRecord, void>>[] = [];
+async function readFirst(
+  input: RecordInput,
+  { options, terminal, cutOff }: CreateRun,
+): Promise<FirstRecords> {
+  const records: PlacedRecord[] = [];
   const read = async (): Promise<FirstRecords> => {
-    let isMany = options.isMany === true || paths.length > 1;
-    for (;;) {
-      const next = input.records.next();
-      first.push(next);
-      try {
-        const { done, value } = await next;
-        const isSkipped = value !== undefined && value.plant === undefined;
-        isMany ||= input.isCollection || isSkipped;
-        if (done) return { first, isSingle: !isMany };
-      } catch (error) {
-        if (first.length === 1 || cutOff.signal.aborted) throw error;
-        isMany = true;
-      }
-      if (isMany || first.length === 2) return { first, isSingle: false };
+    let isMany = options.isMany === true || input.paths.length > 1;
+    try {
+      do {
+        const { done, value } = await input.records.next();
+        isMany ||= input.isCollection || (!done && value.plant === undefined);
+        if (done) return { records, isSingle: !isMany };
+        records.push(value);
+      } while (!isMany && records.length < 2);
+      return { records, isSingle: false };
+    } catch (error) {
+      if (records.length === 0 || cutOff.aborted) throw error;
+      return { records, error: error as Error, isSingle: false };
     }
   };
-  if (run.isTyped) {
+  if (input.isTyped) {
     await terminal.note("reading plants as JSON from the terminal: end with Ctrl-D");
     return read();
   }
   const toText = (): string =>
-    first.length === 1
+    records.length === 0
       ? "waiting for input"
       : "waiting for more input; with --many, each plant is sent at once";
   return terminal.showWhile(toText, read);
 }
 
 /** Returns the first records again, then the others. */
-function readAll(
-  first: FirstRecords["first"],
-  { records }: RecordInput,
-): AsyncIterable<PlacedRecord> {
-  const again = first.values();
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => again.next().value ?? records.next(),
-      return: () => records.return(),
-    }),
-  };
+async function* readAll(
+  { records, error }: FirstRecords,
+  input: RecordInput,
+): AsyncGenerator<PlacedRecord, void, undefined> {
+  yield* records;
+  if (error !== undefined) throw error;
+  yield* input.records;
 }
 
-async function createSingle(first: FirstRecords["first"], run: ManyRun): Promise<number> {
-  const name = toInputName(run.paths[0] ?? "-");
-  const record = (await first[0])?.value ?? undefined;
+async function createSingle(
+  record: PlacedRecord | undefined,
+  { paths }: RecordInput,
+  rejects: RejectsFile | undefined,
+  run: CreateRun,
+): Promise<number> {
+  const name = toInputName(paths[0] ?? "-");
   const { isQuiet, isStrict } = run.options;
   if (record && !isQuiet && !isStrict) {
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  return createOne(plant, run, { name, record, rejects: run.rejects });
+  return createOne(plant, run, { name, record, rejects });
 }

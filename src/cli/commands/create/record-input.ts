@@ -40,7 +40,7 @@ interface InputRun {
   readonly options: Pick<Values<typeof createOptions>, "delimiter" | "fromLine" | "isStrict">;
   readonly io: Pick<Io, "stdin">;
   /** Makes reading fail with its reason. */
-  readonly cutOff: AbortController;
+  readonly cutOff: AbortSignal;
 }
 
 /**
@@ -76,9 +76,12 @@ async function findSize(path: string): Promise<number | undefined> {
 export class RecordInput {
   /** Throws CommandError if an input cannot be read. */
   readonly records = this.#read();
+  /** At least one; `-` is standard input. */
+  readonly paths: readonly string[];
+  /** True if an input is a terminal: progress would hide what the user types. */
+  readonly isTyped: boolean;
   /** Size of all inputs; undefined if it is not known, as for a pipe. */
   readonly totalBytes: number | undefined;
-  readonly #paths: readonly string[];
   readonly #run: InputRun;
   readonly #stop = new AbortController();
   #path: string;
@@ -87,7 +90,8 @@ export class RecordInput {
 
   constructor(paths: readonly string[], run: InputRun, totalBytes: number | undefined) {
     this.totalBytes = totalBytes;
-    this.#paths = paths;
+    this.paths = paths;
+    this.isTyped = paths.includes("-") && run.io.stdin.isTTY === true;
     this.#run = run;
     this.#path = paths[0] ?? "-";
     this.#reader = this.#createReader();
@@ -115,10 +119,10 @@ export class RecordInput {
 
   async *#read(): AsyncGenerator<PlacedRecord, void, undefined> {
     const { io, options, cutOff } = this.#run;
-    const signal = AbortSignal.any([this.#stop.signal, cutOff.signal]);
+    const signal = AbortSignal.any([this.#stop.signal, cutOff]);
     let offset = 0;
     try {
-      for (const [index, path] of this.#paths.entries()) {
+      for (const [index, path] of this.paths.entries()) {
         this.#path = path;
         this.#reader = this.#createReader();
         const firstLine = (index === 0 && options.fromLine) || 1;
@@ -135,7 +139,7 @@ export class RecordInput {
         const message = `${toInputName(this.#path)} ${error.message}`;
         throw new CommandError("usage", message, { cause: error });
       }
-      if (!this.#stop.signal.aborted || cutOff.signal.aborted) throw error;
+      if (!this.#stop.signal.aborted || cutOff.aborted) throw error;
     }
   }
 

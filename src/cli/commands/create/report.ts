@@ -4,8 +4,9 @@ import type { Outcome } from "../../../client/create-plants.ts";
 import type { ItemResult } from "../../../client/item-result.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../command-failure.ts";
-import type { ManyRun } from "./create-options.ts";
+import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
 import { Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
@@ -20,14 +21,19 @@ export class RecordReport {
   bytesRead = 0;
   /** Removes progress from the terminal for a moment. */
   clearProgress: () => void = () => {};
-  readonly #run: ManyRun;
+  readonly #run: CreateRun;
+  readonly #withFile: boolean;
+  readonly #rejects: RejectsFile | undefined;
   readonly #unknownMembers = new UnknownMembers();
   readonly #showsAll: boolean;
 
-  constructor(run: ManyRun) {
+  /** @param withFile whether lines name the file of their record */
+  constructor(run: CreateRun, withFile: boolean, rejects: RejectsFile | undefined) {
     const { isDryRun, isQuiet, json } = run.options;
     this.tally = new Tally(run.io.nowMs(), isDryRun === true);
     this.#run = run;
+    this.#withFile = withFile;
+    this.#rejects = rejects;
     this.#showsAll = !isQuiet && (json === true || !run.io.stdout.isTTY);
   }
 
@@ -41,7 +47,7 @@ export class RecordReport {
     const [first] = rejects;
     try {
       // Before the lines: a line says that the record needs no further attention.
-      if (first !== undefined) await this.#run.rejects?.add(rejects.map(({ item }) => item));
+      if (first !== undefined) await this.#rejects?.add(rejects.map(({ item }) => item));
     } catch (error) {
       await this.#report(outcomes.slice(0, first && outcomes.indexOf(first)));
       this.#setResumeAt(first);
@@ -52,7 +58,7 @@ export class RecordReport {
 
   /** The run that resumes this one meets all records from {@link resumeAt} on again. */
   #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
-    if (this.#run.rejects === undefined || this.resumeAt !== undefined) return [];
+    if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
     const end = outcomes.findIndex(({ result }) => result === undefined);
     return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
@@ -85,7 +91,7 @@ export class RecordReport {
   }
 
   async #print(outcomes: readonly RecordOutcome[]): Promise<void> {
-    const { io, terminal, paths } = this.#run;
+    const { io, terminal } = this.#run;
     const resumeAtBefore = this.resumeAt;
     const lines: string[] = [];
     for (const outcome of outcomes) {
@@ -95,7 +101,7 @@ export class RecordReport {
       if (!this.#showsAll && !isMissing(outcome)) continue;
       // The run can be resumed after a record if no record up to there has to be sent again.
       const withCursor = this.resumeAt === undefined;
-      lines.push(toRecordJson(item, result, { withFile: paths.length > 1, withCursor }));
+      lines.push(toRecordJson(item, result, { withFile: this.#withFile, withCursor }));
     }
     if (lines.length === 0) return;
     if (io.stdout.isTTY) this.clearProgress();
@@ -110,12 +116,10 @@ export class RecordReport {
 
   #needsResend({ result }: RecordOutcome): boolean {
     if (result === undefined) return true;
-    const { rejects, options } = this.#run;
     // The file of rejects has the record already.
-    if (rejects !== undefined) return false;
-    return (
-      result.status === "failed" || (result.status === "rejected" && options.isFailFast === true)
-    );
+    if (this.#rejects !== undefined) return false;
+    const { isFailFast } = this.#run.options;
+    return result.status === "failed" || (result.status === "rejected" && isFailFast === true);
   }
 
   #setResumeAt(outcome: RecordOutcome | undefined): void {

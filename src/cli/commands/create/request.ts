@@ -4,14 +4,12 @@ import { type CreateRequest, toCreateRequest } from "../../../client/create-mess
 import type { Rejection } from "../../../client/item-result.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
-import { CommandError, toExitName, toInterruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
-import type { StopSignal } from "../../io.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readTraceparent } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { CreateRun } from "./create-options.ts";
+import type { CreateRun } from "./create-run.ts";
 
 /** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
 const maxSentenceLength = 1000;
@@ -25,7 +23,7 @@ const maxSentenceLength = 1000;
 export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
   const { options, io, terminal, cutOff } = run;
   const { tokenFile, url } = options;
-  const read = () => findToken(tokenFile, url, io, cutOff.signal);
+  const read = () => findToken(tokenFile, url, io, cutOff);
   let found: FoundToken;
   if (tokenFile === "-" && io.stdin.isTTY) {
     await terminal.note("reading the token from the terminal: end with Ctrl-D");
@@ -34,7 +32,7 @@ export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
     found = await terminal.showWhile(() => "waiting for input", read);
   }
   await warnAboutPlaintext(url, terminal);
-  cutOff.signal.throwIfAborted();
+  cutOff.throwIfAborted();
   return found;
 }
 
@@ -68,19 +66,6 @@ export function toDetails(
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
   return details;
-}
-
-/**
- * Creates the error of a create that SIGINT or SIGTERM stopped.
- *
- * @param isInDoubt whether the plant may have been sent already
- */
-export function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
-  if (isInDoubt) {
-    const advice = "the plant may or may not exist; the same command can be repeated";
-    return toInterruption(signal, advice);
-  }
-  return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
 }
 
 /** Reports an Error as one sentence on stderr. */
