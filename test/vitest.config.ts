@@ -3,23 +3,36 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
-import { type Bundle, bundle, sqliteWorker } from "./store/sqlite/bundle.ts";
+import { type Bundle, bundle } from "./store/sqlite/bundle.ts";
 
-const workerScriptSource = fileURLToPath(
-  new URL("../src/store/sqlite/worker-script.ts", import.meta.url),
-);
+const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** A thread runs a file, not what vitest makes of a source: it gets one that is built once for the run. */
-function builtSqliteWorker(): Plugin {
+/** Scripts of threads, and the modules with their paths. A thread runs a file, not what vitest makes of a source. */
+const threadScripts = [
+  {
+    module: "src/store/sqlite/worker-script.ts",
+    constant: "workerScript",
+    script: "src/store/sqlite/worker.ts",
+  },
+  {
+    module: "test/helpers/store-changer-script.ts",
+    constant: "storeChangerScript",
+    script: "test/helpers/store-changer.ts",
+  },
+];
+
+/** Builds the scripts of threads once for the run. */
+function builtThreadScripts(): Plugin {
+  const entry = Object.fromEntries(threadScripts.map(({ constant, script }) => [constant, script]));
   let building: Promise<Bundle> | undefined;
   return {
-    name: "built-sqlite-worker",
+    name: "built-thread-scripts",
     async load(id) {
-      if (id !== workerScriptSource) return undefined;
-      building ??= bundle(sqliteWorker);
-      const { directory } = await building;
-      const path = join(directory, "sqlite-worker.js");
-      return `export const workerScript = ${JSON.stringify(path)};`;
+      const found = threadScripts.find(({ module }) => join(root, module) === id);
+      if (found === undefined) return undefined;
+      building ??= bundle(entry);
+      const path = join((await building).directory, `${found.constant}.js`);
+      return `export const ${found.constant} = ${JSON.stringify(path)};`;
     },
     async closeBundle() {
       await (await building)?.remove();
@@ -54,7 +67,7 @@ const transportTests = [
 ];
 
 export default defineConfig({
-  plugins: [builtSqliteWorker()],
+  plugins: [builtThreadScripts()],
   test: {
     globalSetup: ["test/helpers/untested.ts"],
     // A condition that is waited for comes late on a busy machine.

@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { StoreErrorReason } from "../../src/core/store.ts";
-import { openStore, openStoreReader } from "../../src/store/open-store.ts";
+import { openStoreReader } from "../../src/store/open-store.ts";
 import { loadSqlite } from "../../src/store/sqlite/provider.ts";
-import { createTemporaryDirectory } from "./temporary-directory.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
 
 /** Returns options of a backup or a restore that nothing stops. */
 export function toWork(isForced = false) {
@@ -23,12 +23,7 @@ const token = { digest: "ab".repeat(32), prefix: "pst_abcd", name: "ci", issuedA
 
 /** Creates a store with plants and a token, and returns its path. */
 export async function createStore(plants = [fern, exotic]): Promise<string> {
-  const path = join(await createTemporaryDirectory(), "plants.db");
-  const store = await openStore(`sqlite:${path}`);
-  await Promise.all(plants.map((plant) => store.create(plant, "reject")));
-  await store.addToken(token);
-  await store.close();
-  return path;
+  return (await createSqliteStore(plants, [token])).replace("sqlite:", "");
 }
 
 /** Reads everything of a store. */

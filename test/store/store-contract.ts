@@ -1,6 +1,15 @@
 /** The contract of storage engines, as tests that run on every engine. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+} from "vitest";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { memberNames } from "../../src/core/plant-schema.ts";
@@ -68,13 +77,14 @@ export function describeStoreContract(
     return store;
   }
 
-  /** Opens one store for the tests of a suite, which use different ids. */
-  function shareStore(): () => PlantStore {
+  /** Opens one store for the tests of a suite, which use different ids or remove what they add. */
+  function shareStore(prepare = async (_store: PlantStore): Promise<void> => {}): () => PlantStore {
     const ends: (() => Promise<void>)[] = [];
     let store: PlantStore;
     beforeAll(async () => {
       store = createGroupCommitStore(await openEngine((end) => void ends.unshift(end)));
       ends.unshift(() => store.close());
+      await prepare(store);
     });
     afterAll(async () => {
       for (const end of ends) await end();
@@ -206,13 +216,17 @@ export function describeStoreContract(
     ["one commit", 20],
     ["several commits", 500],
   ])(`the ${engineName} engine and concurrent creates of one id in %s`, (_, count) => {
+    const getStore = shareStore();
+    let id = 0n;
+    beforeEach(() => void id++);
+
     async function createAll(toName: (index: number) => string, onConflict: ConflictPolicy) {
-      const store = await openStore();
+      const store = getStore();
       const names = Array.from({ length: count }, (__, index) => toName(index));
       const results = await Promise.all(
-        names.map((name) => store.create({ id: 7n, name, tag: name }, onConflict)),
+        names.map((name) => store.create({ id, name, tag: name }, onConflict)),
       );
-      const stored = await store.get(7n);
+      const stored = await store.get(id);
       return { names, results, stored };
     }
 
@@ -227,7 +241,7 @@ export function describeStoreContract(
       expect(results.filter((result) => result === "created")).toHaveLength(1);
       expect(results.filter((result) => result === "conflict")).toHaveLength(count - 1);
       const name = names[results.indexOf("created")];
-      expect(stored).toStrictEqual({ id: 7n, name, tag: name });
+      expect(stored).toStrictEqual({ id, name, tag: name });
     });
 
     it("all replace each other successfully, and one plant is stored completely", async () => {
@@ -285,6 +299,10 @@ export function describeStoreContract(
       { id: -1n, name: "rose", tag: "bed" },
     ];
 
+    const getStore = shareStore(async (store) => {
+      await Promise.all(plants.map((plant) => store.create(plant, "reject")));
+    });
+
     it.each<[string, PlantQuery, bigint[]]>([
       ["all, in the order of their ids", { limit: 9 }, [int64Min, -1n, 2n, 10n, int64Max]],
       ["the first ones", { limit: 2 }, [int64Min, -1n]],
@@ -296,10 +314,8 @@ export function describeStoreContract(
       ["none for an unknown tag", { limit: 9, tag: "be" }, []],
       ["the next one with a tag", { limit: 1, tag: "bed", afterId: -1n }, [2n]],
     ])("%s", async (_, query, ids) => {
-      const store = await openStore();
-      await Promise.all(plants.map((plant) => store.create(plant, "reject")));
       const expected = ids.map((id) => plants.find((plant) => plant.id === id));
-      expect(await store.list(query)).toStrictEqual(expected);
+      expect(await getStore().list(query)).toStrictEqual(expected);
     });
 
     it("none at first", async () => {
@@ -319,8 +335,15 @@ export function describeStoreContract(
   });
 
   describe(`the ${engineName} engine stores tokens`, () => {
+    const getStore = shareStore();
+    afterEach(async () => {
+      const store = getStore();
+      const tokens = await store.listTokens();
+      await store.removeTokens(tokens.map((listed) => listed.digest));
+    });
+
     it("with all their properties", async () => {
-      const store = await openStore();
+      const store = getStore();
       const full = {
         ...token,
         name: "a\0 🌱",
@@ -333,20 +356,20 @@ export function describeStoreContract(
     });
 
     it("without an expiry or a revocation if they have none", async () => {
-      const store = await openStore();
+      const store = getStore();
       await store.addToken(token);
       expect(await store.listTokens()).toEqual([token]);
     });
 
     it("once for each digest, as they were added first", async () => {
-      const store = await openStore();
+      const store = getStore();
       await store.addToken(token);
       await store.addToken({ ...token, name: "impostor", expiresAtMs: 1 });
       expect(await store.listTokens()).toEqual([token]);
     });
 
     it("with the time of their first revocation", async () => {
-      const store = await openStore();
+      const store = getStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
       await store.endToken({ digest, revokedAtMs: 5 });
@@ -357,7 +380,7 @@ export function describeStoreContract(
     });
 
     it("with the earliest expiry that was set", async () => {
-      const store = await openStore();
+      const store = getStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
       await store.endToken({ digest, expiresAtMs: 50 });
@@ -369,7 +392,7 @@ export function describeStoreContract(
     });
 
     it("until they are removed, and can be added again", async () => {
-      const store = await openStore();
+      const store = getStore();
       for (const name of ["a", "b\0", "c"]) await store.addToken({ ...token, digest: name });
       await store.removeTokens(["a", "b\0", "unknown"]);
       await store.removeTokens([]);
@@ -381,7 +404,7 @@ export function describeStoreContract(
     });
 
     it("with the latest day of their use", async () => {
-      const store = await openStore();
+      const store = getStore();
       for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
       await store.noteTokenUses(["a", "b"], 20_000);
       await store.noteTokenUses(["a"], 20_001);
@@ -391,7 +414,7 @@ export function describeStoreContract(
     });
 
     it("and ignores changes of unknown tokens", async () => {
-      const store = await openStore();
+      const store = getStore();
       await store.endToken({ digest, expiresAtMs: 5, revokedAtMs: 5 });
       await store.removeTokens([digest]);
       await store.noteTokenUses([digest], 20_000);
@@ -399,7 +422,7 @@ export function describeStoreContract(
     });
 
     it("and lists the oldest first, and tokens of the same age in the order of their addition", async () => {
-      const store = await openStore();
+      const store = getStore();
       const ages = [3, 1, 2, 1];
       for (const [index, issuedAtMs] of ages.entries()) {
         await store.addToken({ ...token, digest: `${9 - index}`, issuedAtMs });
@@ -434,6 +457,8 @@ export function describeStoreContract(
       await expect(engine.close()).resolves.toBeUndefined();
     });
 
+    const getClosed = shareStore((store) => store.close());
+
     it.each<[string, (store: PlantStore) => Promise<unknown>]>([
       ["create", (store) => store.create({ id: 1n, name: "fern" }, "reject")],
       ["get", (store) => store.get(1n)],
@@ -445,9 +470,10 @@ export function describeStoreContract(
       ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
     ])("and then rejects %s", async (_, call) => {
-      const store = await openStore();
-      await store.close();
-      await expect(call(store)).rejects.toMatchObject({ name: "StoreError", reason: "closed" });
+      await expect(call(getClosed())).rejects.toMatchObject({
+        name: "StoreError",
+        reason: "closed",
+      });
     });
   });
 }

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { digestToken, mintToken } from "../../../src/auth/token.ts";
 import type { TokenRecord } from "../../../src/core/store.ts";
-import { openStore } from "../../../src/store/open-store.ts";
 import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
-import { createSqliteStore } from "../../helpers/sqlite-store.ts";
+import { changeStore, createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const dayMs = 86_400_000;
@@ -21,20 +20,14 @@ function runToken(args: readonly string[], options: CliOptions = {}) {
 }
 
 async function addTokens(...tokens: readonly Partial<TokenRecord>[]): Promise<void> {
-  const store = await openStore(storeUrl);
-  for (const [index, token] of tokens.entries()) {
+  const records = tokens.map((token, index) => {
     const prefix = `pst_000${index}`;
-    await store.addToken({ digest: `${index}`, prefix, name: "", issuedAtMs: index, ...token });
-  }
-  await store.close();
+    return { digest: `${index}`, prefix, name: "", issuedAtMs: index, ...token };
+  });
+  await changeStore(storeUrl, { tokens: records });
 }
 
-async function readTokens(): Promise<readonly TokenRecord[]> {
-  const store = await openStore(storeUrl);
-  const tokens = await store.listTokens();
-  await store.close();
-  return tokens;
-}
+const readTokens = (): Promise<readonly TokenRecord[]> => changeStore(storeUrl);
 
 describe("token issue", () => {
   it("prints only the token, and stores only its digest", async () => {

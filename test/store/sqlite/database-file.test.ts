@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
 import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
 
@@ -256,13 +257,13 @@ describe("rejects a store without changing it or creating files", () => {
   ])("%s", async (_, problem, spoil) => {
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
-    // In other processes: the optional SQLite package closes a connection only when its process ends.
-    const program = await bundleProgram("create-one");
-    await run(process.execPath, [program, path, "1"]);
+    await changeStore(`sqlite:${path}`, { plants: [{ id: 1n, name: "fern" }] });
     await spoil(path);
     const before = await readAll(directory);
 
-    const { stdout } = await run(process.execPath, [program, path, "2"]);
+    // In another process: the optional SQLite package closes a connection only when its process ends.
+    const program = await bundleProgram("create-plant");
+    const { stdout } = await run(process.execPath, [program, "2", path]);
     expect(stdout).toContain(`StoreError: the store ${path} ${problem}`);
     expect(await readAll(directory)).toEqual(before);
     expect([...before.keys()]).toEqual(["plants.db"]);

@@ -191,44 +191,47 @@ describe("a SQLite store", () => {
     });
 
     it("cannot be opened by another process until it is closed, and then has every plant", async () => {
-      const program = await bundleProgram("create-one");
-      const createInProcess = async (path: string, id: string): Promise<string> =>
-        (await run(process.execPath, [program, path, id])).stdout;
+      const program = await bundleProgram("create-plant");
       const cases = ["fresh log", "copied log"].flatMap((log) =>
         losses
           .slice(0, 2)
           .concat(losses.slice(3, 4), losses.slice(5))
           .map((loss) => ({ log, loss })),
       );
-      const outcomes = cases.map(async ({ log, loss: [, suffixes, lose] }) => {
-        const path = await createPath();
-        const engine = await openSqliteEngine(path);
-        await engine.commit([toRequest(1n, "plant 1")]);
+      const paths = await Promise.all(cases.map(() => createPath()));
+      const createInProcess = async (id: string): Promise<readonly string[]> => {
+        const { stdout } = await run(process.execPath, [program, id, ...paths]);
+        return stdout.trimEnd().split("\n");
+      };
+
+      const engines = await Promise.all(paths.map((path) => openSqliteEngine(path)));
+      await Promise.all(engines.map((engine) => engine.commit([toRequest(1n, "plant 1")])));
+      for (const [index, path] of paths.entries()) {
+        const { log, loss } = cases[index]!;
+        const [, suffixes, lose] = loss;
         if (log === "copied log") {
           const other = new provider.DatabaseSync(path);
           other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
           other.close();
         }
         for (const suffix of suffixes) await lose(path + suffix);
-        const during = await createInProcess(path, "2");
+      }
+      expect(await createInProcess("2")).toEqual(
+        paths.map((path): unknown =>
+          expect.stringContaining(`StoreError: the store ${path} is locked by another process`),
+        ),
+      );
+      for (const engine of engines) {
         await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(lost);
         await engine.close();
-        const after = [await createInProcess(path, "2"), await createInProcess(path, "1")];
+      }
+      expect(await createInProcess("2")).toEqual(paths.map(() => "created"));
+      expect(await createInProcess("1")).toEqual(paths.map(() => "unchanged"));
+      for (const path of paths) {
         const database = new provider.DatabaseSync(path);
         onTestFinished(() => database.close());
-        const { integrity_check } = database.prepare("PRAGMA integrity_check").get() as Record<
-          string,
-          string
-        >;
-        return { during, after, integrity_check };
-      });
-      expect(await Promise.all(outcomes)).toEqual(
-        cases.map(() => ({
-          during: expect.stringMatching(/^StoreError: the store \S+ is locked by another process/),
-          after: ["created\n", "unchanged\n"],
-          integrity_check: "ok",
-        })),
-      );
+        expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+      }
     });
 
     it("cannot be opened by a reader", async () => {

@@ -72,9 +72,9 @@ describe("a process that is killed while it writes", () => {
 describe("processes that start at the same time on a new file", () => {
   it("all start, and lose no plant", async () => {
     const path = await createPath();
-    const program = await bundleProgram("create-one");
+    const program = await bundleProgram("create-plant");
     const ids = Array.from({ length: 8 }, (_, index) => `${index}`);
-    const outcomes = await Promise.all(ids.map((id) => run(process.execPath, [program, path, id])));
+    const outcomes = await Promise.all(ids.map((id) => run(process.execPath, [program, id, path])));
     expect(outcomes).toEqual(ids.map(() => ({ exitCode: 0, stdout: "created\n", stderr: "" })));
 
     const engine = await open(path);

@@ -8,8 +8,8 @@ import { openStore } from "../../../src/store/open-store.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
+import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
-import { bundleProgram, run } from "./programs.ts";
 
 const { DatabaseSync } = await loadSqlite();
 const canMount = await canMountDisks();
@@ -18,8 +18,7 @@ const firstPlant = { id: 1n, name: "plant 1" };
 /** Creates a file with one plant, and no other files next to it. No process has it open. */
 async function createClosedFile(name = "plants.db"): Promise<string> {
   const path = join(await createTemporaryDirectory(), name);
-  const program = await bundleProgram("create-one");
-  expect(await run(process.execPath, [program, path, "1"])).toMatchObject({ stdout: "created\n" });
+  await changeStore(`sqlite:${path}`, { plants: [firstPlant] });
   expect(await readdir(dirname(path))).toEqual([name]);
   return path;
 }
