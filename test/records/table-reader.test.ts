@@ -1,12 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
-import type { PlantRecord } from "../../src/records/record.ts";
+import type { PlantRecord, RecordContent } from "../../src/records/record.ts";
+import type { Step } from "../../src/records/record-reader.ts";
 import { TableReader } from "../../src/records/table-reader.ts";
+
+/** Counts the bytes that it scans or parses. A byte counts each time. */
+class CountingReader extends TableReader {
+  count = 0;
+
+  protected override scan(byte: number): Step {
+    this.count++;
+    return super.scan(byte);
+  }
+
+  protected override parse(bytes: Uint8Array): RecordContent | undefined {
+    this.count += bytes.length;
+    return super.parse(bytes);
+  }
+}
 
 /** Reads a table in pieces of one size. */
 function read(input: string, pieceSize = input.length + 9, delimiter = ",", max = 1000) {
-  const reader = new TableReader(delimiter, max);
+  const reader = new CountingReader(delimiter, max);
   const bytes = Buffer.from(input);
   const records: PlantRecord[] = [];
   for (let at = 0; at < bytes.length; at += pieceSize) {
@@ -169,9 +185,9 @@ it("unknown columns are unknown members of the rows that have a cell there", () 
 });
 
 it("lines with an open quote after a misplaced one are read in linear time", () => {
-  // They took more than a minute.
-  const startedAtMs = performance.now();
-  const input = `id,name,tag\n${'1,x"y,"a\n'.repeat(50_000)}`;
-  expect(read(input, 64 * 1024, ",", 64 * 1024 * 1024).records).toHaveLength(50_000);
-  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  const lines = 3000;
+  const input = `id,name,tag\n${'1,x"y,"a\n'.repeat(lines)}`;
+  const { records, reader } = read(input, 64 * 1024, ",", 1024 * 1024);
+  expect(records).toHaveLength(lines);
+  expect(reader.count).toBeLessThan(4 * input.length);
 });
