@@ -15,6 +15,8 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly ids: IdOrder;
+  /** `different`: no two requests have the same head, because a proxy adds the address of its client. Default: `equal`. */
+  readonly heads?: "equal" | "different";
   /** `create` sends plants; `broken` sends plants without their last brace. */
   readonly kind: "create" | "broken";
   /** Number of requests that this server has received before. The first request has the next number. */
@@ -67,6 +69,7 @@ async function runWrk(load: Load): Promise<LoadResult> {
     load.ids,
     load.kind,
     String(load.sentBefore),
+    load.heads ?? "equal",
   ]);
   const lastLine = stdout.trimEnd().split("\n").at(-1) ?? "";
   return JSON.parse(lastLine) as LoadResult;

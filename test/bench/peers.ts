@@ -13,6 +13,8 @@ export const token = "bench-token";
 /** A server to compare. */
 export interface Peer {
   readonly name: string;
+  /** `false` if its requests are handled on any of its threads. */
+  readonly hasMainThread?: false;
   /**
    * Starts the server.
    *
@@ -158,6 +160,7 @@ export async function openGoPeer(): Promise<Peer> {
   });
   return {
     name: "go",
+    hasMainThread: false,
     start: (directory) =>
       startServerProcess({ command: program.path, args: [pathIn(directory), token], directory }),
     readPlants: readPlantsIn,

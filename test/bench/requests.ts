@@ -16,6 +16,11 @@ export function toName(n: number): string {
   return `plant ${n}`;
 }
 
+/** The address of the nth request's client, in a private network. */
+export function toAddress(n: number): string {
+  return `10.${Math.floor(n / 65536) % 256}.${Math.floor(n / 256) % 256}.${n % 256}`;
+}
+
 /** The tag of every plant. */
 export const tag = "bench";
 

@@ -7,7 +7,7 @@ import { type CreatePeers, openCreatePeers, selectCreatePeers } from "./create-p
 import { chooseLoadGenerator } from "./load.ts";
 import { measureFlush } from "./flush.ts";
 import { openFilledStore } from "./filled-store.ts";
-import { bare, sqlite } from "./peers.ts";
+import { bare, sqlite, toOtherPlantstore } from "./peers.ts";
 import { pipeColumns, runPipePart } from "./pipe-part.ts";
 import { runServerPart, serverColumns, type ServerPart } from "./server-part.ts";
 import { toText } from "./statistics.ts";
@@ -16,7 +16,7 @@ import { type Row, toTable } from "./table.ts";
 
 const usage = `Usage: npm run bench -- [PART …] [OPTIONS]
 
-Parts: creates, random, refusals, pipe, start-up; all parts by default.
+Parts: creates, heads, random, refusals, pipe, start-up; all parts by default.
 
 Options:
   --rounds N          Rounds of each measurement (default: 5)
@@ -26,7 +26,7 @@ Options of creates:
   --connections LIST  Numbers of connections (default: 1,16,64,256)
   --peers LIST        Servers, by name or its beginning (default: all); bare is always measured
 
-Options of creates and pipe:
+Options of creates, heads and pipe:
   --against DIR       Directory of another built plantstore to measure
 `;
 
@@ -55,6 +55,16 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     } finally {
       await opened.close();
     }
+  },
+  async heads() {
+    const others = against === undefined ? [] : [toOtherPlantstore(against)];
+    await printServerParts(
+      (["equal", "different"] as const).map((heads) => ({
+        title: `${heads} heads`,
+        trial: { connections: 64, ids: "sequential", kind: "create", heads },
+        peers: [bare, sqlite, ...others],
+      })),
+    );
   },
   async random() {
     const filled = await openFilledStore();

@@ -20,7 +20,24 @@ export interface Effort {
 }
 
 /** Column headings of {@link runServerPart}. */
-export const serverColumns = ["what", "server", "requests/s", "ratio", "p50 ms", "p99 ms", "MB"];
+export const serverColumns = [
+  "what",
+  "server",
+  "requests/s",
+  "ratio",
+  "CPU µs",
+  "CPU ratio",
+  "p50 ms",
+  "p99 ms",
+  "MB",
+];
+
+/** Both values of a ratio are from one round, so that a slow phase of the machine affects both. */
+type Reader = (result: TrialResult) => number | undefined;
+
+const readRate: Reader = ({ requestsPerSecond }) => requestsPerSecond;
+/** Steadier than the rate on a machine with other work. */
+const readCpu: Reader = ({ cpuUs }) => cpuUs;
 
 /** Runs a part. @returns a row for each peer */
 export async function runServerPart(
@@ -38,16 +55,23 @@ export async function runServerPart(
   const referenceResults = results.get(reference) ?? [];
   return part.peers.map((peer) => {
     const own = results.get(peer) ?? [];
-    const rates = own.map(({ requestsPerSecond }) => requestsPerSecond);
-    // Both rates are from one round, so that a slow phase of the machine affects both.
-    const ratios = rates.map(
-      (rate, round) => rate / (referenceResults[round]?.requestsPerSecond ?? 0),
-    );
+    const toCell = (values: readonly (number | undefined)[], digits: number): string => {
+      const known = values.filter((value) => value !== undefined);
+      return known.length === 0 ? "" : toText(toSpread(known), digits);
+    };
+    const toRatios = (read: Reader): (number | undefined)[] =>
+      own.map((result, round) => {
+        const value = read(result);
+        const theirs = referenceResults[round] && read(referenceResults[round]);
+        return value === undefined || theirs === undefined ? undefined : value / theirs;
+      });
     return [
       part.title,
       peer.name,
-      toSpread(rates).median.toFixed(0),
-      toText(toSpread(ratios), 2),
+      toSpread(own.map(({ requestsPerSecond }) => requestsPerSecond)).median.toFixed(0),
+      toCell(toRatios(readRate), 2),
+      toCell(own.map(readCpu), 1),
+      toCell(toRatios(readCpu), 2),
       toText(toSpread(own.map(({ p50Ms }) => p50Ms)), 2),
       toText(toSpread(own.map(({ p99Ms }) => p99Ms)), 1),
       (toSpread(own.map(({ memory }) => memory)).max / 1e6).toFixed(0),

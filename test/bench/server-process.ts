@@ -1,18 +1,23 @@
 /** A server as a child process, started for one trial. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
+/** Unit of CPU times in /proc: Linux reports hundredths of a second on every platform of Node. */
+const tickUs = 10_000;
+
 /** A server that accepts requests. */
 export interface ServerProcess {
   readonly url: string;
   /** Returns the current resident set, in bytes. */
   measureMemory(): Promise<number>;
+  /** Returns the CPU time that its main thread has used, in microseconds; undefined where Linux does not report it. */
+  measureCpuTime(): Promise<number | undefined>;
   /** Stops the server with SIGTERM. @throws Error when it does not exit with 0 */
   stop(): Promise<void>;
 }
@@ -59,6 +64,13 @@ export async function startServerProcess({
     async measureMemory() {
       const { stdout } = await run("ps", ["-o", "rss=", "-p", String(child.pid)]);
       return Number(stdout) * 1024;
+    },
+    async measureCpuTime() {
+      const path = `/proc/${child.pid}/task/${child.pid}/stat`;
+      const stat = await readFile(path, "latin1").catch(() => undefined);
+      // Fields 14 and 15; the second one is the name of the program in parentheses (proc(5)).
+      const fields = stat?.slice(stat.lastIndexOf(")")).split(" ");
+      return fields && (Number(fields[12]) + Number(fields[13])) * tickUs;
     },
     async stop() {
       child.kill("SIGTERM");

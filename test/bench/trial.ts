@@ -7,7 +7,7 @@ import { type Peer, token } from "./peers.ts";
 import { checkPlants } from "./stored-plants.ts";
 
 /** Options of a trial. */
-export interface Trial extends Pick<Load, "connections" | "ids" | "kind" | "seconds"> {
+export interface Trial extends Pick<Load, "connections" | "heads" | "ids" | "kind" | "seconds"> {
   /** The token to send. Default: that of the peer. */
   readonly token?: string;
   /** A store to start with, and its number of plants. */
@@ -21,6 +21,8 @@ export interface TrialResult {
   readonly p99Ms: number;
   /** Resident set of the server at the end of the load, in bytes. */
   readonly memory: number;
+  /** CPU time of the server's main thread per request, in microseconds; undefined where it is unknown. */
+  readonly cpuUs: number | undefined;
 }
 
 /**
@@ -41,7 +43,9 @@ export async function runTrial(
     const before = trial.template?.plants ?? 0;
     const load = { ...trial, url: server.url, token: trial.token ?? token };
     const warmUp = await generator.run({ ...load, seconds: warmUpSeconds, sentBefore: before });
+    const cpuBefore = await server.measureCpuTime();
     const result = await generator.run({ ...load, sentBefore: before + warmUp.sent });
+    const cpuAfter = await server.measureCpuTime();
     const memory = await server.measureMemory();
     await server.stop();
     checkResult(result, peer, trial);
@@ -51,7 +55,11 @@ export async function runTrial(
       checkPlants(await peer.readPlants(directory), sent, acknowledged, trial.ids);
     }
     const { responses, seconds, p50Ms, p99Ms } = result;
-    return { requestsPerSecond: responses / seconds, p50Ms, p99Ms, memory };
+    const cpuUs =
+      peer.hasMainThread === false || cpuBefore === undefined || cpuAfter === undefined
+        ? undefined
+        : (cpuAfter - cpuBefore) / responses;
+    return { requestsPerSecond: responses / seconds, p50Ms, p99Ms, memory, cpuUs };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

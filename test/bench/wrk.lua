@@ -1,6 +1,6 @@
--- What wrk sends, and what it says at the end: the same as generated-requests.ts and in the words of load.ts.
--- Arguments: the token, "sequential" or "random", "create" or "broken", and how many requests came before.
-local number, kind, ids, headers
+-- The requests of wrk, which equal those of requests.ts, and its results in the format of load.ts.
+-- Arguments: the token, "sequential" or "random", "create" or "broken", the number of earlier requests, "equal" or "different".
+local number, kind, ids, heads, headers
 
 function setup(thread)
   sender = thread
@@ -8,7 +8,7 @@ end
 
 function init(args)
   headers = { ["Authorization"] = "Bearer " .. args[1], ["Content-Type"] = "application/json" }
-  ids, kind, number = args[2], args[3], tonumber(args[4])
+  ids, kind, number, heads = args[2], args[3], tonumber(args[4]), args[5]
   sent = 0
 end
 
@@ -22,6 +22,10 @@ end
 function request()
   number = number + 1
   sent = sent + 1
+  if heads == "different" then
+    headers["X-Forwarded-For"] = string.format(
+      "10.%d.%d.%d", math.floor(number / 65536) % 256, math.floor(number / 256) % 256, number % 256)
+  end
   local ending = kind == "broken" and "" or "}"
   local body = string.format('{"id":%s,"name":"plant %d","tag":"bench"%s', to_id(number), number, ending)
   return wrk.format("POST", "/plants", headers, body)

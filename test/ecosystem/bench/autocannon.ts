@@ -1,14 +1,15 @@
 /** Sends the load that the argument describes, and prints the responses to it. */
 import autocannon from "autocannon";
 import type { Load, LoadResult } from "../../bench/load.ts";
-import { toBody } from "../../bench/requests.ts";
+import { toAddress, toBody } from "../../bench/requests.ts";
 
 const load = JSON.parse(process.argv[2] ?? "") as Load;
+const headers = { authorization: `Bearer ${load.token}`, "content-type": "application/json" };
 let sent = 0;
 const result = await autocannon({
   url: `${load.url}/plants`,
   method: "POST",
-  headers: { authorization: `Bearer ${load.token}`, "content-type": "application/json" },
+  headers,
   connections: load.connections,
   duration: load.seconds,
   timeout: 30,
@@ -16,8 +17,15 @@ const result = await autocannon({
     {
       setupRequest(request) {
         sent += 1;
-        const body = toBody(load.sentBefore + sent, load.ids);
-        return { ...request, body: load.kind === "create" ? body : body.slice(0, -1) };
+        const n = load.sentBefore + sent;
+        const body = toBody(n, load.ids);
+        return {
+          ...request,
+          body: load.kind === "create" ? body : body.slice(0, -1),
+          ...(load.heads === "different" && {
+            headers: { ...headers, "x-forwarded-for": toAddress(n) },
+          }),
+        };
       },
     },
   ],
