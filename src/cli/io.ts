@@ -101,7 +101,7 @@ const closedCodes = new Set(["EPIPE", "EOF", "ECONNRESET", "ERR_STREAM_DESTROYED
  *
  * @throws OutputError
  */
-export function writeText(stream: OutputStream, text: string): Promise<void> {
+export function writeText(stream: OutputStream, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error) reject(new OutputError(error));
