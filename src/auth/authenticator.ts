@@ -1,4 +1,4 @@
-/** Checks tokens, at the cost of one digest for each request. */
+/** Checks the digests of tokens, without a promise while the tokens in memory are recent. */
 import type { PlantStore, TokenRecord } from "../core/store.ts";
 import { CredentialError } from "./credential.ts";
 import { digestToken } from "./token.ts";
@@ -12,15 +12,23 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
 }
 
-/** Checks tokens. */
+/** Checks the digests of tokens. */
 export interface Authenticator {
   /**
-   * Checks a token.
+   * Returns whether the tokens in memory are recent enough to check a digest. If not, call {@link Authenticator.refresh}
+   * and ask again: a read in progress may have started long before the request.
+   *
+   * @param askedAtMs arrival of the request, in milliseconds of `performance.now()`
+   */
+  isFresh(digest: string, askedAtMs: number): boolean;
+  /** Reads the tokens. @throws StoreError when they cannot be read */
+  refresh(): Promise<void>;
+  /**
+   * Checks a digest for which the tokens are fresh.
    *
    * @returns undefined for a valid token, otherwise a CredentialError `unknownToken` or `expiredToken`
-   * @throws StoreError when the stored tokens cannot be read
    */
-  check(token: string): Promise<CredentialError | undefined>;
+  check(digest: string): CredentialError | undefined;
   /** Records the token uses of the last second. Call it before the store is closed. */
   flushUses(): Promise<void>;
 }
@@ -62,43 +70,32 @@ export function createAuthenticator(
     return (reading ??= read().finally(() => (reading = undefined)));
   }
 
-  /** @param askedAtMs arrival of the request, in milliseconds of `performance.now()` */
-  function isTooOld(record: TokenRecord | undefined, askedAtMs: number): boolean {
-    const limitMs = record === undefined ? Math.min(maxAgeOfUnknownMs, maxAgeMs) : maxAgeMs;
-    return askedAtMs - readAtMs > limitMs;
-  }
-
-  function checkRecord(
-    digest: string,
-    record: TokenRecord | undefined,
-    askedAtMs: number,
-  ): CredentialError | undefined {
-    if (askedAtMs - readAtMs > refreshAgeMs) {
-      // A failure is reported by the next read that a request waits for.
-      refresh().catch(() => undefined);
-    }
-    if (record === undefined || record.revokedAtMs !== undefined) {
-      return new CredentialError(
-        "unknownToken",
-        "the token is unknown or was revoked: use one that this server issued",
-        true,
-      );
-    }
-    if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
-      return new CredentialError("expiredToken", "the token has expired: use a new one", true);
-    }
-    uses.add(digest, record.lastUsedDay);
-    return undefined;
-  }
-
   return {
-    async check(token) {
-      const digest = digestToken(token);
+    isFresh(digest, askedAtMs) {
+      if (digest === ownDigest) return true;
+      const ageMs = askedAtMs - readAtMs;
+      const limitMs = known.has(digest) ? maxAgeMs : Math.min(maxAgeOfUnknownMs, maxAgeMs);
+      if (ageMs > limitMs) return false;
+      // A failure is reported by the next read that a request waits for.
+      if (ageMs > refreshAgeMs) refresh().catch(() => undefined);
+      return true;
+    },
+    refresh,
+    check(digest) {
       if (digest === ownDigest) return undefined;
-      const askedAtMs = performance.now();
-      // The read in progress may have started long before this request; the read after it has not.
-      while (isTooOld(known.get(digest), askedAtMs)) await refresh();
-      return checkRecord(digest, known.get(digest), askedAtMs);
+      const record = known.get(digest);
+      if (record === undefined || record.revokedAtMs !== undefined) {
+        return new CredentialError(
+          "unknownToken",
+          "the token is unknown or was revoked: use one that this server issued",
+          true,
+        );
+      }
+      if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
+        return new CredentialError("expiredToken", "the token has expired: use a new one", true);
+      }
+      uses.add(digest, record.lastUsedDay);
+      return undefined;
     },
     flushUses: () => uses.flush(),
   };

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { type StatusMode, toUsualStatus } from "./errors.ts";
 import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
+import { type ContractOperationId, operations } from "./operations.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "./plant-schema.ts";
 import type { ConflictPolicy } from "./store.ts";
 
@@ -45,7 +46,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
     servers: [{ url: server.url }],
     security: [{ bearerAuth: [] }],
     tags: [{ name: "plants", description: "The plants in the store" }],
-    paths: { "/plants": { post: describeCreate(server) } },
+    paths: describePaths(server),
     components: {
       schemas: {
         Plant: toSchema(plantSchema),
@@ -69,6 +70,20 @@ export function toOpenApiJson(document: OpenApiObject): string {
     2,
   );
   return `${text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1")}\n`;
+}
+
+const describeOperation = { create: describeCreate } satisfies Record<
+  ContractOperationId,
+  (server: DescribedServer) => OpenApiObject
+>;
+
+function describePaths(server: DescribedServer): OpenApiObject {
+  const paths: Record<string, Record<string, OpenApiObject>> = {};
+  for (const [id, describe] of Object.entries(describeOperation)) {
+    const { path, method } = operations[id as ContractOperationId];
+    (paths[path] ??= {})[method.toLowerCase()] = describe(server);
+  }
+  return paths;
 }
 
 function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServer): OpenApiObject {

@@ -2,12 +2,6 @@
 import { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
 
-/** Error for a bug. */
-export const unexpectedFailure = new RequestError(
-  "unexpected",
-  "the server failed unexpectedly: try again",
-);
-
 /** Error for a request that comes before the server has its store. */
 export const serverStarting = new RequestError("overloaded", "the server is starting: try again");
 
@@ -20,6 +14,17 @@ export const injectedFailure = new RequestError(
   "a fault on demand (failRate): try again",
 );
 
+/** A request with a method that its path does not support. */
+export class MethodError extends RequestError {
+  /** Value of the Allow header (RFC 9110 section 10.2.1). */
+  readonly allow: string;
+
+  constructor(message: string, allow: string) {
+    super("noSuchMethod", message);
+    this.allow = allow;
+  }
+}
+
 /** Describes a failure without its details, which may name paths of the machine. */
 export function describeFailure(error: unknown): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {
@@ -30,6 +35,6 @@ export function describeFailure(error: unknown): RequestError {
     case "closed":
       return serverStopping;
     default:
-      return unexpectedFailure;
+      return new RequestError("unexpected", "the server failed unexpectedly: try again");
   }
 }

@@ -1,102 +1,120 @@
-/** Maps each request to a response: routing, authentication and the operations. Knows nothing of sockets. */
+/** Maps each request to a response: route, credential, operation, and what every response has. Knows nothing of sockets. */
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
-import { createPlant } from "./create-plant.ts";
-import { createSelfDescription } from "./docs/self-description.ts";
-import { describeFailure, serverStarting } from "./failure.ts";
+import { describeFailure, serverStarting, serverStopping } from "./failure.ts";
+import { createOperations } from "./operations.ts";
+import { toRequestId, toTraceId } from "./ops/request-record.ts";
 import type { PlantServerOptions, ServerBackend } from "./options.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 import type { HttpRequest } from "./request.ts";
-import {
-  type HandledRequest,
-  type HttpResponse,
-  toErrorResponse,
-  toOptionsResponse,
-  toStatusResponse,
-} from "./response.ts";
-import { createRouter, type Operation, type Route } from "./routes.ts";
+import { type HttpMessage, type RequestResult, toErrorResponse, toMessage } from "./response.ts";
+import { createRouter, toPath } from "./routes.ts";
 
-/** Maps a request to a response. Rejects only because of a bug: failures are responses. */
-export type Handler = (request: HttpRequest) => Promise<HandledRequest>;
+/** Handles requests. */
+export interface Handler {
+  /**
+   * Performs the operation of a request. This call decides everything that is known when the request has arrived.
+   *
+   * @returns never rejects: failures are results
+   */
+  handle(request: HttpRequest): Promise<RequestResult>;
+  /** Completes a result with what every response has, and reports the request. */
+  complete(request: HttpRequest | undefined, result: RequestResult, sending: Sending): HttpMessage;
+}
+
+/** How a response is sent. */
+interface Sending {
+  /** In milliseconds of `performance.now()`. */
+  readonly atMs: number;
+  /** From `toConnectionHeaders`; empty for a transport without connections. */
+  readonly connectionHeaders: string;
+  /** True if the client has closed the connection. */
+  readonly isAborted: boolean;
+}
 
 /** Dependencies of the handler. */
 export interface HandlerOptions extends Omit<PlantServerOptions, "port" | "socketPath"> {
   /** URL under which the server is reached over HTTP, including the base path. */
   readonly url: string;
   readonly admission: Admission;
-  /** Undefined while the server starts: creates get 50301. */
+  /** Undefined while the server starts. */
   readonly backend: () => ServerBackend | undefined;
   readonly checkReadiness: ReadinessCheck;
 }
 
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, metrics, onError, statusMode } = options;
+  const { basePath, onError, onResponse, statusMode } = options;
   const addCors = createCorsPolicy(options.corsOrigins ?? []);
-  const findRoute = createRouter(basePath, {
-    hasPage: options.docs ?? true,
-    hasMetrics: metrics !== undefined,
-    hasOptions: addCors !== undefined,
-  });
-  const selfDescription = createSelfDescription(options);
+  const findRoute = createRouter(basePath, createOperations(options), addCors !== undefined);
 
-  function perform(
-    { operation, methods }: Route,
-    request: HttpRequest,
-  ): HttpResponse | RequestError | Promise<HttpResponse | RequestError> {
-    const [host] = request.headers["host"] ?? [];
-    const backend = options.backend();
-    switch (operation) {
-      case "create":
-      case "probe":
-        return backend === undefined ? serverStarting : createPlant(request, backend, options);
-      case "health":
-        return toStatusResponse("ok");
-      case "readiness":
-        return showReadiness(backend);
-      case "metrics":
-        return showMetrics();
-      case "description":
-        return selfDescription.describe(host);
-      case "page":
-        return selfDescription.show(host);
-      case "options":
-        return toOptionsResponse(methods);
-    }
-  }
-
-  async function showMetrics(): Promise<HttpResponse> {
-    const body = (await metrics?.render()) ?? "";
-    return { status: 200, body, contentType: metrics?.contentType ?? "text/plain", headers: "" };
-  }
-
-  async function showReadiness(backend: ServerBackend | undefined): Promise<HttpResponse> {
-    const error = await options.checkReadiness();
-    if (error === undefined) return toStatusResponse("ready", backend?.store.isVolatile);
-    // Every reason has the status 503, which load balancers expect.
-    return { ...toErrorResponse(error, "http"), status: 503 };
-  }
-
-  return async (request) => {
+  function perform(request: HttpRequest): RequestResult | Promise<RequestResult> {
     const route = request.error ?? findRoute(request);
-    let result: HttpResponse | RequestError = serverStarting;
-    let operation: Operation | undefined;
-    if (route instanceof RequestError) {
-      result = route;
-    } else {
-      ({ operation } = route);
-      try {
-        result = await perform(route, request);
-      } catch (error) {
-        onError(error);
-        result = describeFailure(error);
-      }
+    if (route instanceof RequestError) return route;
+    const { operation, parameters } = route;
+    request.operation = operation;
+    const backend = options.backend();
+    if (!route.needsToken) return route.perform(request, backend, parameters);
+    const digest = request.checks.tokenDigest;
+    if (digest instanceof RequestError) return digest;
+    if (backend === undefined) return serverStarting;
+    const { authenticator } = backend;
+    if (!authenticator.isFresh(digest, request.receivedAtMs)) {
+      return authenticator.refresh().then(() => perform(request));
     }
-    if (operation === "create" && isTokenCheck(request, result)) operation = "probe";
-    const response = result instanceof RequestError ? toErrorResponse(result, statusMode) : result;
-    return { response: addCors?.(response, request.headers["origin"]?.[0]) ?? response, operation };
+    const error = authenticator.check(digest);
+    if (error !== undefined) return error;
+    request.checks.acceptCredential();
+    return request.isLate ? serverStopping : route.perform(request, backend, parameters);
+  }
+
+  function fail(error: unknown): RequestError {
+    onError(error);
+    return describeFailure(error);
+  }
+
+  return {
+    handle(request) {
+      try {
+        const result = perform(request);
+        return result instanceof Promise ? result.catch(fail) : Promise.resolve(result);
+      } catch (error) {
+        return Promise.resolve(fail(error));
+      }
+    },
+    complete(request, result, { atMs, connectionHeaders, isAborted }) {
+      const isError = result instanceof RequestError;
+      const bare = isError ? toErrorResponse(result, statusMode) : result;
+      const response = addCors?.(bare, request?.headers["origin"]?.[0]) ?? bare;
+      const requestId = toRequestId(request?.headers ?? {});
+      const message = toMessage(response, requestId, connectionHeaders);
+      const receivedAtMs = request?.receivedAtMs ?? atMs;
+      const { commit } = response;
+      try {
+        onResponse?.({
+          method: request?.method,
+          path: request && toPath(request.target),
+          operation: isTokenCheck(request, result) ? "probe" : request?.operation,
+          status: response.status,
+          error: response.error,
+          result: response.result,
+          durationMs: atMs - receivedAtMs,
+          durableMs: commit === undefined ? undefined : commit.durableAtMs - receivedAtMs,
+          commitWaitMs: commit?.waitMs,
+          batch: commit?.plants,
+          bytes: request?.method === "HEAD" ? 0 : message.bodyBytes,
+          requestId,
+          traceId: request && toTraceId(request.headers),
+          isAborted,
+          isDropped: response.isDropped === true && !isAborted,
+        });
+      } catch (bug) {
+        onError(bug);
+      }
+      return message;
+    },
   };
 }
 
@@ -109,7 +127,8 @@ const tokenCheckErrors = new Set<ErrorKind>([
   "expiredToken",
 ]);
 
-function isTokenCheck({ headers }: HttpRequest, result: HttpResponse | RequestError): boolean {
+function isTokenCheck(request: HttpRequest | undefined, result: RequestResult): boolean {
   const isRejected = result instanceof RequestError && tokenCheckErrors.has(result.kind);
-  return isRejected && headers[tokenCheckHeader] !== undefined;
+  const isCreate = request?.operation === "create";
+  return isRejected && isCreate && request.headers[tokenCheckHeader] !== undefined;
 }

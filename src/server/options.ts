@@ -11,7 +11,7 @@ import type { RequestRecord } from "./ops/request-record.ts";
 /** The store and the token check of a server. */
 export interface ServerBackend {
   readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
-  readonly authenticator: Pick<Authenticator, "check">;
+  readonly authenticator: Pick<Authenticator, "isFresh" | "refresh" | "check">;
 }
 
 /** Certificate of the server, in PEM. */

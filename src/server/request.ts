@@ -1,5 +1,9 @@
-/** A request as the handler sees it, and the checks that node:http leaves to the server (RFC 9112, contract.md "HTTP"). */
-import { RequestError } from "../core/errors.ts";
+/** A request as the handler sees it, and the checks of its head (RFC 9112, contract.md "HTTP" and "Body"). */
+import { toBearerToken } from "../auth/credential.ts";
+import { digestToken } from "../auth/token.ts";
+import { type Problem, RequestError } from "../core/errors.ts";
+import type { OperationId } from "../core/operations.ts";
+import type { ByteHolder } from "./admission.ts";
 
 /** Maximum length of a request target, in bytes. */
 export const maxTargetBytes = 8 * 1024;
@@ -9,38 +13,106 @@ export const maxHeaderBytes = 16 * 1024;
 /** All values of each header, by lower-case name. */
 export type HttpHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** One request, independent of the transport that received it. */
-export interface HttpRequest {
+/** The head of a request. */
+export interface RequestHead {
   readonly method: string;
   /** Request target in origin-form or absolute-form. */
   readonly target: string;
   readonly headers: HttpHeaders;
+  readonly checks: HeadChecks;
   /** Set if the transport rejects the request. */
+  readonly error?: RequestError | undefined;
+}
+
+/** One request, independent of the transport that received it. */
+export abstract class HttpRequest implements RequestHead, ByteHolder {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HttpHeaders;
+  readonly checks: HeadChecks;
   readonly error: RequestError | undefined;
+  /** When its head had arrived, in milliseconds of `performance.now()`. */
+  readonly receivedAtMs = performance.now();
   /** True if the request arrived after the server began to stop. */
-  readonly isLate: boolean;
+  abstract readonly isLate: boolean;
+  /** Set by the handler once the request is routed. */
+  operation: OperationId | "options" | undefined = undefined;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
+
+  constructor({ method, target, headers, checks, error }: RequestHead) {
+    this.method = method;
+    this.target = target;
+    this.headers = headers;
+    this.checks = checks;
+    this.error = error;
+  }
+
   /**
    * Reads the whole body.
    *
-   * @returns the bytes, or a RequestError `bodyTooLarge`, `overloaded`, `malformedHttp` or `requestTimeout`
+   * @returns the bytes, or a RequestError `bodyTooLarge`, `overloaded`, `malformedHttp` or `requestTimeout`; a promise
+   *   only if the body has not arrived yet
    */
-  readBody(maxBytes: number): Promise<Uint8Array | RequestError>;
+  abstract readBody(maxBytes: number): BodyResult | Promise<BodyResult>;
+
+  abstract evict(error: RequestError): void;
 }
 
-/** The parts of a request head that {@link checkHead} reads; node:http's IncomingMessage has them. */
+/** The bytes of a body, or the error that stopped its read. */
+export type BodyResult = Uint8Array | RequestError;
+
+/** Results of the checks of a head. Each check runs once, also for many requests with the same head. */
+export class HeadChecks {
+  readonly #headers: HttpHeaders;
+  #credential: ReturnType<typeof toBearerToken> | undefined;
+  #body: { readonly error: RequestError | undefined } | undefined;
+  #onAccepted: (() => void) | undefined;
+
+  /** @param onAccepted is called once, when the server accepts the credential for the first time */
+  constructor(headers: HttpHeaders, onAccepted?: () => void) {
+    this.#headers = headers;
+    this.#onAccepted = onAccepted;
+  }
+
+  /** Digest of the token, or a CredentialError `noCredential` or `malformedCredential`. */
+  get tokenDigest(): ReturnType<typeof toBearerToken> {
+    if (this.#credential === undefined) {
+      const token = toBearerToken(this.#headers["authorization"] ?? []);
+      this.#credential = token instanceof RequestError ? token : digestToken(token);
+    }
+    return this.#credential;
+  }
+
+  /** Call it when the server accepts the credential. */
+  acceptCredential(): void {
+    this.#onAccepted?.();
+    this.#onAccepted = undefined;
+  }
+
+  /** Checks the headers about the body before it is read (contract.md "Body"). The error names every broken rule. */
+  checkBody(maxBytes: number): RequestError | undefined {
+    this.#body ??= { error: checkBodyHeaders(this.#headers, maxBytes) };
+    return this.#body.error;
+  }
+}
+
+/** A request head that is not checked; node:http's IncomingMessage is one. */
 export interface RawHead {
+  readonly method?: string | undefined;
   readonly httpVersion: string;
   readonly url?: string | undefined;
   readonly rawHeaders: readonly string[];
   readonly headersDistinct: HttpHeaders;
 }
 
-/**
- * Checks a request head.
- *
- * @returns undefined for a valid head, otherwise `targetTooLong`, `headersTooLarge` or `malformedHttp`
- */
-export function checkHead(head: RawHead): RequestError | undefined {
+/** Checks a request head. The error is `targetTooLong`, `headersTooLarge` or `malformedHttp`. */
+export function toRequestHead(raw: RawHead): RequestHead {
+  const { method = "", url: target = "", headersDistinct: headers } = raw;
+  return { method, target, headers, checks: new HeadChecks(headers), error: checkHead(raw) };
+}
+
+function checkHead(head: RawHead): RequestError | undefined {
   const { httpVersion, url = "", rawHeaders, headersDistinct: headers } = head;
   if (url.length > maxTargetBytes) {
     const message = `the request target is over ${maxTargetBytes} bytes: shorten it`;
@@ -88,6 +160,79 @@ export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
   const options = (headersDistinct["connection"] ?? []).join(",").toLowerCase().split(",");
   const has = (option: string): boolean => options.some((each) => each.trim() === option);
   return !has("close") && (httpVersion === "1.1" || has("keep-alive"));
+}
+
+function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
+  const problems: Problem[] = [];
+  const types = headers["content-type"];
+  const typeProblem =
+    types !== undefined && types.length > 1 ? multipleTypes : findTypeProblem(types?.[0]);
+  if (typeProblem !== undefined) problems.push(typeProblem);
+  if (isCoded(headers)) problems.push(codedBody);
+  if (Number(headers["content-length"]?.[0] ?? 0) > maxBytes) problems.push(bodyTooLarge(maxBytes));
+  if (!isExpectationMet(headers["expect"] ?? [])) problems.push(unknownExpectation);
+  return problems.length > 0 ? RequestError.naming(problems) : undefined;
+}
+
+/** RFC 9110 section 10.1.1 defines one expectation. */
+function isExpectationMet(expectations: readonly string[]): boolean {
+  return expectations.every((each) => each.toLowerCase() === "100-continue");
+}
+
+const unknownExpectation: Problem = {
+  kind: "expectation",
+  message: 'the expectation is not supported: only "100-continue" is',
+};
+
+/** The problem with a body over the limit. */
+export function bodyTooLarge(maxBytes: number): Problem {
+  const message = `the body is over the limit of ${maxBytes} bytes: send a smaller body`;
+  return { kind: "bodyTooLarge", message };
+}
+
+const codedBody: Problem = {
+  kind: "contentCoding",
+  message: "the body has a content coding: send it without one",
+};
+const typeAdvice = 'send the header "Content-Type: application/json"';
+const multipleTypes: Problem = {
+  kind: "notJsonType",
+  message: `more than one Content-Type header: ${typeAdvice} once`,
+};
+/** One parameter of a media type (RFC 9110 section 5.6.6), with a bare or a quoted value. */
+const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+function findTypeProblem(contentType: string | undefined): Problem | undefined {
+  if (contentType === "application/json") return undefined;
+  if (contentType === undefined) {
+    return { kind: "notJsonType", message: `the content type is missing: ${typeAdvice}` };
+  }
+  const mediaType = contentType.split(";", 1).join().trim().toLowerCase();
+  if (mediaType !== "application/json") {
+    const isForm = mediaType === "application/x-www-form-urlencoded";
+    const hint = isForm ? ' (curl -d needs -H "Content-Type: application/json")' : "";
+    return { kind: "notJsonType", message: `the content type is not JSON: ${typeAdvice}${hint}` };
+  }
+  for (const [, name = "", quoted, bare = ""] of contentType.matchAll(parameter)) {
+    const value = quoted?.replace(/\\(.)/g, "$1") ?? bare;
+    if (name.toLowerCase() === "charset" && value.toLowerCase() !== "utf-8") {
+      return { kind: "notUtf8Charset", message: "the charset is not UTF-8: leave it out" };
+    }
+  }
+  return undefined;
+}
+
+function isCoded(headers: HttpHeaders): boolean {
+  return (
+    hasOtherThan(["", "identity"], headers["content-encoding"]) ||
+    hasOtherThan(["", "chunked"], headers["transfer-encoding"])
+  );
+}
+
+function hasOtherThan(names: readonly string[], lists: readonly string[] | undefined): boolean {
+  if (lists === undefined) return false;
+  const codings = lists.flatMap((list) => list.split(","));
+  return codings.some((coding) => !names.includes(coding.trim().toLowerCase()));
 }
 
 /** Error for a head that is so large that its parts are not read. */

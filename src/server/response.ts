@@ -1,11 +1,10 @@
 /** Responses as values, and the one function that turns them into status, headers and body. */
 import { STATUS_CODES } from "node:http";
 import { CredentialError } from "../auth/credential.ts";
-import { type RequestError, type StatusMode, toStatus } from "../core/errors.ts";
+import { RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
-import { injectedFailure } from "./failure.ts";
-import { MethodError, type Operation } from "./routes.ts";
+import { injectedFailure, MethodError } from "./failure.ts";
 
 /** A response to a request. */
 export interface HttpResponse {
@@ -21,22 +20,24 @@ export interface HttpResponse {
   readonly result?: string;
   /** Commit of a plant that is stored. */
   readonly commit?: PlantCommit;
-  /** True if the transport closes the connection instead of sending the response. */
+  /** See {@link isDropped}. */
   readonly isDropped?: true;
 }
 
-/** The response to a request, and the operation that produced it. */
-export interface HandledRequest {
-  readonly response: HttpResponse;
-  /** Undefined if the request was rejected before it was routed. */
-  readonly operation: Operation | undefined;
+/** Result of a request: the handler completes it. */
+export type RequestResult = HttpResponse | RequestError;
+
+/** Returns whether the transport closes the connection instead of sending the response. */
+export function isDropped(result: RequestResult): boolean {
+  return !(result instanceof RequestError) && result.isDropped === true;
 }
 
-/** The commit that made a plant durable. Times are milliseconds of `performance.now()`. */
+/** The commit that made a plant durable. */
 export interface PlantCommit {
-  /** When the plant was handed to the store. */
-  readonly requestedAtMs: number;
+  /** In milliseconds of `performance.now()`. */
   readonly durableAtMs: number;
+  /** Time for which the plant waited for it. */
+  readonly waitMs: number;
   /** Number of plants in the commit. */
   readonly plants: number;
 }
@@ -77,8 +78,8 @@ export function toStatusResponse(status: "ok" | "ready", isVolatile = false): Ht
 }
 
 /** Response to OPTIONS. */
-export function toOptionsResponse(methods: readonly string[]): HttpResponse {
-  return { status: 204, body: "", headers: toHeader("Allow", methods.join(", ")) };
+export function toOptionsResponse(allow: string): HttpResponse {
+  return { status: 204, body: "", headers: toHeader("Allow", allow) };
 }
 
 /** Response to a rejected or failed request. */

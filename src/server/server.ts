@@ -52,7 +52,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   let isDraining = false;
   let stoppedAtMs = Number.POSITIVE_INFINITY;
   let closed: Promise<unknown> | undefined;
-  const { basePath, idleTimeoutMs, onError, onResponse } = options;
+  const { basePath, idleTimeoutMs, onError } = options;
   const admission = new Admission(options);
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
   const host = httpServer?.host;
@@ -78,8 +78,6 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
     stoppedAtMs: () => stoppedAtMs,
     onError,
-    onResponse,
-    statusMode: options.statusMode,
   };
   const connections = httpServer?.serve(context);
   const transport = new FetchTransport(context, options.requestTimeoutMs);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { createLog } from "../../src/server/ops/log.ts";
+import { createHeldAuthenticator } from "../helpers/held-authenticator.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
@@ -175,17 +176,11 @@ describe("the record of a request", () => {
   it("reports that the client disconnected during the check of its credential", async () => {
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord): void => void records.push(record);
-    let checks = 0;
-    let release = (): void => undefined;
-    const released = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
-    const check = (): Promise<undefined> => {
-      checks++;
-      return released;
-    };
-    await using server = await startServer({ onResponse, authenticator: { check } });
+    const { authenticator, release, waiting } = createHeldAuthenticator();
+    await using server = await startServer({ onResponse, authenticator });
     const connection = await openRawConnection(server.port);
     connection.socket.write(create("").slice(0, -5));
-    await expect.poll(() => checks).toBe(1);
+    await expect.poll(waiting).toBe(1);
     // As above.
     await untilRead(server.port);
     records.length = 0;

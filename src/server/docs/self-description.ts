@@ -22,6 +22,9 @@ export interface SelfDescription {
   show(hostHeader: string | undefined): Promise<HttpResponse | RequestError>;
 }
 
+/** A server that describes itself. */
+export interface DescribedPlantServer extends PageServer, PublicUrlOptions {}
+
 /** URLs and names of a server. */
 interface PublicUrlOptions {
   /** URL on which it listens, with the base path. */
@@ -36,7 +39,7 @@ interface PublicUrlOptions {
 const maxRemembered = 16;
 
 /** Creates the descriptions of one server. Their code is loaded with the first request. */
-export function createSelfDescription(server: PageServer & PublicUrlOptions): SelfDescription {
+export function createSelfDescription(server: DescribedPlantServer): SelfDescription {
   const descriptions = new Map<string, HttpResponse>();
   const pages = new Map<string, HttpResponse>();
   return {

@@ -2,26 +2,14 @@
 import type { Socket } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
-import { unexpectedFailure } from "../failure.ts";
-import { toRequestRecord } from "../ops/request-record.ts";
-import { toRequestId } from "../request-id.ts";
-import {
-  type HandledRequest,
-  toConnectionHeaders,
-  toErrorResponse,
-  toMessage,
-  toText,
-} from "../response.ts";
+import { isDropped, type RequestResult, toConnectionHeaders, toText } from "../response.ts";
 import { endGently } from "./ending.ts";
-import { flushSoon } from "./flush-soon.ts";
 import type { ConnectionStream, TransportContext, TransportRequest } from "./transport.ts";
 
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
-interface Exchange {
+interface PendingRequest {
   readonly request: TransportRequest | undefined;
-  readonly requestId: string;
-  readonly startedAtMs: number;
-  handled: HandledRequest | undefined;
+  result: RequestResult | undefined;
 }
 
 /** A client that connected or got a response so shortly before the stop may be sending a request already. */
@@ -34,7 +22,7 @@ export class Connection {
   readonly socket: Socket;
   readonly #context: TransportContext;
   /** Requests without a response, oldest first. The first {@link maxPipelined} are in flight, the others are queued. */
-  readonly #queue: Exchange[] = [];
+  readonly #queue: PendingRequest[] = [];
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
   readonly #unsent: TransportRequest[] = [];
   #newest: TransportRequest | undefined;
@@ -87,9 +75,9 @@ export class Connection {
     return (this.#stream?.lastInputAtMs ?? Number.NEGATIVE_INFINITY) > this.#lastSentAtMs;
   }
 
-  /** True if a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
-  get isLate(): boolean {
-    const sinceStopMs = performance.now() - this.#context.stoppedAtMs();
+  /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
+  isLate(receivedAtMs: number): boolean {
+    const sinceStopMs = receivedAtMs - this.#context.stoppedAtMs();
     const wasActive = this.#lastSentAtMs > this.#context.stoppedAtMs() - activeMs;
     return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
   }
@@ -106,10 +94,10 @@ export class Connection {
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
   accept(request: TransportRequest): void {
-    const exchange = this.#begin(request, toRequestId(request.headers));
     this.#newest = request;
     if (request.isFinal) this.#isEnding = true;
-    if (this.#queue.length <= maxPipelined) this.#handle(exchange);
+    const pending = this.#enqueue(request);
+    if (this.#queue.length <= maxPipelined) this.#handle(pending);
   }
 
   /**
@@ -122,16 +110,14 @@ export class Connection {
       this.#settle();
       return;
     }
-    const exchange = this.#begin(undefined, toRequestId({}));
-    exchange.handled = this.#toHandled(error);
+    this.#enqueue(undefined, error);
     flushSoon(this);
   }
 
   /** Sends this error for each request in flight, and closes the connection. */
   cutOff(error: RequestError): void {
     this.#isEnding = true;
-    const handled = this.#toHandled(error);
-    for (const exchange of this.#queue) exchange.handled ??= handled;
+    for (const pending of this.#queue) pending.result ??= error;
     this.flush();
     this.#settle();
   }
@@ -164,19 +150,21 @@ export class Connection {
     const isMultiple = this.#queue.length > 1;
     if (isMultiple) this.socket.cork();
     for (;;) {
-      const exchange = this.#queue[0];
-      if (exchange?.handled === undefined) break;
-      const { isDropped = false } = exchange.handled.response;
+      const pending = this.#queue[0];
+      if (pending?.result === undefined) break;
+      const { request, result } = pending;
       // node:http may hold back the responses before one that bypasses it.
-      if ((exchange.request === undefined || isDropped) && this.#unsent.length > 0) break;
+      if ((request === undefined || isDropped(result)) && this.#unsent.length > 0) break;
       this.#queue.shift();
       const next = this.#queue[maxPipelined - 1];
       if (next !== undefined) this.#handle(next);
       try {
-        this.#send(exchange, exchange.handled);
+        this.#send(request, result);
       } catch (error) {
-        if (exchange.request !== undefined) this.admission.release(exchange.request);
-        this.#fail(error);
+        // Only a bug gets here. It costs this connection and no other one.
+        if (request !== undefined) this.admission.release(request);
+        this.#context.onError(error);
+        this.socket.destroy();
       }
     }
     if (isMultiple) this.socket.uncork();
@@ -188,48 +176,33 @@ export class Connection {
     this.#stream?.resumeInput();
   }
 
-  #begin(request: TransportRequest | undefined, requestId: string): Exchange {
-    const exchange = { request, requestId, startedAtMs: performance.now(), handled: undefined };
-    if (this.#queue.push(exchange) === 1) this.#context.admission.markBusy(this);
-    return exchange;
+  #enqueue(request: TransportRequest | undefined, result?: RequestResult): PendingRequest {
+    const pending = { request, result };
+    if (this.#queue.push(pending) === 1) this.admission.markBusy(this);
+    return pending;
   }
 
-  #handle(exchange: Exchange): void {
-    if (exchange.request === undefined || exchange.handled !== undefined) return;
-    this.#context.handler(exchange.request).then(
-      (handled) => {
-        exchange.handled ??= handled;
-        flushSoon(this);
-      },
-      (error: unknown) => {
-        exchange.handled ??= this.#toHandled(unexpectedFailure);
-        this.#fail(error);
-        flushSoon(this);
-      },
-    );
+  #handle(pending: PendingRequest): void {
+    if (pending.request === undefined || pending.result !== undefined) return;
+    void this.#context.handler.handle(pending.request).then((result) => {
+      pending.result ??= result;
+      flushSoon(this);
+    });
   }
 
-  #toHandled(error: RequestError): HandledRequest {
-    return { response: toErrorResponse(error, this.#context.statusMode), operation: undefined };
-  }
-
-  #send(exchange: Exchange, handled: HandledRequest): void {
-    const { response } = handled;
-    const { request, requestId } = exchange;
-    const nowMs = performance.now();
-    const isStopping = this.#context.stoppedAtMs() <= nowMs;
+  #send(request: TransportRequest | undefined, result: RequestResult): void {
+    const atMs = performance.now();
+    const isStopping = this.#context.stoppedAtMs() <= atMs;
     if (isStopping || request?.canContinue() === false) this.#isEnding = true;
     const isLast = this.#isEnding && this.#queue.length === 0;
     const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
-    const message = toMessage(response, requestId, toConnectionHeaders(keepAliveSeconds));
+    const connectionHeaders = toConnectionHeaders(keepAliveSeconds);
     const isAborted = this.socket.destroyed;
-    const isDropped = response.isDropped === true && !isAborted;
-    if (isDropped) this.socket.destroy();
-    const { bodyBytes } = message;
-    const sent = { atMs: nowMs, bodyBytes, isAborted, isDropped };
-    this.#context.onResponse?.(toRequestRecord(exchange, handled, sent));
-    this.#lastSentAtMs = nowMs;
-    if (isAborted || isDropped) {
+    if (isDropped(result)) this.socket.destroy();
+    const sending = { atMs, connectionHeaders, isAborted };
+    const message = this.#context.handler.complete(request, result, sending);
+    this.#lastSentAtMs = atMs;
+    if (this.socket.destroyed) {
       if (request !== undefined) this.admission.release(request);
     } else if (request === undefined) {
       this.#stream?.write(toText(message));
@@ -259,10 +232,21 @@ export class Connection {
     if (this.#stream === undefined) endGently(this.socket);
     else this.#stream.destroySoon();
   }
+}
 
-  /** Only a bug gets here. It costs this connection and no other one. */
-  #fail(error: unknown): void {
-    this.#context.onError(error);
-    this.socket.destroy();
-  }
+/** Connections with responses to send at the end of this turn of the event loop. */
+let flushed: Connection[] = [];
+
+/**
+ * Flushes a connection at the end of this turn of the event loop, together with others. Each write wakes up a client, and
+ * writing in a row finds most of them awake.
+ */
+function flushSoon(connection: Connection): void {
+  if (flushed.push(connection) === 1) setImmediate(flushAll);
+}
+
+function flushAll(): void {
+  const due = flushed;
+  flushed = [];
+  for (const connection of due) connection.flush();
 }

@@ -3,8 +3,7 @@ import type { Server } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { serverStopping } from "../failure.ts";
-import { toConnectionHeaders, toErrorResponse, toMessage, toText } from "../response.ts";
-import { toRequestId } from "../request-id.ts";
+import { toConnectionHeaders, toText } from "../response.ts";
 import { Connection, graceMs } from "./connection.ts";
 import { endGently } from "./ending.ts";
 import type { TransportContext } from "./transport.ts";
@@ -95,21 +94,14 @@ export class Connections {
 
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError, context: TransportContext): void {
-    const requestId = toRequestId({});
-    const response = toErrorResponse(error, context.statusMode);
-    const message = toMessage(response, requestId, toConnectionHeaders(undefined));
-    const { status, bodyBytes: bytes } = message;
+    const connectionHeaders = toConnectionHeaders(undefined);
+    const sending = { atMs: performance.now(), connectionHeaders, isAborted: false };
+    const message = context.handler.complete(undefined, error, sending);
     this.#rejected.add(socket);
     socket.once("close", () => this.#rejected.delete(socket));
     socket.on("error", () => undefined);
     socket.write(toText(message));
     endGently(socket);
-    const record = { status, error: error.error, durationMs: 0, bytes, requestId };
-    try {
-      context.onResponse?.({ ...record, isAborted: false });
-    } catch (bug) {
-      context.onError(bug);
-    }
   }
 
   #closeUnused(isDue: (connection: Connection) => boolean): void {

@@ -1,6 +1,5 @@
 /** Handles usual create requests straight from the socket; everything else goes to node:http. */
-import type { RequestError } from "../../core/errors.ts";
-import type { HttpHeaders } from "../request.ts";
+import { type BodyResult, HttpRequest } from "../request.ts";
 import { type HttpMessage, toText } from "../response.ts";
 import type { Connection } from "./connection.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -68,27 +67,20 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
   socket.setTimeout(idleTimeoutMs);
 }
 
-class FastLaneRequest implements TransportRequest {
-  readonly method = "POST";
-  readonly target: string;
-  readonly headers: HttpHeaders;
-  readonly error = undefined;
+class FastLaneRequest extends HttpRequest implements TransportRequest {
   readonly isLate: boolean;
   readonly isFinal = false;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
   readonly #connection: Connection;
   #body: Buffer | undefined;
 
-  constructor(connection: Connection, { headers, body, target }: UsualRequest) {
-    this.target = target;
-    this.headers = headers;
-    this.isLate = connection.isLate;
+  constructor(connection: Connection, usual: UsualRequest) {
+    super(usual);
+    this.isLate = connection.isLate(this.receivedAtMs);
     this.#connection = connection;
-    this.#body = body;
+    this.#body = usual.body;
   }
 
-  async readBody(): Promise<Uint8Array | RequestError> {
+  readBody(): BodyResult {
     const body = this.#body ?? Buffer.alloc(0);
     // Not kept while the plant waits for the store.
     this.#body = undefined;

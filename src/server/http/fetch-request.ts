@@ -1,27 +1,22 @@
 /** A request without a socket: its head, and its body while the handler reads it. */
 import { RequestError } from "../../core/errors.ts";
-import type { Admission, ByteHolder } from "../admission.ts";
-import { bodyTooLarge } from "../create-plant.ts";
+import type { Admission } from "../admission.ts";
 import {
   bodyEndedEarly,
-  checkHead,
-  type HttpHeaders,
-  type HttpRequest,
+  type BodyResult,
+  bodyTooLarge,
+  HttpRequest,
+  type RequestHead,
   requestTimedOut,
+  toRequestHead,
 } from "../request.ts";
-import type { HandledRequest } from "../response.ts";
+import type { RequestResult } from "../response.ts";
 
 /** A request of the Fetch standard as the handler sees it. */
-export class FetchRequest implements HttpRequest, ByteHolder {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HttpHeaders;
-  readonly error: RequestError | undefined;
+export class FetchRequest extends HttpRequest {
   readonly isLate: boolean;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
   /** Resolves with the first result that {@link settle} receives. */
-  readonly handled: Promise<HandledRequest>;
+  readonly result: Promise<RequestResult>;
   /** Rejects if the request is aborted or its body fails. */
   readonly failure: Promise<never>;
   readonly #admission: Admission;
@@ -29,30 +24,20 @@ export class FetchRequest implements HttpRequest, ByteHolder {
   readonly #requestTimeoutMs: number;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #bodyError: RequestError | undefined;
-  #resolve: (handled: HandledRequest) => void = () => {};
+  #resolve: (result: RequestResult) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
   constructor(request: Request, admission: Admission, isLate: boolean, requestTimeoutMs: number) {
-    const { pathname, search, host } = new URL(request.url);
-    const entries = [["host", host] as const, ...request.headers];
-    this.method = request.method;
-    this.target = pathname + search;
-    this.headers = Object.fromEntries(entries.map(([name, value]) => [name, [value]]));
-    this.error = checkHead({
-      httpVersion: "1.1",
-      url: this.target,
-      rawHeaders: entries.flat(),
-      headersDistinct: this.headers,
-    });
+    super(toHead(request));
     this.isLate = isLate;
     this.#admission = admission;
     this.#body = request.body;
     this.#requestTimeoutMs = requestTimeoutMs;
-    this.handled = new Promise((resolve) => (this.#resolve = resolve));
+    this.result = new Promise((resolve) => (this.#resolve = resolve));
     this.failure = new Promise((_, reject) => (this.#reject = reject));
   }
 
-  async readBody(maxBytes: number): Promise<Uint8Array | RequestError> {
+  async readBody(maxBytes: number): Promise<BodyResult> {
     if (this.#body === null) return new Uint8Array();
     const reader = this.#body.getReader();
     this.#reader = reader;
@@ -71,7 +56,7 @@ export class FetchRequest implements HttpRequest, ByteHolder {
     }
   }
 
-  readonly settle = (handled: HandledRequest): void => this.#resolve(handled);
+  readonly settle = (result: RequestResult): void => this.#resolve(result);
 
   abort(reason: unknown): void {
     this.#bodyError = bodyEndedEarly;
@@ -88,7 +73,7 @@ export class FetchRequest implements HttpRequest, ByteHolder {
   async #readAll(
     reader: ReadableStreamDefaultReader<unknown>,
     maxBytes: number,
-  ): Promise<Uint8Array | RequestError> {
+  ): Promise<BodyResult> {
     const chunks: Uint8Array[] = [];
     let length = 0;
     for (;;) {
@@ -111,4 +96,16 @@ export class FetchRequest implements HttpRequest, ByteHolder {
       this.#admission.startTransfer(this);
     }
   }
+}
+
+function toHead({ method, url, headers }: Request): RequestHead {
+  const { pathname, search, host } = new URL(url);
+  const entries = [["host", host] as const, ...headers];
+  return toRequestHead({
+    method,
+    httpVersion: "1.1",
+    url: pathname + search,
+    rawHeaders: entries.flat(),
+    headersDistinct: Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
+  });
 }

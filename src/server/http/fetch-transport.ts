@@ -1,9 +1,6 @@
 /** Responds to requests without a socket: the Request and the Response of the Fetch standard. */
-import type { RequestError } from "../../core/errors.ts";
-import { serverStopping, unexpectedFailure } from "../failure.ts";
-import { toRequestRecord } from "../ops/request-record.ts";
-import { type HandledRequest, toErrorResponse, toHeaderPairs, toMessage } from "../response.ts";
-import { toRequestId } from "../request-id.ts";
+import { serverStopping } from "../failure.ts";
+import { isDropped, toHeaderPairs } from "../response.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import type { TransportContext } from "./transport.ts";
 
@@ -53,9 +50,8 @@ export class FetchTransport {
    */
   async stop(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => {
-      const handled = this.#toHandled(serverStopping);
       for (const request of this.#pending.keys()) {
-        request.settle(handled);
+        request.settle(serverStopping);
         request.evict(serverStopping);
       }
     }, timeoutMs);
@@ -64,30 +60,23 @@ export class FetchTransport {
   }
 
   async #respond(request: FetchRequest, signal: AbortSignal): Promise<Response> {
-    const startedAtMs = performance.now();
-    const { admission, handler, onError } = this.#context;
-    const requestId = toRequestId(request.headers);
+    const { admission, handler } = this.#context;
     const abort = (): void => request.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    void handler(request)
-      .catch((error: unknown) => {
-        onError(error);
-        return this.#toHandled(unexpectedFailure);
-      })
+    void handler
+      .handle(request)
       .then(request.settle)
       .finally(() => admission.release(request));
-    const response = request.handled.then((handled) => {
-      const message = toMessage(handled.response, requestId, "");
-      const { bodyBytes, status } = message;
-      const atMs = performance.now();
+    const response = request.result.then((result) => {
       const isAborted = signal.aborted;
-      const isDropped = handled.response.isDropped === true && !isAborted;
-      const sent = { atMs, bodyBytes, isAborted, isDropped };
-      this.#report({ request, requestId, startedAtMs }, handled, sent);
-      if (isDropped) throw new TypeError("fetch failed: the response was dropped on purpose");
-      const hasBody = request.method !== "HEAD" && status !== 204;
+      const sending = { atMs: performance.now(), connectionHeaders: "", isAborted };
+      const message = handler.complete(request, result, sending);
+      if (isDropped(result) && !isAborted) {
+        throw new TypeError("fetch failed: the response was dropped on purpose");
+      }
+      const hasBody = request.method !== "HEAD" && message.status !== 204;
       return new Response(hasBody ? message.body : null, {
-        status,
+        status: message.status,
         headers: toHeaderPairs(message),
       });
     });
@@ -95,19 +84,6 @@ export class FetchTransport {
       return await Promise.race([response, request.failure]);
     } finally {
       signal.removeEventListener("abort", abort);
-    }
-  }
-
-  #toHandled(error: RequestError): HandledRequest {
-    return { response: toErrorResponse(error, this.#context.statusMode), operation: undefined };
-  }
-
-  #report(...args: Parameters<typeof toRequestRecord>): void {
-    const { onError, onResponse } = this.#context;
-    try {
-      onResponse?.(toRequestRecord(...args));
-    } catch (bug) {
-      onError(bug);
     }
   }
 }

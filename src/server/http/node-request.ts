@@ -1,8 +1,14 @@
 /** A request through node:http: its head, its body while the handler reads it, and its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RequestError } from "../../core/errors.ts";
-import { bodyTooLarge } from "../create-plant.ts";
-import { bodyEndedEarly, checkHead, type HttpHeaders, keepsAlive } from "../request.ts";
+import {
+  bodyEndedEarly,
+  type BodyResult,
+  bodyTooLarge,
+  HttpRequest,
+  keepsAlive,
+  toRequestHead,
+} from "../request.ts";
 import { type HttpMessage, toHeaderPairs } from "../response.ts";
 import type { Connection } from "./connection.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -13,15 +19,9 @@ interface NodeRequestOptions {
 }
 
 /** A request that node:http parsed. */
-export class NodeRequest implements TransportRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HttpHeaders;
-  readonly error: RequestError | undefined;
+export class NodeRequest extends HttpRequest implements TransportRequest {
   readonly isLate: boolean;
   readonly isFinal: boolean;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -36,11 +36,8 @@ export class NodeRequest implements TransportRequest {
     response: ServerResponse,
     options: NodeRequestOptions,
   ) {
-    this.method = message.method ?? "";
-    this.target = message.url ?? "";
-    this.headers = message.headersDistinct;
-    this.error = checkHead(message);
-    this.isLate = connection.isLate;
+    super(toRequestHead(message));
+    this.isLate = connection.isLate(this.receivedAtMs);
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(message) || this.headers["upgrade"] !== undefined;
@@ -51,10 +48,10 @@ export class NodeRequest implements TransportRequest {
     this.#awaitsContinue = options.awaitsContinue;
   }
 
-  readBody(maxBytes: number): Promise<Uint8Array | RequestError> {
-    if (this.#failure !== undefined) return Promise.resolve(this.#failure);
+  readBody(maxBytes: number): BodyResult | Promise<BodyResult> {
+    if (this.#failure !== undefined) return this.#failure;
     // Its close event has passed.
-    if (this.#message.destroyed) return Promise.resolve(bodyEndedEarly);
+    if (this.#message.destroyed) return bodyEndedEarly;
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const { admission } = this.#connection;
@@ -62,7 +59,7 @@ export class NodeRequest implements TransportRequest {
       let chunks: Buffer[] = [];
       let length = 0;
       let isSettled = false;
-      const settle = (result: Uint8Array | RequestError): void => {
+      const settle = (result: BodyResult): void => {
         isSettled = true;
         chunks = [];
         resolve(result);

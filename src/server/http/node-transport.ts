@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
 import { headTooLarge, requestTimedOut } from "../request.ts";
-import { MethodError } from "../routes.ts";
+import { MethodError } from "../failure.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
 import { SocketStream } from "./socket-stream.ts";

@@ -1,8 +1,6 @@
 /** Interfaces between the server, a connection and its transports. */
-import type { StatusMode } from "../../core/errors.ts";
-import type { Admission, ByteHolder } from "../admission.ts";
+import type { Admission } from "../admission.ts";
 import type { Handler } from "../handler.ts";
-import type { RequestRecord } from "../ops/request-record.ts";
 import type { HttpRequest } from "../request.ts";
 import type { HttpMessage } from "../response.ts";
 
@@ -15,13 +13,10 @@ export interface TransportContext {
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
   readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
-  readonly onResponse?: ((record: RequestRecord) => void) | undefined;
-  /** Status of failed creates. */
-  readonly statusMode: StatusMode | undefined;
 }
 
 /** A request with what its transport does for it. */
-export interface TransportRequest extends HttpRequest, ByteHolder {
+export interface TransportRequest extends HttpRequest {
   /** True if no request is read after this one. */
   readonly isFinal: boolean;
   /** True if the whole request has arrived. */

@@ -1,10 +1,13 @@
 /** Recognizes the usual create request in the bytes of a connection. */
-import type { HttpHeaders } from "../request.ts";
+import { HeadChecks, type HttpHeaders, type RequestHead } from "../request.ts";
+
+/** The head of a usual request. */
+interface UsualHead extends RequestHead {
+  readonly bodyLength: number;
+}
 
 /** A complete create request with usual headers only. */
-export interface UsualRequest {
-  readonly target: string;
-  readonly headers: HttpHeaders;
+export interface UsualRequest extends RequestHead {
   readonly body: Buffer;
   /** Position after the body. */
   readonly end: number;
@@ -27,9 +30,19 @@ const usualHeader =
   /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|x-request-id|traceparent|tracestate|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
 const usualHost = /^(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/i;
 const contentLength = /^(?:0|[1-9]\d{0,8})$/;
+/** Headers that differ between the requests of a client. */
+const changingHeaders = ["x-request-id", "traceparent", "tracestate"];
+
+/** Maximum number of known heads. */
+const maxKnown = 1000;
+/** Maximum length of all known heads together, in characters. */
+const maxKnownLength = 2 ** 20;
+/** Time after which all known heads are forgotten, because they contain tokens. */
+const maxKnownMs = 60_000;
 
 /**
- * Creates the parser. It accepts only bytes with one possible reading; node:http parses the others.
+ * Creates the parser. It accepts only bytes with one possible reading; node:http parses the others. Heads that repeat are
+ * parsed once.
  *
  * @param createPath path of the create operation
  * @param maxBodyBytes maximum length of a body
@@ -39,20 +52,57 @@ export function createUsualRequestParser(
   maxBodyBytes: number,
 ): UsualRequestParser {
   const requestLine = `POST ${createPath} HTTP/1.1`;
+  const known = new KnownHeads();
+
+  function parseHead(text: string): UsualHead | undefined {
+    const [firstLine, ...lines] = text.split("\r\n");
+    const headers = firstLine === requestLine ? parseHeaders(lines) : undefined;
+    const bodyLength = headers && toBodyLength(headers);
+    if (headers === undefined || bodyLength === undefined) return undefined;
+    const isChanging = changingHeaders.some((name) => headers[name] !== undefined);
+    const remember = isChanging ? undefined : () => known.add(text, head);
+    const checks = new HeadChecks(headers, remember);
+    const head = { method: "POST", target: createPath, headers, checks, bodyLength };
+    return head;
+  }
+
   return (bytes, start) => {
     const headEnd = bytes.indexOf("\r\n\r\n", start);
     if (headEnd < 0 || headEnd - start > maxHeadBytes) return undefined;
-    const [firstLine, ...lines] = bytes.toString("latin1", start, headEnd).split("\r\n");
-    if (firstLine !== requestLine) return undefined;
-    const headers = parseHeaders(lines);
-    if (headers === undefined) return undefined;
-    const bodyLength = toBodyLength(headers);
-    if (bodyLength === undefined || bodyLength > maxBodyBytes) return undefined;
+    const text = bytes.toString("latin1", start, headEnd);
+    const head = known.find(text) ?? parseHead(text);
+    if (head === undefined || head.bodyLength > maxBodyBytes) return undefined;
     const bodyStart = headEnd + 4;
-    const end = bodyStart + bodyLength;
+    const end = bodyStart + head.bodyLength;
     if (end > bytes.length) return undefined;
-    return { target: createPath, headers, body: bytes.subarray(bodyStart, end), end };
+    const { method, target, headers, checks } = head;
+    return { method, target, headers, checks, body: bytes.subarray(bodyStart, end), end };
   };
+}
+
+/** Heads whose credential was accepted, by their text. They do not say whether it still is. */
+class KnownHeads {
+  readonly #heads = new Map<string, UsualHead>();
+  #length = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  find(text: string): UsualHead | undefined {
+    return this.#heads.get(text);
+  }
+
+  add(text: string, head: UsualHead): void {
+    if (this.#heads.size === maxKnown || this.#length + text.length > maxKnownLength) this.#clear();
+    this.#heads.set(text, head);
+    this.#length += text.length;
+    this.#timer ??= setTimeout(() => this.#clear(), maxKnownMs).unref();
+  }
+
+  #clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#heads.clear();
+    this.#length = 0;
+  }
 }
 
 function parseHeaders(lines: readonly string[]): HttpHeaders | undefined {

@@ -2,7 +2,7 @@
 import { errorTable } from "../../core/errors.ts";
 import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
-import type { Operation } from "../routes.ts";
+
 import type { RequestRecord } from "./request-record.ts";
 
 /** Formats of a line: text for people, or one JSON object. */
@@ -75,7 +75,12 @@ export function createLog(
 }
 
 /** Operations of monitoring, and checks of tokens. */
-const quietOperations = new Set<Operation | undefined>(["health", "readiness", "metrics", "probe"]);
+const quietOperations = new Set<RequestRecord["operation"]>([
+  "health",
+  "readiness",
+  "metrics",
+  "probe",
+]);
 
 /** Anyone can send the header of a check, and it must not hide that tokens are guessed. */
 const rejectedTokens = new Set<number>([

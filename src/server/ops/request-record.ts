@@ -1,8 +1,6 @@
-/** Describes a request and its response, for the log and the metrics. */
-import type { HttpRequest } from "../request.ts";
-import { toTraceId } from "../request-id.ts";
-import type { HandledRequest } from "../response.ts";
-import { type Operation, toPath } from "../routes.ts";
+/** Describes a request and its response, for the log and the metrics, with the ids by which it is found again. */
+import { randomBytes } from "node:crypto";
+import type { HttpHeaders, HttpRequest } from "../request.ts";
 
 /** A request and its response: nothing of its headers, its query and its body, except for its ids. */
 export interface RequestRecord {
@@ -10,8 +8,8 @@ export interface RequestRecord {
   readonly method?: string | undefined;
   /** As the client wrote it, without the query. */
   readonly path?: string | undefined;
-  /** Absent for an unknown path. */
-  readonly operation?: Operation | undefined;
+  /** Absent for an unknown path. `probe` is a create that only checked a token, named after its header. */
+  readonly operation?: HttpRequest["operation"] | "probe";
   readonly status: number;
   /** Number of the Error. */
   readonly error?: number | undefined;
@@ -36,42 +34,27 @@ export interface RequestRecord {
   readonly isDropped?: boolean | undefined;
 }
 
-/** A request as its transport knows it. Times are milliseconds of `performance.now()`. */
-interface ReceivedRequest {
-  /** Undefined for bytes that are not a request. */
-  readonly request: HttpRequest | undefined;
-  readonly requestId: string;
-  readonly startedAtMs: number;
+/** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */
+const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
+/** Differs between processes, so that ids of two servers differ. */
+const requestIdPrefix = randomBytes(6).toString("hex");
+let requestCount = 0;
+
+/** Returns the first valid X-Request-Id of the client, or a new id. */
+export function toRequestId(headers: HttpHeaders): string {
+  const fromClient = headers["x-request-id"]?.find((value) => validRequestId.test(value));
+  return fromClient ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }
 
-/** How the response was sent. */
-interface SentResponse extends Pick<RequestRecord, "isAborted" | "isDropped"> {
-  readonly atMs: number;
-  readonly bodyBytes: number;
-}
+/**
+ * Version, trace id, parent id and flags (W3C Trace Context section 3.2). Version 00 has no more than these 55 characters;
+ * a later one may. Version ff, and ids of zeros, are invalid.
+ */
+const traceParent =
+  /^(?!ff|00-.{53})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** Describes a request and its response. Runs for every request. */
-export function toRequestRecord(
-  { request, requestId, startedAtMs }: ReceivedRequest,
-  { response, operation }: HandledRequest,
-  { atMs, bodyBytes, isAborted, isDropped }: SentResponse,
-): RequestRecord {
-  const { commit } = response;
-  return {
-    method: request?.method,
-    path: request && toPath(request.target),
-    operation,
-    status: response.status,
-    error: response.error,
-    result: response.result,
-    durationMs: atMs - startedAtMs,
-    durableMs: commit === undefined ? undefined : commit.durableAtMs - startedAtMs,
-    commitWaitMs: commit === undefined ? undefined : commit.durableAtMs - commit.requestedAtMs,
-    batch: commit?.plants,
-    bytes: request?.method === "HEAD" ? 0 : bodyBytes,
-    requestId,
-    traceId: request && toTraceId(request.headers),
-    isAborted,
-    isDropped,
-  };
+/** Returns the trace id of the header traceparent. @returns undefined without exactly one valid header */
+export function toTraceId(headers: HttpHeaders): string | undefined {
+  const values = headers["traceparent"];
+  return values?.length === 1 ? traceParent.exec(values[0] ?? "")?.[1] : undefined;
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
 import { stopClock } from "../../helpers/clock.ts";
+import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { openServer, startServer, testToken } from "../../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../../helpers/raw-http.ts";
@@ -246,9 +247,8 @@ describe("sends all responses to a client that closes its side during the creden
     ["a usual and another request", create(1) + get, 2],
     ["large and small requests", create(1, "f".repeat(40_000)) + create(2) + get, 3],
   ])("%s", async (_what, bytes, count) => {
-    let release = (): void => undefined;
-    const released = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
-    await using server = await startServer({ authenticator: { check: () => released } });
+    const { authenticator, release } = createHeldAuthenticator();
+    await using server = await startServer({ authenticator });
     const connection = await openRawConnection(server.port);
     connection.socket.end(bytes);
     await untilRead(server.port);
@@ -350,6 +350,21 @@ describe("responds to a failure of the store with", () => {
     held.release(new TypeError("x is not a function"));
     expect((await pending).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
     expect(server.errors).toMatchObject([{ message: "x is not a function" }]);
+  });
+
+  it("50000 for an error that is thrown before the store is used, and continues", async () => {
+    const failure = new TypeError("x is not a function");
+    let isFirst = true;
+    const isFresh = (): boolean => {
+      if (!isFirst) return true;
+      isFirst = false;
+      throw failure;
+    };
+    const authenticator = { isFresh, refresh: async () => {}, check: () => undefined };
+    await using server = await startServer({ authenticator });
+    expect((await exchangeRaw(server.port, create(1))).body).toContain('"error":50000');
+    expect(server.errors).toEqual([failure]);
+    expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
   });
 });
 

@@ -1,11 +1,12 @@
 /** The fast lane: which requests it handles, and when it hands a connection over to node:http. */
 import { describe, expect, it } from "vitest";
 import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
+import type { Faults } from "../../../src/server/faults.ts";
 import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
-import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
+import { exchangeRaw, openRawConnection, untilRead } from "../../helpers/raw-http.ts";
 import { toRawGet, toRawRequest } from "../../helpers/raw-request.ts";
 
 const body = '{"id":1,"name":"fern"}';
@@ -222,16 +223,33 @@ describe("handles no request", () => {
   });
 });
 
+it("sends the response although the log throws", async () => {
+  const bug = new Error("a bug in the log");
+  const onResponse = (): void => {
+    throw bug;
+  };
+  await using server = await startServer({ onResponse });
+  expect((await exchangeRaw(server.port, post())).status).toBe(200);
+  expect(server.errors).toEqual([bug]);
+});
+
 it("closes only the connection of a request whose handling throws", async () => {
   const failure = new Error("staged");
   let isFirst = true;
-  await using server = await startServer({
-    onResponse() {
-      const fails = isFirst;
+  const faults: Pick<Faults, "perform" | "stop" | "maxDelayMs"> = {
+    maxDelayMs: 0,
+    stop: () => {},
+    async perform(create) {
+      const result = await create();
+      if (!isFirst) return result;
       isFirst = false;
-      if (fails) throw failure;
+      const throwFailure = (): never => {
+        throw failure;
+      };
+      return Object.defineProperty({ ...result }, "body", { get: throwFailure });
     },
-  });
+  };
+  await using server = await startServer({ faults });
   const connections = await Promise.all([1, 2, 3].map(() => openRawConnection(server.port)));
   for (const { socket } of connections) socket.write(post());
   const outcomes = await Promise.allSettled(connections.map(({ responses }) => responses(1)));

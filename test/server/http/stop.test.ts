@@ -185,7 +185,7 @@ it("records no response for idle connections that it closes", async () => {
   await held.isWaiting(1);
   await server.server.close(0);
   await Promise.all([idle.ended(), busy.ended()]);
-  expect(records).toMatchObject([{ operation: undefined, error: 50300 }]);
+  expect(records).toMatchObject([{ operation: "create", error: 50300 }]);
 });
 
 it("loses no request of 64 busy connections", async () => {

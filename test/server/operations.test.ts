@@ -1,0 +1,74 @@
+/** The table of operations: what a further row brings without a change of the server. */
+import { expect, it, vi } from "vitest";
+import type * as table from "../../src/core/operations.ts";
+import type * as functions from "../../src/server/operations.ts";
+import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { openRawConnection } from "../helpers/raw-http.ts";
+import { toRawHead } from "../helpers/raw-request.ts";
+
+vi.mock("../../src/core/operations.ts", async (load) => {
+  const actual = await load<typeof table>();
+  const row = { method: "GET", path: "/plants/{id}/parts/{part}", needsToken: true };
+  const update = { ...row, method: "PUT" };
+  const operations = Object.assign(actual.operations, { part: row, updatePart: update });
+  return { ...actual, operations };
+});
+
+vi.mock("../../src/server/operations.ts", async (load) => {
+  const actual = await load<typeof functions>();
+  const part = (_request: unknown, _backend: unknown, parameters: object) => ({
+    status: 200,
+    body: JSON.stringify(parameters),
+    headers: "",
+  });
+  const createOperations = (options: functions.OperationOptions) => ({
+    ...actual.createOperations(options),
+    part,
+    updatePart: part,
+  });
+  return { ...actual, createOperations };
+});
+
+it("gives a row with parameters its route below the base path", async () => {
+  const records: RequestRecord[] = [];
+  const onResponse = (record: RequestRecord): void => void records.push(record);
+  await using server = await startServer({ basePath: "/v1.0", corsOrigins: ["*"], onResponse });
+  const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
+  const send = (method: string, path: string, body?: string) =>
+    fetch(new URL(path, server.url), { method, headers, ...(body !== undefined && { body }) });
+  const part = await send("GET", "/v1.0/plants/a%2Fb/parts/2?query");
+  expect(await part.json()).toEqual({ id: "a%2Fb", part: "2" });
+  expect((await send("PUT", "/v1.0/plants/1/parts/2")).status).toBe(200);
+  for (const path of ["/plants/1/parts/2", "/v1x0/plants/1/parts/2", "/v1.0/plants//parts/2"]) {
+    expect((await send("GET", path)).status).toBe(404);
+  }
+  for (const [method, status] of [
+    ["POST", 405],
+    ["OPTIONS", 204],
+  ] as const) {
+    const response = await send(method, "/v1.0/plants/1/parts/2");
+    expect([response.status, response.headers.get("allow")]).toEqual([
+      status,
+      "GET, HEAD, PUT, OPTIONS",
+    ]);
+  }
+  expect((await send("POST", "/v1.0/plants", '{"id":1,"name":"fern"}')).status).toBe(200);
+  expect(records.map(({ operation }) => operation)).toEqual([
+    "part",
+    "updatePart",
+    ...Array<undefined>(4).fill(undefined),
+    "options",
+    "create",
+  ]);
+});
+
+it("checks the credential of a row that needs one before its body arrives", async () => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  const head = toRawHead().replace("POST /plants", "PUT /plants/1/parts/2");
+  connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 10\r\n\r\n`);
+  const [response] = await connection.responses(1);
+  expect(response?.body).toContain("40102");
+  connection.socket.destroy();
+});
