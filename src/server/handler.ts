@@ -1,4 +1,5 @@
 /** Maps each request to a response: route, credential, operation, and what every response has. Knows nothing of sockets. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { Admission } from "./admission.ts";
@@ -41,12 +42,18 @@ export interface HandlerOptions extends Omit<PlantServerOptions, "port" | "socke
   readonly admission: Admission;
   /** Undefined while the server starts. */
   readonly backend: () => ServerBackend | undefined;
+  /** Resolves once the server has started, or with the error of a server that stops before. */
+  readonly started: Promise<RequestError | undefined>;
   readonly checkReadiness: ReadinessCheck;
 }
 
+/** Maximum number of requests that wait for the start. */
+const maxWaiting = 256;
+
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, onError, onResponse, statusMode } = options;
+  const { basePath, onError, onResponse, requestTimeoutMs, started, statusMode } = options;
+  let waiting = 0;
   const addCors = createCorsPolicy(options.corsOrigins ?? []);
   const findRoute = createRouter(basePath, createOperations(options), addCors !== undefined);
 
@@ -59,7 +66,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (!route.needsToken) return route.perform(request, backend, parameters);
     const digest = request.checks.tokenDigest;
     if (digest instanceof RequestError) return digest;
-    if (backend === undefined) return serverStarting;
+    if (backend === undefined) return waitForStart(request);
     const { authenticator } = backend;
     if (!authenticator.isFresh(digest, request.receivedAtMs)) {
       return authenticator.refresh().then(() => perform(request));
@@ -68,6 +75,16 @@ export function createHandler(options: HandlerOptions): Handler {
     if (error !== undefined) return error;
     request.checks.acceptCredential();
     return request.isLate ? serverStopping : route.perform(request, backend, parameters);
+  }
+
+  async function waitForStart(request: HttpRequest): Promise<RequestResult> {
+    if (waiting === maxWaiting) return serverStarting;
+    waiting++;
+    // Far less than the time after which a connection without input or output is closed.
+    const timeout = sleep(requestTimeoutMs / 2, serverStarting, { ref: false });
+    const error = await Promise.race([started, timeout]);
+    waiting--;
+    return error ?? perform(request);
   }
 
   function fail(error: unknown): RequestError {

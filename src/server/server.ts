@@ -1,7 +1,9 @@
 /** The plant store as a server: opens it, starts it, closes it. */
 import { toUnixUrl } from "../core/base-url.ts";
+import type { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
+import { serverStopping } from "./failure.ts";
 import { createHandler } from "./handler.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
@@ -17,7 +19,7 @@ export interface PlantServer {
   readonly host: string | undefined;
   /** Responds to a request without a socket. */
   readonly fetch: Fetch;
-  /** Starts to serve. Creates that arrive earlier get 50301. */
+  /** Starts to serve. Up to 256 creates that arrive earlier wait, further ones get 50301. */
   start(backend: ServerBackend): void;
   /**
    * Uses another certificate for new connections.
@@ -57,6 +59,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
   const host = httpServer?.host;
   const httpUrl = (host === undefined ? localOrigin : httpServer?.origin) + basePath;
+  let settleStart = (_error?: RequestError): void => {};
+  const started = new Promise<RequestError | undefined>((resolve) => (settleStart = resolve));
   const readiness = createReadiness({
     backend: () => backend,
     isStopping: () => isDraining || closed !== undefined,
@@ -68,6 +72,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       url: httpUrl,
       admission,
       backend: () => backend,
+      started,
       checkReadiness: readiness.check,
       onError(error) {
         if (error instanceof StoreError) readiness.doubt();
@@ -86,8 +91,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     url: host === undefined && httpServer ? toUnixUrl(httpServer.origin, basePath) : httpUrl,
     host,
     fetch: transport.fetch,
-    start(started) {
-      backend ??= started;
+    start(opened) {
+      backend ??= opened;
+      connections?.acceptAll();
+      settleStart();
     },
     setCertificate: (certificate) => httpServer?.setCertificate(certificate),
     readLoad: () => admission.load,
@@ -98,6 +105,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     async close(timeoutMs) {
       if (closed === undefined) {
         stoppedAtMs = performance.now();
+        settleStart(serverStopping);
         closed = Promise.all([connections?.stop(timeoutMs), transport.stop(timeoutMs)]).finally(
           () => options.faults?.stop(),
         );

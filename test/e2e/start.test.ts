@@ -2,11 +2,13 @@
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { testToken } from "../helpers/plant-server.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
+import { toRawRequest } from "../helpers/raw-request.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -92,4 +94,40 @@ it("a response may have as many bytes of headers as --max-http-header-size allow
   expect(await runBinary(args, { home, env })).toMatchObject({ code: 7 });
   const options = { home, env: { ...env, NODE_OPTIONS: "--max-http-header-size=65536" } };
   expect(await runBinary(args, options)).toMatchObject({ code: 0, stdout: '{"name":"fern"}\n' });
+});
+
+it("a server starts although its clients would use up its descriptors, and sends them 200", async () => {
+  const home = await createTemporaryDirectory();
+  // Its check keeps the store closed while clients connect.
+  const seed = join(home, "seed.ndjson");
+  const ids = Array.from({ length: 100_000 }, (_, index) => index);
+  await writeFile(seed, ids.map((id) => `{"id":${id},"name":"fern"}\n`).join(""));
+  const port = await findFreePort();
+  const body = '{"id":1,"name":"fern"}';
+  const sockets = new Set<Socket>();
+  let isStarted = false;
+  let responses = "";
+  const open = (): void => {
+    if (isStarted) return;
+    const socket = connect(port, "127.0.0.1");
+    sockets.add(socket);
+    socket.on("connect", () => socket.write(toRawRequest(body)));
+    socket.on("data", (bytes) => (responses += String(bytes)));
+    socket.on("error", () => undefined);
+    socket.on("close", () => void (sockets.delete(socket) && setTimeout(open, 10)));
+  };
+  for (let count = 0; count < 700; count++) open();
+  const args = ["serve", "--port", String(port), "--seed", seed];
+  const { child, firstLine, finished } = startBinary(args, {
+    home,
+    env: { PLANTSTORE_TOKEN: testToken },
+    shell: "ulimit -n 600",
+  });
+  await firstLine;
+  isStarted = true;
+  await expect.poll(() => responses).toContain("HTTP/1.1 200");
+  expect(responses).not.toMatch(/"error":(?!50301)/);
+  for (const socket of sockets) socket.destroy();
+  child.kill("SIGTERM");
+  expect((await finished).code).toBe(0);
 });

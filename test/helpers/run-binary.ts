@@ -30,6 +30,8 @@ export interface BinaryOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A command of the shell that runs first, such as `ulimit`. */
+  readonly shell?: string;
   /** True to collect stdout. Default: true. Otherwise the caller reads it, and there is no first line. */
   readonly collects?: boolean;
 }
@@ -37,10 +39,13 @@ export interface BinaryOptions {
 /** Starts the command; it is killed when the test ends. */
 export function startBinary(
   args: readonly string[],
-  { home, env, cwd, collects = true }: BinaryOptions,
+  { home, env, cwd, shell, collects = true }: BinaryOptions,
 ): Running {
   checkArguments(args);
-  const child = spawn(process.execPath, [binary, ...args], {
+  const command = [process.execPath, binary, ...args] as const;
+  const [file, ...rest] =
+    shell === undefined ? command : ["sh", "-c", `${shell}; exec "$@"`, "sh", ...command];
+  const child = spawn(file, rest, {
     cwd: cwd ?? home,
     env: { HOME: home, USERPROFILE: home, PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],

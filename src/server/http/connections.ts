@@ -11,6 +11,9 @@ import type { TransportContext } from "./transport.ts";
 /** Connections above the maximum that can receive an error response; node:net drops the others. */
 const rejectedConnections = 100;
 
+/** Maximum number of connections before the server has started. Many systems allow a process 1,024 descriptors. */
+const maxStartingConnections = 512;
+
 /** Time after the stop for the rest of an incomplete request head to arrive. */
 const lastHeadMs = 500;
 /** Time after the stop for clients to read their last response. */
@@ -31,6 +34,7 @@ export interface ConnectionsOptions {
 /** The connections of one server. */
 export class Connections {
   readonly #server: Server;
+  readonly #maxConnections: number;
   readonly #open = new Set<Connection>();
   /** Sockets in a TLS handshake, by {@link toPeer}. */
   readonly #handshakes = new Map<string, Socket>();
@@ -40,7 +44,8 @@ export class Connections {
   constructor(server: Server, context: TransportContext, options: ConnectionsOptions) {
     const { isEncrypted, maxConnections, onOpen } = options;
     this.#server = server;
-    server.maxConnections = maxConnections + rejectedConnections;
+    this.#maxConnections = maxConnections + rejectedConnections;
+    server.maxConnections = Math.min(this.#maxConnections, maxStartingConnections);
     const open = (socket: Socket): void => {
       const connection = new Connection(socket, context);
       this.#open.add(connection);
@@ -65,6 +70,11 @@ export class Connections {
       socket.allowHalfOpen = true;
       open(socket);
     });
+  }
+
+  /** Accepts as many connections as the options allow. Before, the server needs descriptors to open its store. */
+  acceptAll(): void {
+    this.#server.maxConnections = this.#maxConnections;
   }
 
   /**

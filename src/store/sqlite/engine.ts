@@ -7,7 +7,7 @@ import { flushLog } from "../durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
 import { packRequests, unpackFeed, unpackPlants } from "./plants.ts";
 import { assertSqliteInstalled } from "./provider.ts";
-import { createConnectionThread } from "./thread.ts";
+import { createConnectionThread, startSpareThreads } from "./thread.ts";
 
 /** Options for {@link openSqliteEngine}. */
 interface SqliteEngineOptions {
@@ -15,6 +15,11 @@ interface SqliteEngineOptions {
   readonly mustExist?: boolean;
   /** Receives warnings for the operator. */
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Starts the threads of an engine before it is opened. */
+export function prepareSqliteEngine(): void {
+  startSpareThreads(2);
 }
 
 /**

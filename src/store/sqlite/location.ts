@@ -28,6 +28,7 @@ export const sqliteType: EngineType = {
       isVolatile: false,
       isShared: false,
       path,
+      prepare: async () => (await import("./engine.ts")).prepareSqliteEngine(),
       openEngine: async (options) => (await import("./engine.ts")).openSqliteEngine(path, options),
       openReader: async () => (await import("./engine.ts")).openSqliteReader(path),
       async loadProvider() {

@@ -86,21 +86,41 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
-  const worker = new Worker(workerScript, {
-    workerData: target,
+/** Threads that wait for a connection to open. */
+const spares = new Set<Worker>();
+
+/** Starts threads that open nothing until connections need them. They do not keep the process alive. */
+export function startSpareThreads(count: number): void {
+  while (spares.size < count) {
+    const worker = createWorker();
+    spares.add(worker);
+    // Without it, a connection starts another one, and reports its failure.
+    worker.on("error", () => spares.delete(worker));
+    worker.unref();
+  }
+}
+
+function createWorker(): Worker {
+  return new Worker(workerScript, {
     // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
+}
+
+function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
+  const [worker = createWorker()] = spares;
+  spares.delete(worker);
   const pending: PendingCall[] = [];
   let failure: unknown;
 
-  function expectReply(): Promise<unknown> {
+  function ask(message: ThreadTarget | Call): Promise<unknown> {
     worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    worker.postMessage(message);
     return new Promise((resolve, reject) => pending.push({ resolve, reject }));
   }
 
-  const opened = expectReply();
+  const opened = ask(target);
   let isOpening = true;
   opened.then(onOpen, () => undefined);
   worker.on("message", (reply: Reply) => {
@@ -127,12 +147,6 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
       resolve();
     });
   });
-
-  function ask(call: Call): Promise<unknown> {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    worker.postMessage(call);
-    return expectReply();
-  }
 
   return {
     opened,

@@ -1,12 +1,12 @@
 /** Script of a thread with a connection: opens it, makes the calls of the main thread on it, in their order, and maps errors. */
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
 import { toStoreError } from "./sqlite-error.ts";
 import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
 import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
 
-/** File to connect to, and what for. */
+/** File to connect to, and what for: the first message to a thread. */
 export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
 
 /** Calls a method of the connection. Replies arrive in the order of the calls. */
@@ -25,7 +25,7 @@ interface Failure {
 }
 
 // A tool that loads every file of the package loads this one outside of a thread.
-if (parentPort !== null) void serve(parentPort, workerData as ThreadTarget);
+if (parentPort !== null) serve(parentPort);
 
 function open(target: ThreadTarget): Promise<object> {
   switch (target.access) {
@@ -40,26 +40,39 @@ function open(target: ThreadTarget): Promise<object> {
   }
 }
 
-async function serve(port: MessagePort, target: ThreadTarget): Promise<void> {
+function serve(port: MessagePort): void {
+  let path = "";
+  let opening: Promise<object | undefined> | undefined;
   const send = (reply: Reply): void => port.postMessage(reply);
-  let connection: object;
-  try {
-    connection = await open(target);
-    send({ value: undefined });
-  } catch (error) {
-    send({ failure: toFailure(error, target.path) });
-    return;
+
+  /** @returns undefined if the connection cannot be opened: the thread ends */
+  async function connect(target: ThreadTarget): Promise<object | undefined> {
+    ({ path } = target);
+    try {
+      const connection = await open(target);
+      send({ value: undefined });
+      return connection;
+    } catch (error) {
+      send({ failure: toFailure(error, path) });
+      port.close();
+      return undefined;
+    }
   }
 
-  port.on("message", ({ method, args }: Call) => {
+  function call(connection: object, { method, args }: Call): void {
     try {
-      const call = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
-      send({ value: Reflect.apply(call, undefined, args) });
+      const called = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
+      send({ value: Reflect.apply(called, undefined, args) });
     } catch (error) {
-      send({ failure: toFailure(error, target.path) });
+      send({ failure: toFailure(error, path) });
     }
     // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
+  }
+
+  port.on("message", (message: ThreadTarget | Call) => {
+    if ("access" in message) opening = connect(message);
+    else void opening?.then((connection) => connection && call(connection, message));
   });
 }
 

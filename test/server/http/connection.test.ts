@@ -1,4 +1,6 @@
 /** Connections: order of responses, early rejections, slow and half-closed clients, and the stop of the server. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
 import { stopClock } from "../../helpers/clock.ts";
@@ -493,18 +495,61 @@ it("fails to open on a port that is in use", async () => {
 });
 
 describe("a server that listens but is not started", () => {
-  it("responds 50301 to creates and 503 to GET /readyz until it is started", async () => {
-    const server = await openServer();
-    const port = Number(new URL(server.url).port);
-    const early = await exchangeRaw(port, create(1));
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+  it("lets 256 creates wait, rejects further ones with 50301, and responds to other requests", async () => {
+    await using server = await openServer();
+    const connections = await Promise.all(
+      Array.from({ length: 8 }, () => openRawConnection(server.port)),
+    );
+    for (const [index, { socket }] of connections.entries()) {
+      const ids = Array.from({ length: 32 }, (_, offset) => 32 * index + offset);
+      socket.write(ids.map((id) => create(id)).join(""));
+      await untilRead(server.port);
+    }
+    const early = await exchangeRaw(server.port, create(256));
     expect(early).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
     expect(early.body).toContain('"error":50301');
-    const get = (path: string) => exchangeRaw(port, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(await get("/readyz")).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-    expect(await get("/healthz")).toMatchObject({ status: 200 });
+    const rejected = await exchangeRaw(server.port, create(256).replace("Bearer", "Basic"));
+    expect(rejected.body).toContain('"error":40101');
+    expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "1" },
+    });
+    expect(await exchangeRaw(server.port, get("/healthz"))).toMatchObject({ status: 200 });
+    expect(connections.map(({ received }) => received()).join("")).toBe("");
     server.start();
-    expect(await exchangeRaw(port, create(1))).toMatchObject({ status: 200 });
-    expect(await get("/readyz")).toMatchObject({ status: 200 });
-    await server.close();
+    for (const { responses, socket } of connections) {
+      expect((await responses(32)).map(({ status }) => status)).toEqual(Array(32).fill(200));
+      socket.destroy();
+    }
+    expect(await exchangeRaw(server.port, create(256))).toMatchObject({ status: 200 });
+    expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({ status: 200 });
+  });
+
+  it("sends 50301 to a create that waited for half of the request timeout", async () => {
+    await using server = await openServer({ requestTimeoutMs: 1500 });
+    expect((await exchangeRaw(server.port, create(1))).body).toContain('"error":50301');
+  });
+
+  it("sends 50300 to creates that wait when it stops", async () => {
+    await using server = await openServer();
+    const waiting = exchangeRaw(server.port, create(1));
+    await untilRead(server.port);
+    await server.server.close(3_600_000);
+    expect((await waiting).body).toContain('"error":50300');
+  });
+
+  it("accepts 512 connections, so that descriptors are left for its store", async () => {
+    await using server = await openServer();
+    const sockets = Array.from({ length: 600 }, () =>
+      connect(server.port, "127.0.0.1").on("error", () => {}),
+    );
+    await Promise.all(sockets.slice(512).map((socket) => once(socket, "close")));
+    expect(server.server.readLoad().connections).toBe(512);
+    server.start();
+    sockets.push(...Array.from({ length: 88 }, () => connect(server.port, "127.0.0.1")));
+    await expect.poll(() => server.server.readLoad().connections).toBe(600);
+    for (const socket of sockets) socket.destroy();
   });
 });

@@ -11,6 +11,7 @@ import type { Metrics } from "../../../server/ops/metrics.ts";
 import type { MetricsServer } from "../../../server/ops/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
 import { openStore } from "../../../store/open-store.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
 import { UsageError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
 import { type FirstToken, forgetToken, provideToken } from "./first-token.ts";
@@ -35,6 +36,8 @@ export async function runServer(
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   await seeds?.assertReadableSeeds(options);
+  // Clients that connect before the store is open must not leave it without descriptors.
+  await parseStoreUrl(options.store).prepare?.();
   const server = await openServer(run, certificate, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;

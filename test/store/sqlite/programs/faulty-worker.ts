@@ -3,10 +3,10 @@
  * a plant, this is in the middle of its commit. For a query, it is before the query runs.
  */
 import { existsSync } from "node:fs";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import type { ConnectionTarget } from "../../../../src/store/sqlite/connection.ts";
 
-const { path } = workerData as ConnectionTarget;
+let path = "";
 
 const effects: Readonly<Record<string, () => void>> = {
   exit: () => process.exit(3),
@@ -42,3 +42,4 @@ String.prototype.includes = function includesWithEffect(part, position) {
 };
 
 await import("../../../../src/store/sqlite/worker.ts");
+parentPort!.once("message", (target: ConnectionTarget) => ({ path } = target));
