@@ -21,18 +21,21 @@ export interface Handler {
    * @returns never rejects: failures are results
    */
   handle(request: HttpRequest): Promise<RequestResult>;
-  /** Completes a result with what every response has, and reports the request. */
-  complete(request: HttpRequest | undefined, result: RequestResult, sending: Sending): HttpMessage;
-}
-
-/** How a response is sent. */
-interface Sending {
-  /** In milliseconds of `performance.now()`. */
-  readonly atMs: number;
-  /** From `toConnectionHeaders`; empty for a transport without connections. */
-  readonly connectionHeaders: string;
-  /** True if the client has closed the connection. */
-  readonly isAborted: boolean;
+  /**
+   * Completes a result with what every response has, and reports the request.
+   *
+   * @param request undefined for bytes that are not a request
+   * @param atMs in milliseconds of `performance.now()`
+   * @param isAborted true if the client has closed the connection
+   * @param connectionHeaders from `toConnectionHeaders`; empty for a transport without connections
+   */
+  complete(
+    request: HttpRequest | undefined,
+    result: RequestResult,
+    atMs: number,
+    isAborted: boolean,
+    connectionHeaders: string,
+  ): HttpMessage;
 }
 
 /** Dependencies of the handler. */
@@ -101,7 +104,7 @@ export function createHandler(options: HandlerOptions): Handler {
         return Promise.resolve(fail(error));
       }
     },
-    complete(request, result, { atMs, connectionHeaders, isAborted }) {
+    complete(request, result, atMs, isAborted, connectionHeaders) {
       const isError = result instanceof RequestError;
       const bare = isError ? toErrorResponse(result, statusMode) : result;
       const response = addCors?.(bare, request?.headers["origin"]?.[0]) ?? bare;

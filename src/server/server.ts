@@ -5,9 +5,9 @@ import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { serverStopping } from "./failure.ts";
 import { createHandler } from "./handler.ts";
+import type { TransportContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { openHttpServer } from "./http/http-server.ts";
-import type { TransportContext } from "./http/transport.ts";
 import type { PlantServerOptions, ServerBackend, TlsCertificate } from "./options.ts";
 import { createReadiness, type ReadinessCheck } from "./readiness.ts";
 

@@ -2,9 +2,65 @@
 import type { Socket } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
-import { isDropped, type RequestResult, toConnectionHeaders, toText } from "../response.ts";
+import type { Handler } from "../handler.ts";
+import { HttpRequest, type RequestHead } from "../request.ts";
+import {
+  type HttpMessage,
+  isDropped,
+  type RequestResult,
+  toConnectionHeaders,
+  toText,
+} from "../response.ts";
 import { endGently } from "./ending.ts";
-import type { ConnectionStream, TransportContext, TransportRequest } from "./transport.ts";
+
+/** Dependencies of the transports. */
+export interface TransportContext {
+  readonly handler: Handler;
+  readonly admission: Admission;
+  /** Time that the Keep-Alive header announces. */
+  readonly keepAliveSeconds: number;
+  /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
+  readonly stoppedAtMs: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A request on a connection, and what its transport does for it. The defaults are those of a request that has arrived. */
+export abstract class TransportRequest extends HttpRequest {
+  readonly connection: Connection;
+  readonly isLate: boolean;
+  /** True if no request is read after this one. */
+  readonly isFinal: boolean = false;
+
+  constructor(connection: Connection, head: RequestHead) {
+    super(head);
+    this.connection = connection;
+    this.isLate = connection.isLate(this.receivedAtMs);
+  }
+
+  /** True if the whole request has arrived. */
+  get isComplete(): boolean {
+    return true;
+  }
+
+  /** True if the connection can carry another request. */
+  get canContinue(): boolean {
+    return true;
+  }
+
+  /** Sends the response and calls `onSent` once, when the operating system has all of it. */
+  abstract send(message: HttpMessage, onSent: () => void): void;
+}
+
+/** The stream through which node:http uses a connection. */
+export interface ConnectionStream {
+  /** Time of the last input, in milliseconds of `performance.now()`. */
+  readonly lastInputAtMs: number;
+  write(text: string): boolean;
+  /** Passes further input to node:http, unless the connection is full. */
+  resumeInput(): void;
+  /** Ends the connection after what has been written. */
+  destroySoon(): void;
+}
 
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
 interface PendingRequest {
@@ -106,7 +162,7 @@ export class Connection {
    */
   reject(error: RequestError): void {
     this.#isEnding = true;
-    if (this.#newest?.isComplete() === false) {
+    if (this.#newest?.isComplete === false) {
       this.#settle();
       return;
     }
@@ -193,14 +249,19 @@ export class Connection {
   #send(request: TransportRequest | undefined, result: RequestResult): void {
     const atMs = performance.now();
     const isStopping = this.#context.stoppedAtMs() <= atMs;
-    if (isStopping || request?.canContinue() === false) this.#isEnding = true;
+    if (isStopping || request?.canContinue === false) this.#isEnding = true;
     const isLast = this.#isEnding && this.#queue.length === 0;
     const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
     const connectionHeaders = toConnectionHeaders(keepAliveSeconds);
     const isAborted = this.socket.destroyed;
     if (isDropped(result)) this.socket.destroy();
-    const sending = { atMs, connectionHeaders, isAborted };
-    const message = this.#context.handler.complete(request, result, sending);
+    const message = this.#context.handler.complete(
+      request,
+      result,
+      atMs,
+      isAborted,
+      connectionHeaders,
+    );
     this.#lastSentAtMs = atMs;
     if (this.socket.destroyed) {
       if (request !== undefined) this.admission.release(request);
@@ -225,7 +286,7 @@ export class Connection {
   #settle(): void {
     if (!this.isSettled) return;
     // An idle connection keeps nothing of its last request.
-    if (this.#newest?.isComplete() === true) this.#newest = undefined;
+    if (this.#newest?.isComplete === true) this.#newest = undefined;
     this.#onSettled?.();
     this.#onSettled = undefined;
     if (!this.#isEnding) return;

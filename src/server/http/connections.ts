@@ -4,9 +4,8 @@ import { type Socket, Server as TcpServer } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { serverStopping } from "../failure.ts";
 import { toConnectionHeaders, toText } from "../response.ts";
-import { Connection, graceMs } from "./connection.ts";
+import { Connection, graceMs, type TransportContext } from "./connection.ts";
 import { endGently } from "./ending.ts";
-import type { TransportContext } from "./transport.ts";
 
 /** Connections above the maximum that can receive an error response; node:net drops the others. */
 const rejectedConnections = 100;
@@ -104,9 +103,8 @@ export class Connections {
 
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError, context: TransportContext): void {
-    const connectionHeaders = toConnectionHeaders(undefined);
-    const sending = { atMs: performance.now(), connectionHeaders, isAborted: false };
-    const message = context.handler.complete(undefined, error, sending);
+    const headers = toConnectionHeaders(undefined);
+    const message = context.handler.complete(undefined, error, performance.now(), false, headers);
     this.#rejected.add(socket);
     socket.once("close", () => this.#rejected.delete(socket));
     socket.on("error", () => undefined);

@@ -1,8 +1,7 @@
 /** Handles usual create requests straight from the socket; everything else goes to node:http. */
-import { type BodyResult, HttpRequest } from "../request.ts";
+import type { BodyResult } from "../request.ts";
 import { type HttpMessage, toText } from "../response.ts";
-import type { Connection } from "./connection.ts";
-import type { TransportRequest } from "./transport.ts";
+import { type Connection, TransportRequest } from "./connection.ts";
 import type { UsualRequest, UsualRequestParser } from "./usual-request.ts";
 
 /** Dependencies of the fast lane. */
@@ -67,16 +66,11 @@ export function startFastLane(connection: Connection, options: FastLaneOptions):
   socket.setTimeout(idleTimeoutMs);
 }
 
-class FastLaneRequest extends HttpRequest implements TransportRequest {
-  readonly isLate: boolean;
-  readonly isFinal = false;
-  readonly #connection: Connection;
+class FastLaneRequest extends TransportRequest {
   #body: Buffer | undefined;
 
   constructor(connection: Connection, usual: UsualRequest) {
-    super(usual);
-    this.isLate = connection.isLate(this.receivedAtMs);
-    this.#connection = connection;
+    super(connection, usual);
     this.#body = usual.body;
   }
 
@@ -84,25 +78,16 @@ class FastLaneRequest extends HttpRequest implements TransportRequest {
     const body = this.#body ?? Buffer.alloc(0);
     // Not kept while the plant waits for the store.
     this.#body = undefined;
-    return this.#connection.admission.hold(this, body.length) ?? body;
+    return this.connection.admission.hold(this, body.length) ?? body;
   }
 
   evict(): void {
-    this.#connection.close();
-  }
-
-  isComplete(): boolean {
-    return true;
-  }
-
-  canContinue(): boolean {
-    return true;
+    this.connection.close();
   }
 
   send(message: HttpMessage, onSent: () => void): void {
-    const { socket } = this.#connection;
     // Latin-1 is faster to write, and the same for ASCII.
     const encoding = message.bodyBytes === message.body.length ? "latin1" : "utf8";
-    socket.write(toText(message), encoding, onSent);
+    this.connection.socket.write(toText(message), encoding, onSent);
   }
 }

@@ -1,8 +1,8 @@
 /** Responds to requests without a socket: the Request and the Response of the Fetch standard. */
 import { serverStopping } from "../failure.ts";
 import { isDropped, toHeaderPairs } from "../response.ts";
+import type { TransportContext } from "./connection.ts";
 import { FetchRequest } from "./fetch-request.ts";
-import type { TransportContext } from "./transport.ts";
 
 /**
  * Responds to a request as the server does over HTTP. Takes the arguments of the global `fetch`.
@@ -69,8 +69,7 @@ export class FetchTransport {
       .finally(() => admission.release(request));
     const response = request.result.then((result) => {
       const isAborted = signal.aborted;
-      const sending = { atMs: performance.now(), connectionHeaders: "", isAborted };
-      const message = handler.complete(request, result, sending);
+      const message = handler.complete(request, result, performance.now(), isAborted, "");
       if (isDropped(result) && !isAborted) {
         throw new TypeError("fetch failed: the response was dropped on purpose");
       }

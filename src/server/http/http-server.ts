@@ -8,13 +8,12 @@ import type { Duplex } from "node:stream";
 import { Server as TlsServer } from "node:tls";
 import type { PlantServerOptions, TlsCertificate } from "../options.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, TransportContext } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { startFastLane } from "./fast-lane.ts";
 import { listen, type ListeningAddress } from "./listen.ts";
 import { startNodeTransport } from "./node-transport.ts";
 import { SocketStream } from "./socket-stream.ts";
-import type { TransportContext } from "./transport.ts";
 import { createUsualRequestParser } from "./usual-request.ts";
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */

@@ -5,24 +5,15 @@ import {
   bodyEndedEarly,
   type BodyResult,
   bodyTooLarge,
-  HttpRequest,
   keepsAlive,
   toRequestHead,
 } from "../request.ts";
 import { type HttpMessage, toHeaderPairs } from "../response.ts";
-import type { Connection } from "./connection.ts";
-import type { TransportRequest } from "./transport.ts";
-
-interface NodeRequestOptions {
-  readonly awaitsContinue: boolean;
-  readonly maxDrainBytes: number;
-}
+import { type Connection, TransportRequest } from "./connection.ts";
 
 /** A request that node:http parsed. */
-export class NodeRequest extends HttpRequest implements TransportRequest {
-  readonly isLate: boolean;
-  readonly isFinal: boolean;
-  readonly #connection: Connection;
+export class NodeRequest extends TransportRequest {
+  override readonly isFinal: boolean;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #maxDrainBytes: number;
@@ -34,18 +25,17 @@ export class NodeRequest extends HttpRequest implements TransportRequest {
     connection: Connection,
     message: IncomingMessage,
     response: ServerResponse,
-    options: NodeRequestOptions,
+    maxDrainBytes: number,
+    awaitsContinue: boolean,
   ) {
-    super(toRequestHead(message));
-    this.isLate = connection.isLate(this.receivedAtMs);
+    super(connection, toRequestHead(message));
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(message) || this.headers["upgrade"] !== undefined;
-    this.#connection = connection;
     this.#message = message;
     this.#response = response;
-    this.#maxDrainBytes = options.maxDrainBytes;
-    this.#awaitsContinue = options.awaitsContinue;
+    this.#maxDrainBytes = maxDrainBytes;
+    this.#awaitsContinue = awaitsContinue;
   }
 
   readBody(maxBytes: number): BodyResult | Promise<BodyResult> {
@@ -54,7 +44,7 @@ export class NodeRequest extends HttpRequest implements TransportRequest {
     if (this.#message.destroyed) return bodyEndedEarly;
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
-    const { admission } = this.#connection;
+    const { admission } = this.connection;
     return new Promise((resolve) => {
       let chunks: Buffer[] = [];
       let length = 0;
@@ -90,16 +80,16 @@ export class NodeRequest extends HttpRequest implements TransportRequest {
 
   /** The rest of the request will not arrive, or cannot be read. */
   fail(error: RequestError): void {
-    if (this.#response.headersSent) this.#connection.end();
+    if (this.#response.headersSent) this.connection.end();
     this.#failure ??= error;
     this.#onFailure?.(error);
   }
 
-  isComplete(): boolean {
+  override get isComplete(): boolean {
     return this.#message.complete;
   }
 
-  canContinue(): boolean {
+  override get canContinue(): boolean {
     if (this.#failure !== undefined) return false;
     if (this.#message.complete) return true;
     const length = Number(this.headers["content-length"]?.[0] ?? Number.POSITIVE_INFINITY);
@@ -112,7 +102,7 @@ export class NodeRequest extends HttpRequest implements TransportRequest {
   }
 
   evict(error: RequestError): void {
-    if (this.#response.headersSent) this.#connection.close();
+    if (this.#response.headersSent) this.connection.close();
     else this.fail(error);
   }
 }

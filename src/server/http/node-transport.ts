@@ -21,8 +21,9 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
   ): void => {
     const connection = findConnection(message.socket);
     if (connection === undefined || connection.isEnding) return;
-    const options = { awaitsContinue, maxDrainBytes };
-    connection.accept(new NodeRequest(connection, message, response, options));
+    connection.accept(
+      new NodeRequest(connection, message, response, maxDrainBytes, awaitsContinue),
+    );
   };
   server.on("request", (message, response) => onRequest(message, response));
   server.on("checkExpectation", (message, response) => onRequest(message, response));
@@ -44,7 +45,7 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
     // The rest of the request is not read yet.
     if (requestError === requestTimedOut && connection.isFull) return;
     const { newest } = connection;
-    if (newest instanceof NodeRequest && !newest.isComplete()) newest.fail(requestError);
+    if (newest instanceof NodeRequest && !newest.isComplete) newest.fail(requestError);
     else if (!connection.isEnding) connection.reject(requestError);
   });
 }

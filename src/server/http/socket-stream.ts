@@ -1,9 +1,8 @@
 /** The stream that node:http gets instead of a socket. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import type { Connection } from "./connection.ts";
+import type { Connection, ConnectionStream } from "./connection.ts";
 import { endGently } from "./ending.ts";
-import type { ConnectionStream } from "./transport.ts";
 
 /**
  * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
@@ -74,7 +73,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
   resumeInput(): void {
     if (!this.#isInputWanted || this.connection.isFull) return;
     const { isEnding, newest } = this.connection;
-    const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete() !== false);
+    const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete !== false);
     if (isPastLastRequest) this.#input = Buffer.alloc(0);
     const isOver = this.#isInputEnded && this.#input.length === 0;
     if (this.#input.length === 0 && !isOver) {
