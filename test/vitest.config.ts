@@ -49,7 +49,7 @@ const slowTests = [
   "test/store/postgres/!(engine).test.ts",
   "test/store/sqlite/{backup,feed,log,power,processes,restore}.test.ts",
   "test/ecosystem/*.test.ts",
-  "test/server/{faults,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
+  "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
   "test/cli/{cacert,commands/read/export}.test.ts",
   "test/conformance/{conform,one-fault,wrong-servers}.test.ts",

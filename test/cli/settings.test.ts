@@ -40,6 +40,7 @@ describe("serve, by default,", () => {
       docs: true,
       corsOrigins: [],
       store: "sqlite:/home/fern/.local/share/plantstore/plants.db",
+      isVolatile: false,
       metricsPlace: undefined,
       logFormat: "json",
       logLevel: "info",

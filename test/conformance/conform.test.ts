@@ -56,7 +56,7 @@ describe("with a plant store, conform", () => {
     );
     expect(stdout).toContain("\nThe given contract\n  pass  A plant with a name");
     expect(stdout).toContain("\nDecisions of plantstore: Body\n  pass  ");
-    expect(stdout).toMatch(/\n {2}- {5}An expired token gets error 40103: only the owner /);
+    expect(stdout).toMatch(/\n {2}- {5}Error 40103: expired token: only the owner /);
     expect(stdout).toMatch(/\nThe given contract: (\d+) of \1 rules pass\n/);
   });
 

@@ -7,7 +7,7 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import type { TokenRecord } from "../../src/core/store.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { prepareDatabaseFile } from "../../src/store/sqlite/database-file.ts";
-import { packRequests } from "../../src/store/sqlite/packing.ts";
+import { packRequests } from "../../src/store/sqlite/plants.ts";
 
 /** Plants and tokens to add to a store, which is created if it is missing. */
 export interface StoreChange {

@@ -9,7 +9,6 @@ import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../..
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
-import { printCurlCommand, tracePost } from "../../request-trace.ts";
 import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
@@ -66,6 +65,7 @@ export async function createOne(
   if (options.printsCurl) {
     const request = toCreateRequest(options.url, undefined);
     const body = toNewPlantJson(plant);
+    const { printCurlCommand } = await import("../../request-trace.ts");
     await printCurlCommand({ ...request, body }, run.terminal, options.cacert);
     return exitCodes.done.code;
   }
@@ -87,7 +87,7 @@ export async function createOne(
   return toExitCode(response.error.error);
 }
 
-function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
+async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
   const { options, io, terminal, cutOff } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const onRetry = (retry: Retry): void => {
@@ -96,7 +96,9 @@ function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResp
     if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
   };
   const request = toRequest(token, run);
-  const sendOnce = isVerbose ? tracePost(post, terminal) : post;
+  const sendOnce = isVerbose
+    ? (await import("../../request-trace.ts")).tracePost(post, terminal)
+    : post;
   const work = () =>
     sendPlant(
       toNewPlantJson(plant),

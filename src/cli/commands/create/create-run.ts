@@ -12,7 +12,7 @@ export class CreateRun {
   readonly terminal: Terminal;
   /** Certificates of trusted authorities, in PEM. */
   readonly ca: string | undefined;
-  /** What may have been sent: decides what a signal does. */
+  /** Plants that may have been sent, which decide the effect of a signal. */
   sends: "nothing" | "one" | "many" = "nothing";
   /** The signal after which only the plants in flight are completed. */
   stoppedBy: StopSignal | undefined;
