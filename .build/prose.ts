@@ -155,7 +155,7 @@ function splitSentences(paragraph: string): string[] {
     .split(/(?<=[?!]|(?<!e\.g|i\.e|etc|vs)\.(?=\s))/);
 }
 
-/** Returns what is wrong with a sentence. */
+/** Lists the problems of a sentence. */
 function checkSentence(sentence: string): string[] {
   const words = sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const text = words.join(" ").replaceAll("*", "");
