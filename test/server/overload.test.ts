@@ -182,10 +182,9 @@ describe("the limit of connections", () => {
     first.socket.destroy();
   });
 
-  it("rejects one more unencrypted connection with 50301 while all others are busy", async () => {
+  it("rejects one more connection with 50301 while all others are busy", async () => {
     const held = createHeldStore();
-    const options = { store: held.store, maxConnections: 2, certificate: undefined };
-    await using server = await startServer(options);
+    await using server = await startServer({ store: held.store, maxConnections: 2 });
     const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
     await held.isWaiting(2);
     const rejected = await exchangeRaw(server.port, create(3));
@@ -197,11 +196,7 @@ describe("the limit of connections", () => {
   });
 
   it("closes no connection whose response is being sent", async () => {
-    await using server = await startServer({
-      maxConnections: 1,
-      maxBodyBytes: 8 * 1024 * 1024,
-      certificate: undefined,
-    });
+    await using server = await startServer({ maxConnections: 1, maxBodyBytes: 8 * 1024 * 1024 });
     const body = `{"id":1,"name":"${"a".repeat(8_000_000)}"}`;
     const reading = await openRawConnection(server.port);
     reading.socket.pause();

@@ -2,13 +2,14 @@
 import type { Server } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
+import type { Admission, IdleConnection } from "../admission.ts";
 import { serverStopping } from "../failure.ts";
 import { toConnectionHeaders, toText } from "../response.ts";
 import { Connection, graceMs, type TransportContext } from "./connection.ts";
 import { endGently } from "./ending.ts";
 
-/** Connections above the maximum that can receive an error response; node:net drops the others. */
-const rejectedConnections = 100;
+/** Connections above the maximum that can receive an error response; the others are closed. */
+const maxRejected = 100;
 
 /** Maximum number of connections before the server has started. Many systems allow a process 1,024 descriptors. */
 const maxStartingConnections = 512;
@@ -30,22 +31,33 @@ export interface ConnectionsOptions {
   readonly onOpen: (connection: Connection) => void;
 }
 
+/** A socket in a TLS handshake. */
+interface Handshake extends IdleConnection {
+  /** Set if the client gets this error after the handshake. */
+  readonly error: RequestError | undefined;
+}
+
 /** The connections of one server. */
 export class Connections {
   readonly #server: Server;
   readonly #maxConnections: number;
   readonly #open = new Set<Connection>();
-  /** Sockets in a TLS handshake, by {@link toPeer}. */
-  readonly #handshakes = new Map<string, Socket>();
+  /** Handshakes, oldest first, by {@link toPeer}. */
+  readonly #handshakes = new Map<string, Handshake>();
   /** Sockets that were not accepted and get an error response. */
   readonly #rejected = new Set<Socket>();
 
   constructor(server: Server, context: TransportContext, options: ConnectionsOptions) {
     const { isEncrypted, maxConnections, onOpen } = options;
     this.#server = server;
-    this.#maxConnections = maxConnections + rejectedConnections;
+    // One more, so that it can take the place of a handshake.
+    this.#maxConnections = maxConnections + maxRejected + 1;
     server.maxConnections = Math.min(this.#maxConnections, maxStartingConnections);
-    const open = (socket: Socket): void => {
+    const accept = (socket: Socket, error: RequestError | undefined): void => {
+      if (error !== undefined) {
+        this.#reject(socket, error, context);
+        return;
+      }
       const connection = new Connection(socket, context);
       this.#open.add(connection);
       socket.once("close", () => this.#open.delete(connection));
@@ -53,21 +65,23 @@ export class Connections {
     };
     server.on("connection", (socket: Socket) => {
       const error = context.admission.addConnection();
-      if (error !== undefined) {
+      if (error === undefined) {
+        socket.once("close", () => context.admission.removeConnection());
+      } else {
         context.admission.removeConnection();
-        if (isEncrypted) socket.destroy();
-        else this.#reject(socket, error, context);
-        return;
+        if (!this.#addRejected(socket)) return;
       }
-      socket.once("close", () => context.admission.removeConnection());
-      if (isEncrypted) this.#awaitHandshake(socket);
-      else open(socket);
+      if (isEncrypted) this.#awaitHandshake(socket, error, context.admission);
+      else accept(socket, error);
     });
     server.on("secureConnection", (socket: Socket) => {
-      this.#handshakes.delete(toPeer(socket));
+      const peer = toPeer(socket) ?? "";
+      const handshake = this.#handshakes.get(peer);
+      this.#handshakes.delete(peer);
+      if (handshake !== undefined) context.admission.markBusy(handshake);
       // Like a plain socket of node:http: a client may close its side and still read the response.
       socket.allowHalfOpen = true;
-      open(socket);
+      accept(socket, handshake?.error);
     });
   }
 
@@ -86,7 +100,7 @@ export class Connections {
     const closed = new Promise<void>((resolve) => {
       TcpServer.prototype.close.call(this.#server, () => resolve());
     });
-    for (const socket of this.#handshakes.values()) socket.destroy();
+    for (const handshake of this.#handshakes.values()) handshake.close();
     this.#closeUnused((connection) => !connection.isExpectingRequest);
     const timers = [
       setTimeout(() => this.#closeUnused(() => true), Math.min(graceMs, timeoutMs)),
@@ -101,12 +115,26 @@ export class Connections {
     this.#server.close(() => undefined);
   }
 
+  /** Counts a socket that is not accepted. Returns false, and closes it, if too many others are being rejected. */
+  #addRejected(socket: Socket): boolean {
+    if (this.#rejected.size === maxRejected) {
+      // Accepted handshakes would be idle, and have made room.
+      const [oldest] = this.#handshakes.values();
+      if (oldest === undefined) {
+        socket.destroy();
+        return false;
+      }
+      oldest.close();
+    }
+    this.#rejected.add(socket);
+    socket.once("close", () => this.#rejected.delete(socket));
+    return true;
+  }
+
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError, context: TransportContext): void {
     const headers = toConnectionHeaders(undefined);
     const message = context.handler.complete(undefined, error, performance.now(), false, headers);
-    this.#rejected.add(socket);
-    socket.once("close", () => this.#rejected.delete(socket));
     socket.on("error", () => undefined);
     socket.write(toText(message));
     endGently(socket);
@@ -140,14 +168,32 @@ export class Connections {
     for (const socket of this.#rejected) socket.destroy();
   }
 
-  #awaitHandshake(socket: Socket): void {
+  /** A handshake that is accepted makes room for others like an idle connection: its client may never finish it. */
+  #awaitHandshake(socket: Socket, error: RequestError | undefined, admission: Admission): void {
     const peer = toPeer(socket);
-    this.#handshakes.set(peer, socket);
-    socket.once("close", () => this.#handshakes.delete(peer));
+    if (peer === undefined) {
+      if (error !== undefined) socket.destroy();
+      return;
+    }
+    const forget = (): void => {
+      admission.markBusy(handshake);
+      this.#handshakes.delete(peer);
+      this.#rejected.delete(socket);
+    };
+    const handshake: Handshake = {
+      error,
+      close() {
+        forget();
+        socket.destroy();
+      },
+    };
+    this.#handshakes.set(peer, handshake);
+    if (error === undefined) admission.markIdle(handshake);
+    socket.once("close", forget);
   }
 }
 
-/** The same for a socket and the TLS socket on it. */
-function toPeer({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+/** The same for a socket and the TLS socket on it. @returns undefined for a Unix socket, whose clients have no name */
+function toPeer({ remoteAddress, remotePort }: Socket): string | undefined {
+  return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
 }

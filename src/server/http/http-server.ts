@@ -19,6 +19,9 @@ import { createUsualRequestParser } from "./usual-request.ts";
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
 const idleGraceMs = 1000;
 
+/** Maximum time for a TLS handshake. */
+const maxHandshakeMs = 10_000;
+
 /** All cipher suites of TLS 1.3; of TLS 1.2 those with forward secrecy and authenticated encryption. */
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -101,8 +104,9 @@ function createHttpServer(
     // node:http would respond without a body.
     requireHostHeader: false,
   };
+  const handshakeTimeout = Math.min(maxHandshakeMs, headersTimeout);
   const server = certificate
-    ? toHttpServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout: headersTimeout })
+    ? toHttpServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout })
     : createServer(settings);
   // Closes a connection whose client does not read its responses.
   server.timeout = stallTimeoutMs;

@@ -119,3 +119,50 @@ it("closes the connection that is idle longest if there is one too many", async 
   expect(idle[1]?.closed).toBe(false);
   idle[1]?.destroy();
 });
+
+describe("a client that never starts the handshake", () => {
+  /** Connects without sending anything. */
+  const openSilent = async (port: number) => {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    await once(socket.resume(), "connect");
+    return socket;
+  };
+
+  it("makes room for another client, as the connection that is idle longest", async () => {
+    await using server = await startServer({ certificate, maxConnections: 2 });
+    const first = await openSilent(server.port);
+    const firstClosed = once(first, "close");
+    const second = await openSilent(server.port);
+    expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+    await firstClosed;
+    expect(second.closed).toBe(false);
+    second.destroy();
+  });
+
+  it("makes room for another client that is rejected while all connections are busy", async () => {
+    const held = createHeldStore();
+    await using server = await startServer({ certificate, maxConnections: 1, store: held.store });
+    const accepted = create(server.port, certificate.cert);
+    await held.isWaiting(1);
+    const silent = [];
+    for (let count = 0; count < 100; count++) silent.push(await openSilent(server.port));
+    const [first] = silent;
+    const firstClosed = first && once(first, "close");
+    for (let count = 0; count < 2; count++) {
+      expect(await create(server.port, certificate.cert)).toContain('"error":50301');
+    }
+    await firstClosed;
+    expect(silent.at(-1)?.closed).toBe(false);
+    held.release("created");
+    expect(await accepted).toBe('{"name":"fern"}');
+    for (const socket of silent) socket.destroy();
+  });
+
+  it("does not lose its place in the count of connections", async () => {
+    await using server = await startServer({ certificate });
+    const silent = await openSilent(server.port);
+    await expect.poll(() => server.server.readLoad().connections).toBe(1);
+    silent.destroy();
+    await expect.poll(() => server.server.readLoad().connections).toBe(0);
+  });
+});
