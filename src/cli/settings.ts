@@ -4,7 +4,7 @@ import { InvalidValue } from "../library/option-types.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
 import { readSavedSettings, type SavedSettings, toSettingsFile } from "./config/saved-settings.ts";
-import type { Environment, Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import type { TextType } from "../library/option-types.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./options.ts";
 
@@ -117,16 +117,4 @@ function parseText<T>(source: string, text: string, type: TextType<T>): T {
     if (!(error instanceof InvalidValue)) throw error;
     throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
   }
-}
-
-/** Version, trace id, parent id and flags, in lower-case hexadecimal; not ff, and no id of zeros. */
-const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/**
- * Reads TRACEPARENT, the trace that this process belongs to (W3C Trace Context, https://www.w3.org/TR/trace-context/).
- *
- * @returns undefined for an invalid value, which the specification says to ignore
- */
-export function readTraceparent({ TRACEPARENT: value = "" }: Environment): string | undefined {
-  return traceparent.test(value) ? value : undefined;
 }

@@ -6,7 +6,7 @@ import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
 import { describeFailure, serverStarting, serverStopping } from "./failure.ts";
 import { createOperations } from "./operations.ts";
-import { toRequestId, toTraceId } from "./ops/request-record.ts";
+import { findTraceId, toRequestId } from "./ops/request-record.ts";
 import type { PlantServerOptions, ServerBackend } from "./options.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 import type { HttpRequest } from "./request.ts";
@@ -126,7 +126,7 @@ export function createHandler(options: HandlerOptions): Handler {
           batch: commit?.plants,
           bytes: request?.method === "HEAD" ? 0 : message.bodyBytes,
           requestId,
-          traceId: request && toTraceId(request.headers),
+          traceId: request && findTraceId(request.headers),
           isAborted,
           isDropped: response.isDropped === true && !isAborted,
         });

@@ -1,5 +1,6 @@
 /** Describes a request and its response, for the log and the metrics, with the ids by which it is found again. */
 import { randomBytes } from "node:crypto";
+import { toTraceId } from "../../core/interface.ts";
 import type { HttpHeaders, HttpRequest } from "../request.ts";
 
 /** A request and its response: nothing of its headers, its query and its body, except for its ids. */
@@ -46,15 +47,7 @@ export function toRequestId(headers: HttpHeaders): string {
   return fromClient ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }
 
-/**
- * Version, trace id, parent id and flags (W3C Trace Context section 3.2). Version 00 has no more than these 55 characters;
- * a later one may. Version ff, and ids of zeros, are invalid.
- */
-const traceParent =
-  /^(?!ff|00-.{53})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
-
 /** Returns the trace id of the header traceparent. @returns undefined without exactly one valid header */
-export function toTraceId(headers: HttpHeaders): string | undefined {
-  const values = headers["traceparent"];
-  return values?.length === 1 ? traceParent.exec(values[0] ?? "")?.[1] : undefined;
+export function findTraceId({ traceparent: values }: HttpHeaders): string | undefined {
+  return values?.length === 1 ? toTraceId(values[0] ?? "") : undefined;
 }

@@ -2,12 +2,12 @@
 import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
 import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
 import type { Rejection } from "../../../client/item-result.ts";
+import { toTraceId } from "../../../core/interface.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
-import { readTraceparent } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { CreateRun } from "./create-run.ts";
 
@@ -36,12 +36,13 @@ export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
   return found;
 }
 
-/** The request of a create, without its body. It continues the trace of the caller. */
+/** The request of a create, without its body. It continues the trace of the caller; an invalid one is ignored. */
 export function toRequest(
   token: string | undefined,
   { options, ca, io }: CreateRun,
 ): CreateRequest {
-  const traceparent = readTraceparent(io.env);
+  const { TRACEPARENT: trace = "" } = io.env;
+  const traceparent = toTraceId(trace) === undefined ? undefined : trace;
   return toCreateRequest(options.url, token, { ca, traceparent });
 }
 

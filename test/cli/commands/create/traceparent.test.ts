@@ -19,6 +19,11 @@ it("is sent with a single create", async () => {
   expect(await readTraces(trace, single)).toEqual([trace]);
 });
 
+it("is sent as it is in a later version, which may be longer", async () => {
+  const later = trace.replace("00-", "01-");
+  expect(await readTraces(`${later}-more`, single)).toEqual([`${later}-more`]);
+});
+
 it("is sent with each request of a bulk create", async () => {
   const plants = '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n';
   expect(await readTraces(trace, ["--many", "-"], plants)).toEqual([trace, trace]);
@@ -33,6 +38,7 @@ it.each([
   trace.replace("00f067aa0ba902b7", "0".repeat(16)),
   `${trace}-01`,
   `${trace}\r\nX-Other: 1`,
+  `${trace.replace("00-", "01-")}-\r\nX-Other: 1`,
 ])("is ignored if it is invalid: %j", async (value) => {
   expect(await readTraces(value, single)).toEqual([undefined]);
 });
