@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { json, openScriptedServer, type ScriptedServer } from "../client/scripted-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { json, openScriptedServer, type ScriptedServer } from "../../../client/scripted-server.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 let server: ScriptedServer;
 beforeEach(async () => {

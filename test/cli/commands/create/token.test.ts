@@ -2,15 +2,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../helpers/credentials.ts";
+import { mintToken } from "../../../../src/auth/token.ts";
+import { saveCredential, toCredentialFile } from "../../../helpers/credentials.ts";
 import {
   errorResponse,
   openScriptedServer,
   type ScriptedServer,
-} from "../client/scripted-server.ts";
-import { type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+} from "../../../client/scripted-server.ts";
+import { type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const fern = ["create", "--id", "1", "--name", "fern"];
 

@@ -7,8 +7,8 @@ import {
   findClosedUrl,
   json,
   openScriptedServer,
-} from "../client/scripted-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
+} from "../../../client/scripted-server.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
 
 const fern = ["--id", "1", "--name", "fern"];
 
