@@ -90,7 +90,7 @@ describe("loads only the packages it needs", () => {
 });
 
 describe("the built package", () => {
-  it("imports only Node's modules, its own files and the optional packages", () => {
+  it("imports only Node's modules, its own files and the packages of SQLite and pg", () => {
     const imports = Object.values(outputs).flatMap((output) => output.imports);
     const external = imports.filter((each) => each.external).map(({ path }) => path);
     const packages = external.filter((path) => !path.startsWith("node:") && !isBuiltin(path));

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -34,6 +35,11 @@ beforeAll(async () => {
   packed = (JSON.parse(stdout) as [Packed])[0];
   project = join(directory, "mönstera 盆栽 & fern");
   await install(project);
+  // A registry would provide it.
+  for (const name of ["@photostructure/sqlite", "node-gyp-build"]) {
+    const copy = join(project, "node_modules", name);
+    await cp(join(root, "node_modules", name), copy, { recursive: true });
+  }
 }, 120_000);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -61,19 +67,18 @@ async function install(folder: string): Promise<void> {
   await mkdir(folder);
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
   const tarball = join(directory, packed.filename);
-  await npm(["install", "--ignore-scripts", "--omit=optional", tarball], folder);
-  // Its only dependency, without a request to the registry.
-  for (const name of ["@photostructure/sqlite", "node-gyp-build"]) {
-    const copy = join(folder, "node_modules", name);
-    await cp(join(root, "node_modules", name), copy, { recursive: true });
-  }
+  await npm(["install", tarball], folder);
 }
 
 /** Starts the installed command. */
-function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-  const command = join(project, "node_modules/.bin/plantstore");
+function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = project,
+): ChildProcess {
+  const command = join(cwd, "node_modules/.bin/plantstore");
   const child = spawn(command, args, {
-    cwd: project,
+    cwd,
     env: { ...cleanEnv(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -91,8 +96,12 @@ async function finish(child: ChildProcess) {
 }
 
 /** Serves, creates a plant and stops. @returns the result of the create, and the exit code of serve */
-async function serveAndCreate(serveArgs: readonly string[], env: Readonly<Record<string, string>>) {
-  const server = start(["serve", "--port", "0", ...serveArgs], env);
+async function serveAndCreate(
+  serveArgs: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd = project,
+) {
+  const server = start(["serve", "--port", "0", ...serveArgs], env, cwd);
   const stopped = finish(server);
   if (server.stdout === null) throw new Error("its stdout is piped");
   const lines = createInterface({ input: server.stdout });
@@ -103,7 +112,7 @@ async function serveAndCreate(serveArgs: readonly string[], env: Readonly<Record
     }),
   ]);
   const fern = ["create", "--id", "1", "--name", "fern"];
-  const created = await finish(start(fern, { ...env, PLANTSTORE_URL: url }));
+  const created = await finish(start(fern, { ...env, PLANTSTORE_URL: url }, cwd));
   server.kill("SIGTERM");
   return { created, served: (await stopped).code };
 }
@@ -139,14 +148,17 @@ describe("the tarball", () => {
     expect(packed.size).toBeLessThan(1_000_000);
   });
 
-  it("runs no install script, and depends only on the SQLite that Node 20 lacks", async () => {
+  it("runs no install script, and has no dependency but the SQLite that only Node 20 lacks", async () => {
     const path = join(project, "node_modules/plantstore/package.json");
     const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, object>;
     const scripts = Object.keys(manifest["scripts"] ?? {});
     expect(scripts.filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
     expect(manifest["dependencies"]).toBeUndefined();
-    expect(manifest["peerDependencies"]).toBeUndefined();
-    expect(Object.keys(manifest["optionalDependencies"] ?? {})).toEqual(["@photostructure/sqlite"]);
+    expect(manifest["optionalDependencies"]).toBeUndefined();
+    expect(manifest["peerDependencies"]).toEqual({ "@photostructure/sqlite": "^1.2.1" });
+    expect(manifest["peerDependenciesMeta"]).toEqual({
+      "@photostructure/sqlite": { optional: true },
+    });
   });
 });
 
@@ -210,6 +222,63 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     `;
     const { stdout } = await run(process.execPath, ["-e", program], { cwd: project });
     expect(stdout).toBe("fern\n");
+  });
+});
+
+describe("installed without the package of SQLite", () => {
+  let alone: string;
+  let dataDirectory: string;
+
+  beforeAll(async () => {
+    alone = join(directory, "alone");
+    await install(alone);
+    dataDirectory = join(directory, "alone-data");
+    await mkdir(dataDirectory, { mode: 0o700 });
+    const program = `
+      import { startPlantStore } from "plantstore";
+      await (await startPlantStore({ store: "sqlite:" + process.argv[1] })).close();
+    `;
+    const args = ["--input-type=module", "-e", program, join(dataDirectory, "plants.db")];
+    await run(process.execPath, args, { cwd: project });
+  });
+
+  it("serves from memory, and creates", async () => {
+    expect(await serveAndCreate(["--store", "memory:"], {}, alone)).toEqual(done);
+  });
+
+  // Newer versions of Node have SQLite.
+  it
+    .runIf(!isBuiltin("node:sqlite"))
+    .each([
+      "serve --port 0",
+      "list",
+      "get 1",
+      "export",
+      "delete 1 --yes",
+      "token issue --name ci",
+      "token list",
+      "token revoke ci",
+      "backup copy.db",
+      "verify PLANTS",
+      "restore PLANTS --store sqlite:restored.db",
+    ])("reports what to install on Node 20: %s", async (command) => {
+    const plants = join(dataDirectory, "plants.db");
+    const words = command.split(" ").map((word) => word.replace("PLANTS", plants));
+    const env = { PLANTSTORE_DATA_DIR: dataDirectory };
+    const { code, stdout, stderr } = await finish(start(words, env, alone));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain('Install it with "npm install @photostructure/sqlite@1"');
+  });
+
+  it.runIf(!isBuiltin("node:sqlite"))("reports it in a program on Node 20", async () => {
+    const program = `
+      import { startPlantStore } from "plantstore";
+      const error = await startPlantStore({ store: "sqlite:new.db" }).catch((error) => error);
+      console.log(error.name, error.reason, error.message);
+    `;
+    const args = ["--input-type=module", "-e", program];
+    const { stdout } = await run(process.execPath, args, { cwd: alone });
+    expect(stdout).toMatch(/^StoreError failed SQLite is missing.*"npm install @photostructure/);
   });
 });
 

@@ -16,7 +16,7 @@ const ecosystem = fileURLToPath(new URL("node_modules", import.meta.url));
 const attw = join(ecosystem, "@arethetypeswrong/cli/dist/index.js");
 const pnpm = join(ecosystem, "pnpm/bin/pnpm.cjs");
 const yarn = join(ecosystem, "@yarnpkg/cli-dist/bin/yarn.js");
-/** The optional dependency and its own dependencies, which a registry would provide. */
+/** The package of SQLite for Node 20 and its own dependencies, which a registry would provide. */
 const dependencies = ["@photostructure/sqlite", "node-addon-api", "node-gyp-build"];
 
 let directory: string;
@@ -45,6 +45,7 @@ function toYarn(name: string, linker: string): Manager {
   return {
     name,
     manifest: {
+      dependencies: { "@photostructure/sqlite": "1" },
       resolutions: Object.fromEntries(
         dependencies.map((each) => [each, `portal:${join(modules, each)}`]),
       ),
@@ -65,6 +66,7 @@ const managers: readonly Manager[] = [
   {
     name: "pnpm",
     manifest: {
+      dependencies: { "@photostructure/sqlite": "1" },
       pnpm: {
         overrides: Object.fromEntries(
           dependencies.map((each) => [each, `link:${join(modules, each)}`]),

@@ -1,6 +1,7 @@
 /**
  * SQLite itself: Node's own where it has one, else the package with the same interface.
  */
+import { existsSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { StoreError } from "../../core/store.ts";
 
@@ -32,7 +33,7 @@ export interface SqliteProvider {
 /**
  * Loads SQLite. Node warns that its own is experimental, so a thread that loads it disables that warning.
  *
- * @throws StoreError `unusable` when neither of the two is there
+ * @throws StoreError `failed` when neither of the two is there
  */
 export async function loadSqlite(): Promise<SqliteProvider> {
   // Node 20: has no SQLite.
@@ -43,8 +44,8 @@ export async function loadSqlite(): Promise<SqliteProvider> {
     return await import("@photostructure/sqlite");
   } catch (cause) {
     throw new StoreError(
-      "unusable",
-      `SQLite cannot be loaded: the optional package ${packageName} has no binary for this platform. Use Node.js 22.15 or later`,
+      "failed",
+      `SQLite cannot be loaded: the package ${packageName} has no binary for this platform. Use Node.js 22.15 or later`,
       { cause },
     );
   }
@@ -55,7 +56,7 @@ const packageName = "@photostructure/sqlite";
 /**
  * Checks that SQLite is installed, without loading it, so that no empty store is created without it.
  *
- * @throws StoreError `unusable`
+ * @throws StoreError `failed`
  */
 export function assertSqliteInstalled(): void {
   if (isBuiltin("node:sqlite")) return;
@@ -63,9 +64,17 @@ export function assertSqliteInstalled(): void {
     createRequire(`${import.meta.dirname}/`).resolve(packageName);
   } catch (cause) {
     throw new StoreError(
-      "unusable",
-      `SQLite is missing: Node.js ${process.versions.node} has none, and the optional package ${packageName} is not installed. Use Node.js 22.15 or later, or install plantstore again with access to the npm registry and without --omit=optional`,
+      "failed",
+      `SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${toInstallCommand()}", or use Node.js 22.15 or later`,
       { cause },
     );
   }
+}
+
+/** The command that installs the package where this code finds it. */
+function toInstallCommand(): string {
+  const [project = "", ...inside] = import.meta.dirname.split(/[/\\]node_modules[/\\]/);
+  // The node_modules of a global installation belong to no project.
+  const isGlobal = inside.length > 0 && !existsSync(`${project}/package.json`);
+  return `npm install ${isGlobal ? "--global " : ""}${packageName}@1`;
 }

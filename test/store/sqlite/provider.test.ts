@@ -1,5 +1,7 @@
 /** Which SQLite is loaded. */
+import { writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
@@ -7,7 +9,7 @@ import { bundleProgram, run } from "./programs.ts";
 describe("loading SQLite", () => {
   it.each([
     ["Node's own SQLite if it has one", []],
-    ["the optional package otherwise", ["no-builtin"]],
+    ["the package otherwise", ["no-builtin"]],
   ])("loads %s", async (_, args) => {
     const program = await bundleProgram("load-sqlite");
     const { stdout } = await run(process.execPath, [program, ...args]);
@@ -15,11 +17,17 @@ describe("loading SQLite", () => {
   });
 
   // Newer versions of Node always have one.
-  it.runIf(!isBuiltin("node:sqlite"))("fails with advice when neither exists", async () => {
-    const program = await bundleProgram("load-sqlite", await createTemporaryDirectory());
+  it.runIf(!isBuiltin("node:sqlite")).each([
+    ["of a project", "package.json", "npm install @photostructure/sqlite@1"],
+    ["of everyone", "README.md", "npm install --global @photostructure/sqlite@1"],
+  ])("fails in an installation %s with the command to run", async (_, file, command) => {
+    const directory = await createTemporaryDirectory();
+    await writeFile(join(directory, file), "{}");
+    const parent = join(directory, "node_modules/plantstore");
+    const program = await bundleProgram("load-sqlite", parent);
     const { stdout } = await run(process.execPath, [program, "no-builtin"]);
-    expect(stdout).toMatch(
-      /^StoreError: SQLite is missing: Node\.js \S+ has none, .* Use Node\.js 22\.15 or later, or install plantstore again with access to the npm registry and without --omit=optional\n$/,
+    expect(stdout).toBe(
+      `StoreError: SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${command}", or use Node.js 22.15 or later\n`,
     );
   });
 });
