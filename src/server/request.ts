@@ -247,8 +247,10 @@ export const requestTimedOut = new RequestError(
   "the request took too long to arrive: try again",
 );
 
-/** Error for a body whose end is missing. */
-export const bodyEndedEarly = malformed("the connection ended before the body did");
+/** Error for a request whose end is missing. */
+export const requestCut = malformed(
+  "the connection ended before the request did: send it again completely",
+);
 
 function malformed(message: string): RequestError {
   return new RequestError("malformedHttp", message);

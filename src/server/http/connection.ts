@@ -42,6 +42,9 @@ export abstract class TransportRequest extends HttpRequest {
     return true;
   }
 
+  /** The rest of the request will not arrive, or cannot be read. Call it only while the request is incomplete. */
+  fail(_error: RequestError): void {}
+
   /** True if the connection can carry another request. */
   get canContinue(): boolean {
     return true;

@@ -2,7 +2,7 @@
 import { RequestError } from "../../core/errors.ts";
 import type { Admission } from "../admission.ts";
 import {
-  bodyEndedEarly,
+  requestCut,
   type BodyResult,
   bodyTooLarge,
   HttpRequest,
@@ -47,7 +47,7 @@ export class FetchRequest extends HttpRequest {
     } catch (error) {
       if (this.#bodyError !== undefined) return this.#bodyError;
       this.#reject(error);
-      return bodyEndedEarly;
+      return requestCut;
     } finally {
       clearTimeout(timer);
       // The caller of `fetch` decides about the rest of the body.
@@ -59,7 +59,7 @@ export class FetchRequest extends HttpRequest {
   readonly settle = (result: RequestResult): void => this.#resolve(result);
 
   abort(reason: unknown): void {
-    this.#bodyError = bodyEndedEarly;
+    this.#bodyError = requestCut;
     (this.#reader ?? this.#body)?.cancel(reason).catch(() => {});
     this.#reject(reason);
   }

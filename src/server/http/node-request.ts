@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RequestError } from "../../core/errors.ts";
 import {
-  bodyEndedEarly,
   type BodyResult,
   bodyTooLarge,
   keepsAlive,
+  requestCut,
   toRequestHead,
 } from "../request.ts";
 import { type HttpMessage, toHeaderPairs } from "../response.ts";
@@ -18,6 +18,7 @@ export class NodeRequest extends TransportRequest {
   readonly #response: ServerResponse;
   readonly #maxDrainBytes: number;
   #awaitsContinue: boolean;
+  #readBytes = 0;
   #failure: RequestError | undefined;
   #onFailure: ((error: RequestError) => void) | undefined;
 
@@ -41,13 +42,12 @@ export class NodeRequest extends TransportRequest {
   readBody(maxBytes: number): BodyResult | Promise<BodyResult> {
     if (this.#failure !== undefined) return this.#failure;
     // Its close event has passed.
-    if (this.#message.destroyed) return bodyEndedEarly;
+    if (this.#message.destroyed) return requestCut;
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const { admission } = this.connection;
     return new Promise((resolve) => {
       let chunks: Buffer[] = [];
-      let length = 0;
       let isSettled = false;
       const settle = (result: BodyResult): void => {
         isSettled = true;
@@ -56,10 +56,10 @@ export class NodeRequest extends TransportRequest {
       };
       this.#message.on("data", (chunk: Buffer) => {
         if (isSettled) return;
-        length += chunk.length;
+        this.#readBytes += chunk.length;
         chunks.push(chunk);
         const error =
-          length > maxBytes
+          this.#readBytes > maxBytes
             ? RequestError.naming([bodyTooLarge(maxBytes)])
             : admission.hold(this, chunk.length);
         if (error === undefined) admission.startTransfer(this);
@@ -72,14 +72,13 @@ export class NodeRequest extends TransportRequest {
         settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
       });
       this.#message.once("close", () => {
-        settle(bodyEndedEarly);
+        settle(requestCut);
       });
       this.#onFailure = settle;
     });
   }
 
-  /** The rest of the request will not arrive, or cannot be read. */
-  fail(error: RequestError): void {
+  override fail(error: RequestError): void {
     if (this.#response.headersSent) this.connection.end();
     this.#failure ??= error;
     this.#onFailure?.(error);
@@ -92,13 +91,23 @@ export class NodeRequest extends TransportRequest {
   override get canContinue(): boolean {
     if (this.#failure !== undefined) return false;
     if (this.#message.complete) return true;
-    const length = Number(this.headers["content-length"]?.[0] ?? Number.POSITIVE_INFINITY);
-    return length <= this.#maxDrainBytes && !this.#awaitsContinue;
+    // A chunked body has no announced length.
+    const bodyBytes = Number(this.headers["content-length"]?.[0] ?? this.#readBytes);
+    return bodyBytes <= this.#maxDrainBytes && !this.#awaitsContinue;
   }
 
   send(message: HttpMessage, onSent: () => void): void {
     this.#response.once("close", onSent);
     this.#response.writeHead(message.status, toHeaderPairs(message).flat()).end(message.body);
+    if (!this.#message.complete) this.#drain();
+  }
+
+  /** Discards the rest of the body, up to the limit. */
+  #drain(): void {
+    this.#message.on("data", ({ length }: Buffer) => {
+      this.#readBytes += length;
+      if (this.#readBytes > this.#maxDrainBytes) this.connection.end();
+    });
   }
 
   evict(error: RequestError): void {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
-import { headTooLarge, requestTimedOut } from "../request.ts";
+import { headTooLarge, requestCut, requestTimedOut } from "../request.ts";
 import { MethodError } from "../failure.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
@@ -11,7 +11,7 @@ import { SocketStream } from "./socket-stream.ts";
 /**
  * Handles all requests that an HTTP server parses. Its connections must be {@link SocketStream}s.
  *
- * @param maxDrainBytes maximum length of the rest of a rejected body that is read so that the connection can stay open
+ * @param maxDrainBytes maximum length of a rejected body that is read so that the connection can stay open
  */
 export function startNodeTransport(server: Server, maxDrainBytes: number): void {
   const onRequest = (
@@ -45,7 +45,7 @@ export function startNodeTransport(server: Server, maxDrainBytes: number): void 
     // The rest of the request is not read yet.
     if (requestError === requestTimedOut && connection.isFull) return;
     const { newest } = connection;
-    if (newest instanceof NodeRequest && !newest.isComplete) newest.fail(requestError);
+    if (newest?.isComplete === false) newest.fail(requestError);
     else if (!connection.isEnding) connection.reject(requestError);
   });
 }
@@ -62,6 +62,7 @@ function findConnection(socket: Duplex): Connection | undefined {
 function toRequestError(error: NodeJS.ErrnoException): RequestError | undefined {
   const { code = "" } = error;
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return requestTimedOut;
+  if (code === "HPE_INVALID_EOF_STATE") return requestCut;
   if (code === "HPE_HEADER_OVERFLOW") return headTooLarge;
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
     return new RequestError("malformedHttp", "the chunk extensions are too large: leave them out");

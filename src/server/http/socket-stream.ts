@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { Connection, ConnectionStream } from "./connection.ts";
+import { requestCut } from "../request.ts";
 import { endGently } from "./ending.ts";
 
 /**
@@ -98,9 +99,11 @@ export class SocketStream extends Duplex implements ConnectionStream {
     if (!this.writableEnded) super.end();
   }
 
-  /** Called by node:http when the client has closed its side. */
+  /** Called by node:http when the client has closed its side, even in the middle of a request with `Upgrade`. */
   override end(): this {
-    this.connection.end();
+    const { newest } = this.connection;
+    if (newest?.isComplete === false) newest.fail(requestCut);
+    else this.connection.end();
     return this;
   }
 

@@ -226,6 +226,81 @@ it("responds in HTTP/1.1 to a request for another protocol, and closes the conne
   expect(await server.store.get(2n)).toBeUndefined();
 });
 
+describe("rejects a request at once that the end of the connection cuts in", () => {
+  const upgrade = "Connection: Upgrade\r\nUpgrade: h2c\r\n";
+  const chunks = "Transfer-Encoding: chunked\r\n\r\n";
+  it.each([
+    ["its head", head],
+    ["its body", create(1).slice(0, -1)],
+    ["its chunks", `${head}${chunks}16\r\n{"id":1,`],
+    ["its body, with Upgrade", create(1, "fern", upgrade).slice(0, -1)],
+    ["its chunks, with Upgrade", `${head}${upgrade}${chunks}16\r\n{"id":1,`],
+    ["the end of its chunks, with Upgrade", `${head}${upgrade}${chunks}2\r\n{}\r\n0\r\n`],
+  ])("%s", async (_part, bytes) => {
+    await using server = await startServer({ requestTimeoutMs: 3_600_000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.end(bytes);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40000']);
+    expect(connection.received()).toContain("the connection ended before the request did");
+    expect(server.errors).toEqual([]);
+  });
+
+  it("a rejected body with Upgrade, whose response it has", async () => {
+    await using server = await startServer({ requestTimeoutMs: 3_600_000 });
+    const connection = await openRawConnection(server.port);
+    const rejected = create(1, "fern", upgrade).replace(testToken, "x").slice(0, -1);
+    connection.socket.write(rejected);
+    await connection.responses(1);
+    connection.socket.end();
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+  });
+});
+
+describe("discards a rejected body of unknown length", () => {
+  const chunked = `${head.replace(testToken, "x")}Transfer-Encoding: chunked\r\n\r\n`;
+
+  it("up to the limit, and responds to the next request", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${chunked}3e8\r\n${"a".repeat(500)}`);
+    const [response] = await connection.responses(1);
+    expect(response?.headers["connection"]).toBe("keep-alive");
+    connection.socket.write(`${"a".repeat(500)}\r\n0\r\n\r\n${create(1)}`);
+    await connection.responses(2);
+    expect(results(connection.received())).toEqual([
+      "HTTP/1.1 400",
+      '"error":40102',
+      "HTTP/1.1 200",
+    ]);
+    connection.socket.destroy();
+  });
+
+  it("only up to the limit, and closes the connection then", async () => {
+    await using server = await startServer({ maxBodyBytes: 1000 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(`${chunked}3e8\r\n${"a".repeat(1000)}\r\n`);
+    await connection.responses(1);
+    connection.socket.write(`1\r\na\r\n0\r\n\r\n${create(1)}`);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+    expect(connection.failure()).toBeUndefined();
+  });
+
+  it("of a request that sends the body after Expect, only if the server asked for it", async () => {
+    await using server = await startServer();
+    const connection = await openRawConnection(server.port);
+    const expecting = chunked.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
+    connection.socket.write(expecting);
+    const [response] = await connection.responses(1);
+    expect(response?.headers["connection"]).toBe("close");
+    connection.socket.write(`2\r\n{}\r\n0\r\n\r\n${create(1)}`);
+    await connection.ended();
+    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+  });
+});
+
 it("sends the response to a client that closes its side after the request", async () => {
   const held = createHeldStore();
   await using server = await startServer({ store: held.store });
