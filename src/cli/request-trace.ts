@@ -1,5 +1,6 @@
 /** Shows requests to a user: as they are sent, without the token, or as commands of curl. */
 import type { HttpRequest, Post } from "../client/http/message.ts";
+import { toReasonPhrase } from "../client/http/post.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { toShellWord } from "../core/shell-word.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -10,8 +11,6 @@ const maxShownLine = 10_000;
 /** Prints each request and its response on stderr, head and body. */
 export function tracePost(post: Post, terminal: Terminal): Post {
   return async (request) => {
-    // Only here, because loading it takes 20 ms on Node 22 and later.
-    const { STATUS_CODES } = await import("node:http");
     const { url, headers, body } = request;
     const { host, pathname, search } = new URL(toEndpoint(url).httpUrl);
     const [, token = ""] = /^Bearer (.+)$/.exec(headers["authorization"] ?? "") ?? [];
@@ -24,7 +23,7 @@ export function tracePost(post: Post, terminal: Terminal): Post {
     const sent = { host, ...headers, "content-length": length };
     await print(">", [`POST ${pathname}${search} HTTP/1.1`, ...toHeaderLines(sent), "", body]);
     const response = await post(request);
-    const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`;
+    const status = `HTTP/1.1 ${response.status} ${toReasonPhrase(response.status)}`;
     const text = new TextDecoder().decode(response.body);
     await print("<", [status, ...toHeaderLines(response.headers), "", text]);
     return response;

@@ -1,10 +1,10 @@
 /** Responses as values, and the one function that turns them into status, headers and body. */
-import { STATUS_CODES } from "node:http";
 import { CredentialError } from "../auth/credential.ts";
 import { RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { CreateResult } from "../core/store.ts";
 import { injectedFailure, MethodError } from "./failure.ts";
+import { STATUS_CODES } from "./http/node-http.ts";
 
 /** A response to a request. */
 export interface HttpResponse {

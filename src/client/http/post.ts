@@ -20,6 +20,11 @@ export function get(message: Omit<HttpRequest, "headers" | "body">): Promise<Htt
   return send("GET", { ...message, headers: { accept: "application/json" }, body: "" });
 }
 
+/** Returns the reason phrase of a status; empty for an unknown one. */
+export function toReasonPhrase(status: number): string {
+  return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
+}
+
 async function send(method: string, message: HttpRequest): Promise<HttpResponse> {
   const { url, ca, headers, body, timeoutMs, signal } = message;
   const { httpUrl, socketPath } = toEndpoint(url);

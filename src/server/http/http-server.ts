@@ -1,17 +1,14 @@
 /** The part of a server that has sockets: it listens and passes requests to the handler through two transports. */
-import { createServer, type Server, type ServerOptions } from "node:http";
-import {
-  createServer as createTlsServer,
-  type ServerOptions as TlsServerOptions,
-} from "node:https";
+import type { Server, ServerOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { Server as TlsServer } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
 import type { PlantServerOptions, TlsCertificate } from "../options.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
 import type { Connection, TransportContext } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { startFastLane } from "./fast-lane.ts";
 import { listen, type ListeningAddress } from "./listen.ts";
+import { createServer, createTlsServer } from "./node-http.ts";
 import { startNodeTransport } from "./node-transport.ts";
 import { SocketStream } from "./socket-stream.ts";
 import { createUsualRequestParser } from "./usual-request.ts";
@@ -78,7 +75,8 @@ export async function openHttpServer(options: PlantServerOptions): Promise<HttpS
         onOpen: (connection) => startFastLane(connection, fastLane),
       }),
     setCertificate(certificate) {
-      if (server instanceof TlsServer) server.setSecureContext(toTlsOptions(certificate));
+      if (!isEncrypted) return;
+      (server as unknown as TlsServer).setSecureContext(toTlsOptions(certificate));
     },
   };
 }
@@ -106,19 +104,13 @@ function createHttpServer(
   };
   const handshakeTimeout = Math.min(maxHandshakeMs, headersTimeout);
   const server = certificate
-    ? toHttpServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout })
+    ? createTlsServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout })
     : createServer(settings);
   // Closes a connection whose client does not read its responses.
   server.timeout = stallTimeoutMs;
   // The size of the headers is limited; a limit on their number would drop the others silently.
   server.maxHeadersCount = 0;
   return server;
-}
-
-/** node:https's server has all members of node:http's, although the types are not related. */
-function toHttpServer(options: TlsServerOptions): Server {
-  const server: unknown = createTlsServer(options);
-  return server as Server;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Serves the metrics on a separate address, out of reach of the clients that create plants. */
-import { createServer } from "node:http";
 import { listen } from "../http/listen.ts";
+import { createServer } from "../http/node-http.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A server of metrics. */
