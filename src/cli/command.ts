@@ -75,6 +75,12 @@ export const commandGroups = {
   other: "Other commands:",
 } as const;
 
+/** Hints of commands that open a store directly. */
+export const storeHints = {
+  "--url":
+    "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
+} as const;
+
 /** Entries of `environment`. */
 export function describeVariables(
   ...names: readonly (keyof typeof otherVariables)[]

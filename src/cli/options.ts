@@ -115,7 +115,7 @@ export const serveOptions = {
   ),
   store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
     ...plants,
-    type: types.storeUrl,
+    type: types.storeUrlOrPath,
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
     shownDefault: "<data dir>/plants.db",
   }),

@@ -1,6 +1,6 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
-import { isLoopback, toEndpoint } from "../core/base-url.ts";
+import { isLocalUrl } from "../core/base-url.ts";
 import { certificates, InvalidValue } from "../library/option-types.ts";
 import { CommandError, toSystemReason } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -24,12 +24,6 @@ export async function readAuthorities(path: string | undefined): Promise<string 
     if (problem !== undefined) return fail(`are unusable: the file ${problem}`, error);
     return fail(`cannot be read (${toSystemReason(error)})`, error);
   }
-}
-
-/** Checks whether a server is on this machine: behind a Unix socket, or at a loopback address. */
-export function isLocalUrl(baseUrl: string): boolean {
-  const { socketPath, httpUrl } = toEndpoint(baseUrl);
-  return socketPath !== undefined || isLoopback(new URL(httpUrl).hostname);
 }
 
 /** The warning for a URL that tokens are sent to; undefined without a risk. */

@@ -1,38 +1,96 @@
-/** Opens a store itself, without a server, to read or change it. */
-import type { PlantStore, StoreReader } from "../core/store.ts";
+/** Opens a store itself, without a server, to read or change it. Messages say which store, and how it differs from a server's. */
+import { existsSync } from "node:fs";
+import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
 import { openStore, openStoreReader } from "../store/open-store.ts";
+import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+import type { Run } from "./command.ts";
+import { CommandError } from "./command-error.ts";
+import type { Io } from "./io.ts";
+import { findLocalServer } from "./local-server.ts";
+import { urlOption } from "./options.ts";
+import { isLocalUrl } from "../core/base-url.ts";
+import { readDefaultUrl } from "./settings.ts";
+
+type StoreRun = Pick<Run, "io" | "terminal">;
 
 /**
- * Opens a store, reads from it, and always closes it.
+ * Opens a store, names it on a terminal, reads from it, and always closes it.
  *
- * @throws StoreError if the store is missing or cannot be read, and every error of `read`
+ * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `read`
  */
-export async function readStore<T>(
+export function readStore<T>(
   url: string,
+  run: StoreRun,
   read: (store: StoreReader) => Promise<T>,
 ): Promise<T> {
-  return use(await openStoreReader(url), read);
+  return use(url, run.io, openStoreReader, async (store) => {
+    await nameStore(url, run);
+    return read(store);
+  });
 }
 
 /**
  * Opens an existing store, changes it, and always closes it.
  *
- * @throws StoreError if the store is missing or cannot be changed, and every error of `change`
+ * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `change`
  */
-export async function changeStore<T>(
+export function changeStore<T>(
   url: string,
+  { io }: StoreRun,
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  return use(await openStore(url, { mustExist: true }), change);
+  return use(url, io, () => openStore(url, { mustExist: true }), change);
+}
+
+/** Names a store on stderr, if that is a terminal. */
+export async function nameStore(url: string, { io, terminal }: StoreRun): Promise<void> {
+  if (io.stderr.isTTY) await terminal.note(`Store: ${describeStoreUrl(url)}`);
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(
-  store: Store,
+  url: string,
+  io: Io,
+  open: (url: string) => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   try {
-    return await work(store);
-  } finally {
-    await store.close();
+    const store = await open(url);
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
+    const hints = await explainMissing(url, io);
+    const { path, place } = parseStoreUrl(url);
+    const isElsewhere = hints.length > 0 && path !== undefined && !existsSync(path);
+    const message = isElsewhere
+      ? `the store ${place} does not exist on this machine`
+      : error.message;
+    throw new CommandError("usage", message, { cause: error, hints });
   }
+}
+
+/**
+ * Explains why a local store may lack a plant: `create` sends plants to a server that uses another store.
+ *
+ * @returns one sentence, or nothing
+ */
+export async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
+  if (parseStoreUrl(storeUrl).isShared) return [];
+  const setting = readDefaultUrl(io);
+  if (setting === undefined) return [];
+  const { value: url = "", source } = setting;
+  if (!isLocalUrl(url)) {
+    const place = source === urlOption.url.env ? source : "the last login";
+    return [
+      `This command opens a store on this machine, but "create" sends plants to ${url} (${place}): run this command on the machine of that server, or set --store to its database`,
+    ];
+  }
+  const server = await findLocalServer(url, new AbortController().signal);
+  if (server !== "volatile") return [];
+  return [
+    `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
+  ];
 }

@@ -113,3 +113,9 @@ export function joinPath(baseUrl: string, path: string): string {
 export function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|::1|(?:.+\.)?localhost)$/.test(host);
 }
+
+/** Checks whether a server is on this machine: behind a Unix socket, or at a loopback address. */
+export function isLocalUrl(baseUrl: string): boolean {
+  const { socketPath, httpUrl } = toEndpoint(baseUrl);
+  return socketPath !== undefined || isLoopback(new URL(httpUrl).hostname);
+}

@@ -1,5 +1,6 @@
 /** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
 import { X509Certificate } from "node:crypto";
+import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { findTokenProblem } from "../auth/token.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
@@ -193,6 +194,17 @@ export const storeUrl = string((text) => {
     throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
   }
 }, describeStoreUrl);
+
+/** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
+export const storeUrlOrPath: TextType<string> = {
+  ...storeUrl,
+  parse: (text) => storeUrl.parse(isPath(text) ? `sqlite:${text}` : text),
+};
+
+/** A single letter before a colon is a drive of Windows. */
+function isPath(text: string): boolean {
+  return !/^[a-z][a-z\d+.-]+:/i.test(text) && (/[\\/]/.test(text) || existsSync(text));
+}
 
 /** A bearer token, which no message contains. */
 export const token: OptionType<string> = {

@@ -33,7 +33,10 @@ export function parseStoreUrl(url: string): StoreLocation {
     engines.map(({ usage }) => usage),
     "or",
   );
-  throw new StoreError("unusable", `unknown store type "${type}": use ${possible}`);
+  const problem = /^(?:https?|unix):/.test(url)
+    ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use`
+    : `unknown store type "${type}": use`;
+  throw new StoreError("unusable", `${problem} ${possible}`);
 }
 
 /**

@@ -56,6 +56,13 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
     expect(variable.stderr).toMatch(/^error: PLANTSTORE_STORE is invalid: /);
   });
 
+  it("reads the file that --store names without sqlite:", async () => {
+    const path = (await createSqliteStore([fern])).replace("sqlite:", "");
+    expect((await runCli([...argv, "--store", path])).stdout).toContain("fern");
+    const missing = await runCli([...argv, "--store", "./missing.db"]);
+    expect(missing.stderr).toMatch(/^error: the store \S+\/missing\.db does not exist: check/);
+  });
+
   it.each<[what: string, reason: RegExp, make: (path: string) => Promise<unknown>]>([
     [
       "a missing file",

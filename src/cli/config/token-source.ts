@@ -1,8 +1,7 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import { toShellWord } from "../../core/shell-word.ts";
-import { listSavedOrigins, readSavedToken, toCredentialFile } from "./credentials.ts";
+import { readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
 import { openFile, readBytes, toInputName } from "../input.ts";
@@ -15,8 +14,6 @@ export interface FoundToken {
   readonly source: string;
 }
 
-/** Maximum number of origins in a message; `status` shows all. */
-const maxShown = 3;
 /** Far above the limit of headers. */
 const maxTokenBytes = 64 * 1024;
 
@@ -25,7 +22,8 @@ const maxTokenBytes = 64 * 1024;
  * exactly the origin of `baseUrl`.
  *
  * @param tokenFile `-` is standard input
- * @throws CommandError without a token, or for one that cannot be read or is malformed
+ * @throws CommandError without a token, or for one that cannot be read or is malformed. Without a server on this machine,
+ *   the error is that one
  */
 export async function findToken(
   tokenFile: string | undefined,
@@ -37,7 +35,10 @@ export async function findToken(
     (await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
     readSaved(toEndpoint(baseUrl).origin, io);
-  if (found === undefined) throw await missing(baseUrl, io);
+  if (found === undefined) {
+    const { createMissingToken } = await import("./missing-token.ts");
+    throw await createMissingToken(baseUrl, io, signal);
+  }
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token from ${found.source} ${problem}`);
   return found;
@@ -98,20 +99,4 @@ async function readFileAsToken(
 
 function toToken(bytes: Uint8Array): string {
   return trimToken(new TextDecoder().decode(bytes));
-}
-
-/** Names some origins of saved tokens. Each server on a free port leaves one. */
-export function toShortList(origins: readonly string[]): string {
-  const shown = origins.slice(0, maxShown);
-  const others = origins.length - shown.length;
-  return shown.join(", ") + (others === 0 ? "" : ` and ${others} more`);
-}
-
-async function missing(baseUrl: string, io: Io): Promise<CommandError> {
-  const origins = await listSavedOrigins(findConfigDirectory(io), io);
-  const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
-  return new CommandError(
-    "tokenRejected",
-    `no token for ${baseUrl}${known}: run "plantstore login --url ${toShellWord(baseUrl)}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
-  );
 }

@@ -27,7 +27,7 @@ describe("delete", () => {
       expect(await runCli(args)).toEqual({
         exitCode: 0,
         stdout: "",
-        stderr: `deleted 2 plants with the ids ${int64Min}, 2\n`,
+        stderr: `deleted 2 plants with the ids ${int64Min}, 2 from the store ${url}\n`,
       });
       expect(await listIds(url)).toEqual([1n, int64Max]);
     },
@@ -38,7 +38,7 @@ describe("delete", () => {
     expect(await runCli(["delete", "7", "1", "-8", "--yes", "--store", url])).toEqual({
       exitCode: 9,
       stdout: "",
-      stderr: `deleted the plant with the id 1\nerror: no plant of the store ${url} has the ids 7, -8: "plantstore list" shows all plants\n`,
+      stderr: `deleted the plant with the id 1 from the store ${url}\nerror: no plant in the store ${url} has the ids 7, -8: "plantstore list" shows all plants\n`,
     });
     expect(await listIds(url)).toEqual([int64Min, 2n, int64Max]);
   });
@@ -51,7 +51,9 @@ describe("delete", () => {
       exitCode: 9,
       stdout: `{"id":${int64Max},"deleted":true}\n{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n`,
     });
-    expect(stderr).toContain(`deleted 2 plants with the ids ${int64Max}, 1\n`);
+    expect(stderr).toContain(
+      `deleted 2 plants with the ids ${int64Max}, 1 from the store ${url}\n`,
+    );
     expect(await listIds(url)).toEqual([int64Min, 2n]);
   });
 
@@ -71,7 +73,7 @@ describe("delete", () => {
     const { exitCode, stderr } = await runCli(["delete", "1", "--store", url]);
     expect(exitCode).toBe(2);
     expect(stderr.split("\n")[0]).toBe(
-      `error: delete removes plants of the store ${url} for good: pass --yes to agree`,
+      `error: delete removes plants from the store ${url} for good: pass --yes to agree`,
     );
     expect(await listIds(url)).toEqual(ids);
   });
@@ -81,8 +83,9 @@ describe("delete", () => {
     const run = { terminals: allTerminals, stdin: "y\n", columns: 1000 };
     const { exitCode, stderr } = await runCli(["delete", "1", "2", "--store", url], run);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`Store: ${url}\n`);
-    expect(stderr).toContain("Delete 2 plants with the ids 1, 2 for good? [y/N] ");
+    expect(stderr).toBe(
+      `Delete 2 plants with the ids 1, 2 from the store ${url} for good? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`,
+    );
     expect(await listIds(url)).toEqual([int64Min, int64Max]);
   });
 

@@ -326,7 +326,9 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], { env: { PLANTSTORE_URL: server.url } });
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} is a plant store`);
-    expect(find("token")).toMatch(/^error: no token for .*: run "plantstore login --url \S+"/);
+    expect(find("token")).toMatch(
+      /^error: no token for .*: the server printed its token .* "plantstore login --url \S+"/,
+    );
   });
 
   it("a rejected token", async () => {

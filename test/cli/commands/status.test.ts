@@ -133,15 +133,15 @@ describe("status", () => {
     expect(await readReport([], { env })).toMatchObject({ reachable: true, works: false, error });
   });
 
-  it("prints the whole report without a token and without a server, and exits with 4", async () => {
+  it("prints the whole report without a token and without a server, and exits with 6 as create", async () => {
     const url = await findClosedUrl();
     const { exitCode, stdout } = await status([], { env: { PLANTSTORE_URL: url } });
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(6);
     expect(stdout).toContain(
       `  Reachable  no: cannot connect to ${url}: connection refused: start a server with`,
     );
     expect(stdout).toContain(
-      `  Token      no token for ${url}: run "plantstore login --url ${url}"`,
+      '  Token      none is saved: the first "plantstore serve" saves one\n',
     );
     expect(stdout).toMatch(/^ {2}Store {6}sqlite:[^]*^ {2}Config [^]*^Other settings: /m);
     expect(stdout).not.toContain("Accepted");

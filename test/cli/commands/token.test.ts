@@ -51,7 +51,9 @@ describe("token issue", () => {
     const terminals = { stdout: true, stderr: true };
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });
     const prefix = stdout.slice(0, 8);
-    expect(stderr).toBe(`issued ci (${prefix}): keep the token, it is not shown again\n`);
+    expect(stderr).toBe(
+      `Store: ${storeUrl}\nissued ci (${prefix}): keep the token, it is not shown again\n`,
+    );
   });
 
   it.each([
@@ -236,12 +238,15 @@ describe("token list", () => {
 
   it("prints a message on a terminal if the store has no valid tokens", async () => {
     const options = { terminals: { stdout: true, stderr: true } };
-    expect(await runToken(["list"], options)).toMatchObject({ stdout: "", stderr: "no tokens\n" });
+    expect(await runToken(["list"], options)).toMatchObject({
+      stdout: "",
+      stderr: `Store: ${storeUrl}\nno tokens\n`,
+    });
     await addTokens({ name: "ci", revokedAtMs: 5 });
     const { stdout, stderr } = await runToken(["list"], options);
     expect({ stdout, stderr }).toEqual({
       stdout: "",
-      stderr: "no valid tokens: --all shows the others\n",
+      stderr: `Store: ${storeUrl}\nno valid tokens: --all shows the others\n`,
     });
   });
 });

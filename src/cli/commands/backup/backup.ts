@@ -12,6 +12,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import type { StopSignal } from "../../io.ts";
 import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
+import { nameStore } from "../../store-access.ts";
 
 /**
  * Copies a store to a file, and prints what was copied.
@@ -23,6 +24,7 @@ export async function backup(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
   const [file = ""] = operands;
+  await nameStore(store, run);
   return copyFile(
     run,
     { doing: `backing up to ${file}`, unchanged: "no backup was made" },
@@ -64,6 +66,7 @@ export async function restore(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
   const [file = ""] = operands;
+  await nameStore(store, run);
   return copyFile(
     run,
     { doing: `restoring ${file}`, unchanged: "the store was not replaced" },

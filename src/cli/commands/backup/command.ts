@@ -1,5 +1,5 @@
 /** Declares the commands for backups of a store: `backup`, `verify` and `restore`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
 
@@ -24,6 +24,7 @@ A backup contains the digests of tokens, not the tokens.`,
     "plantstore backup plants.backup --store sqlite:/srv/plants.db",
   ],
   environment,
+  hints: storeHints,
   exitCodes,
   run: async (run) => (await import("./backup.ts")).backup(run),
 };
@@ -64,6 +65,7 @@ old store, as JSON unless it is a terminal.`,
     "plantstore restore plants.backup --store sqlite:/srv/plants.db",
   ],
   environment,
+  hints: storeHints,
   exitCodes,
   run: async (run) => (await import("./backup.ts")).restore(run),
 };

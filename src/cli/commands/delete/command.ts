@@ -1,5 +1,5 @@
 /** Declares `delete`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { deleteOptions } from "../../options.ts";
 
@@ -22,6 +22,7 @@ again. With --json, standard output has one line of JSON per id.
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: async (run) => (await import("./delete.ts")).deletePlants(run),
 };

@@ -22,16 +22,14 @@ export async function deletePlants(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
-  const place = describeStoreUrl(url);
+  const place = `the store ${describeStoreUrl(url)}`;
   if (!isConfirmed && !canAsk(io)) {
-    throw new UsageError(
-      `delete removes plants of the store ${place} for good: pass --yes to agree`,
-    );
+    throw new UsageError(`delete removes plants from ${place} for good: pass --yes to agree`);
   }
   const deleted = await interruptible(
     io,
     (signal) =>
-      changeStore(url, async (store) => {
+      changeStore(url, run, async (store) => {
         const found = await findIds(store, ids);
         if (found.length === 0) return found;
         if (!isConfirmed) await askUser(found, place, run, signal);
@@ -40,7 +38,7 @@ export async function deletePlants(run: Run): Promise<void> {
       }),
     "no plant was deleted",
   );
-  if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)}`);
+  if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)} from ${place}`);
   const known = new Set(deleted);
   if (json) {
     await terminal.printLines(ids.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
@@ -49,7 +47,7 @@ export async function deletePlants(run: Run): Promise<void> {
   if (missing.length === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant of the store ${place} has the ${listIds(missing)}: "plantstore list" shows all plants`,
+    `no plant in ${place} has the ${listIds(missing)}: "plantstore list" shows all plants`,
   );
 }
 
@@ -64,11 +62,10 @@ async function findIds(store: PlantStore, ids: readonly bigint[]): Promise<reado
 async function askUser(
   ids: readonly bigint[],
   place: string,
-  { io, terminal }: Run,
+  { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
-  await terminal.note(`Store: ${place}`);
-  const question = `Delete ${describePlants(ids)} for good? [y/N] `;
+  const question = `Delete ${describePlants(ids)} from ${place} for good? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
@@ -80,7 +77,7 @@ async function deleteFound(
 ): Promise<readonly bigint[]> {
   const deleted = await store.delete?.(ids);
   if (deleted !== undefined) return deleted;
-  throw new CommandError("usage", `the store ${place} cannot delete plants`);
+  throw new CommandError("usage", `${place} cannot delete plants`);
 }
 
 function describePlants(ids: readonly bigint[]): string {

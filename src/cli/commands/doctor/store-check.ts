@@ -1,12 +1,12 @@
 /** Checks the store of this machine's settings, without changing it. */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { openStoreReader } from "../../../store/open-store.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import { isMissing } from "../../config/config-file.ts";
 import { isActive } from "../token/token-rows.ts";
 import type { Run } from "../../command.ts";
 import { findExposure, listStorePaths } from "../../permissions.ts";
-import { readStore } from "../../store-access.ts";
 import { findParent, isWritable } from "./directory-check.ts";
 import { type Finding, toErrorFinding } from "./finding.ts";
 
@@ -38,12 +38,7 @@ export async function checkStore(
     }
     const count = await terminal.showWhile(
       () => `checking ${place}`,
-      () =>
-        readStore(url, async (store) => {
-          await store.checkSoundness();
-          const tokens = await store.listTokens();
-          return tokens.filter((token) => isActive(token, Date.now())).length;
-        }),
+      () => countTokens(url),
     );
     const message = `${place} is sound, with ${count} active token${count === 1 ? "" : "s"}`;
     for (const guarded of await listStorePaths(url, io)) {
@@ -60,6 +55,18 @@ export async function checkStore(
     };
   } catch (error) {
     return toErrorFinding(subject, error);
+  }
+}
+
+/** Checks a store for damage. @returns the number of its active tokens */
+async function countTokens(url: string): Promise<number> {
+  const store = await openStoreReader(url);
+  try {
+    await store.checkSoundness();
+    const tokens = await store.listTokens();
+    return tokens.filter((token) => isActive(token, Date.now())).length;
+  } finally {
+    await store.close();
   }
 }
 

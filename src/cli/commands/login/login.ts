@@ -15,7 +15,8 @@ import {
 } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import { readSavedSettings, saveSettings, toSettingsFile } from "../../config/saved-settings.ts";
-import { readInputToken, toShortList } from "../../config/token-source.ts";
+import { toShortList } from "../../config/missing-token.ts";
+import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { loginOptions, urlOption } from "../../options.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";

@@ -1,5 +1,5 @@
 /** Declares the commands that read a store: `list`, `get` and `export`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../../options.ts";
 
@@ -22,6 +22,7 @@ all plants.`,
     "plantstore list --count",
   ],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: async (run) => (await import("./read.ts")).list(run),
 };
@@ -43,6 +44,7 @@ server or a token. Servers may write to it at the same time.`,
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
   run: async (run) => (await import("./read.ts")).get(run),
 };
@@ -68,6 +70,7 @@ cursor. "plantstore help feed" explains both.`,
     "plantstore export --follow",
   ],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],
   run: async (run) => (await import("./export.ts")).exportPlants(run),
 };

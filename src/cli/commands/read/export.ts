@@ -8,8 +8,9 @@ import { interruptible, UsageError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
+import { readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
-import { plantRows, readPlants } from "./read.ts";
+import { plantRows } from "./read.ts";
 
 /**
  * Prints the plants in the order of their ids, or with `--follow` in the order of their commits: one NewPlant in JSON per
@@ -67,7 +68,7 @@ function readInterruptibly<T>(
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readPlants(url, run, (store) => read(store, signal)),
+    (signal) => readStore(url, run, (store) => read(store, signal)),
     consequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;

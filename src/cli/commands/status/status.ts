@@ -86,7 +86,7 @@ async function examineServer(
   const hasToken = "token" in found;
   const isReachable = "isAccepted" in check;
   if (hasToken) await warnAboutPlaintext(target.url, terminal);
-  const failure = hasToken ? toFailure(check) : found;
+  const failure = hasToken ? toFailure(check) : toMissing(found);
   return {
     reachable: isReachable,
     serverProblem: isReachable ? undefined : check.message,
@@ -100,6 +100,13 @@ async function examineServer(
     problem: failure?.message,
     exitCode: failure?.exitCode ?? exitCodes.done.code,
   };
+}
+
+/** The message about a missing server is next to the server. */
+function toMissing(found: CheckFailure): CheckFailure {
+  return found.exitCode === exitCodes.unavailable.code
+    ? { ...found, message: 'none is saved: the first "plantstore serve" saves one' }
+    : found;
 }
 
 function toFailure(check: TokenCheck | CheckFailure): CheckFailure | undefined {

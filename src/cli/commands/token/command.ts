@@ -1,5 +1,5 @@
 /** Declares the commands for the owner of a store: `token issue`, `list` and `revoke`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../options.ts";
 
@@ -19,6 +19,7 @@ one second. Removes tokens that expired or were revoked more than 90 days ago.`,
     "plantstore token issue | plantstore login",
   ],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: async (run) => (await import("./token.ts")).issueToken(run),
 };
@@ -35,6 +36,7 @@ Prints a table on a terminal, otherwise one line of JSON per token.`,
     `plantstore token list --all --json | jq 'select(.state == "expired")'`,
   ],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: async (run) => (await import("./token.ts")).listTokens(run),
 };
@@ -50,6 +52,7 @@ tokens have one name, the prefix selects one of them.`,
   options: tokenRevokeOptions,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
   environment,
+  hints: storeHints,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: async (run) => (await import("./token.ts")).revokeToken(run),
 };

@@ -8,7 +8,7 @@ import { CommandError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
 import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../options.ts";
 import { readOptions, type Values } from "../../settings.ts";
-import { changeStore, readStore } from "../../store-access.ts";
+import { changeStore, nameStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
 import {
   createTokenRows,
@@ -30,7 +30,8 @@ const retentionMs = 90 * msPerUnit.d;
  */
 export async function issueToken(run: Run): Promise<void> {
   const options = readOptions(tokenIssueOptions, run.flags, run.io);
-  await changeStore(options.store, async (store) => {
+  await changeStore(options.store, run, async (store) => {
+    await nameStore(options.store, run);
     await addNewToken(store, options, run);
     await removeOldTokens(store);
   });
@@ -84,7 +85,7 @@ async function removeOldTokens(
 export async function listTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { store: url, json, isAll } = readOptions(tokenListOptions, flags, io);
-  const tokens = await readStore(url, (store) => store.listTokens());
+  const tokens = await readStore(url, run, (store) => store.listTokens());
   const nowMs = Date.now();
   const shown = isAll ? tokens : tokens.filter((token) => isActive(token, nowMs));
   await printRows([shown], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
@@ -99,9 +100,11 @@ export async function listTokens(run: Run): Promise<void> {
  *
  * @throws CommandError if no token matches, or several do; StoreError
  */
-export async function revokeToken({ flags, operands, io, terminal }: Run): Promise<void> {
+export async function revokeToken(run: Run): Promise<void> {
+  const { flags, operands, io, terminal } = run;
   const { store: url, json, afterMs } = readOptions(tokenRevokeOptions, flags, io);
-  const token = await changeStore(url, async (store) => {
+  const token = await changeStore(url, run, async (store) => {
+    await nameStore(url, run);
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs);
     if (found.revokedAtMs !== undefined) {

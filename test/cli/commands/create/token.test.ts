@@ -6,6 +6,8 @@ import { mintToken } from "../../../../src/auth/token.ts";
 import { saveCredential, toCredentialFile } from "../../../helpers/credentials.ts";
 import {
   errorResponse,
+  findClosedUrl,
+  json,
   openScriptedServer,
   type ScriptedServer,
 } from "../../../client/scripted-server.ts";
@@ -32,6 +34,7 @@ function create(args: readonly string[], options?: CliOptions) {
   return runCli([...fern, ...args], withServer(options));
 }
 
+const sentRequests = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 const sentCredentials = () => server.requests.map(({ headers }) => headers.authorization);
 
 async function writeToken(name: string, text: string | Uint8Array): Promise<string> {
@@ -99,7 +102,7 @@ describe("the token is read", () => {
 });
 
 describe("without a token", () => {
-  it("create exits with 4, names the URL, the known origins and the next step, and sends nothing", async () => {
+  it("create exits with 4, names the URL, the known origins and the next step, and sends no plant", async () => {
     await saveCredential(directory, { origin: "http://127.0.0.1:1", token: "a" });
     await saveCredential(directory, { origin: "https://plants.example", token: "b" });
     const { exitCode, stdout, stderr } = await create([]);
@@ -107,16 +110,16 @@ describe("without a token", () => {
     expect(stderr).toBe(
       `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE\n`,
     );
-    expect(server.requests).toEqual([]);
+    expect(sentRequests()).toEqual(["GET /readyz"]);
   });
 
-  it("for exactly this origin create sends nothing, even if another name of the machine has one", async () => {
+  it("for exactly this origin create sends no plant, even if another name of the machine has one", async () => {
     const otherName = server.url.replace("127.0.0.1", "localhost");
     await saveCredential(directory, { origin: otherName, token: "a" });
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`error: no token for ${server.url} (saved: ${otherName}): `);
-    expect(server.requests).toEqual([]);
+    expect(sentRequests()).toEqual(["GET /readyz"]);
   });
 
   it("and without any saved token create names the next step", async () => {
@@ -125,6 +128,40 @@ describe("without a token", () => {
     expect(stderr).toContain(
       `error: no token for ${server.url}: run "plantstore login --url ${server.url}"`,
     );
+  });
+
+  it.each([
+    [
+      "a server that saved none for this user",
+      true,
+      /: the server printed its token when it started\. /,
+    ],
+    ["a server with a store", false, /: the server runs, .* "plantstore token issue"\. /],
+  ])("create says where the token of %s is", async (_what, isVolatile, place) => {
+    const body = `{"status":"ready"${isVolatile ? ',"store":"memory"' : ""}}`;
+    const { url } = await openScriptedServer(json(200, body));
+    const { exitCode, stderr } = await create(["--url", url]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(place);
+    expect(stderr).toContain(`Pass it to "plantstore login --url ${url}"`);
+  });
+
+  it.each([
+    ["address", () => findClosedUrl()],
+    ["socket", () => Promise.resolve(`unix:${join(directory, "missing.sock")}`)],
+  ])("and without a server at an %s of this machine create exits with 6", async (_what, toUrl) => {
+    const url = await toUrl();
+    expect(await create(["--url", url])).toEqual({
+      exitCode: 6,
+      stdout: "",
+      stderr: `error: no plant store runs at ${url}: start one with "plantstore serve", or set --url\n`,
+    });
+  });
+
+  it("create sends nothing to another machine", async () => {
+    const { exitCode, stderr } = await create(["--url", "http://plants.invalid"]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('run "plantstore login --url http://plants.invalid"');
   });
 
   it("create rejects an invalid plant first", async () => {

@@ -10,7 +10,7 @@ import { createTemporaryDirectory } from "../../../helpers/temporary-directory.t
 
 const inMemory = /\sthe server at http:\S+ keeps its plants in memory, .*--store memory: $/;
 const onAnotherMachine =
-  /the last login was to https:\/\/plants\.example\.org\/v1, whose plants are not in this store: .* $/;
+  /This command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org\/v1 \(the last login\): run .* on the machine of that server, .* $/;
 /** A terminal gets long messages in several lines. */
 const unwrap = (text: string): string => text.replaceAll(/\s+/g, " ");
 const unknownId = 'error: no plant has the id 1: "plantstore list" shows all plants\n';
@@ -44,11 +44,64 @@ it.each([
   expect(unwrap(stderr)).toMatch(onAnotherMachine);
 });
 
+it("a missing store explains a last login to another machine", async () => {
+  const env = { PLANTSTORE_URL: "https://plants.example.org" };
+  for (const args of [
+    ["list"],
+    ["get", "1"],
+    ["export"],
+    ["delete", "1", "--yes"],
+    ["token", "issue"],
+  ]) {
+    const { exitCode, stdout, stderr } = await runCli(args, { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^error: the store \S+plants\.db does not exist on this machine\nThis command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org \(PLANTSTORE_URL\): run /,
+    );
+  }
+});
+
+it.each([
+  ["list"],
+  ["get", "1"],
+  ["export"],
+  ["token", "issue"],
+  ["token", "list"],
+  ["token", "revoke", "ci"],
+  ["backup", "--force", "/dev/null/x"],
+])("names its store on a terminal: %s %s", async (...args) => {
+  const store = await createSqliteStore([]);
+  const options = { terminals: { stderr: true }, columns: 200 };
+  expect((await runCli([...args, "--store", store], options)).stderr).toContain(
+    `Store: ${store}\n`,
+  );
+});
+
+it.each([["list"], ["get", "1"], ["delete", "1"], ["token", "issue"], ["backup", "x"]])(
+  "%s explains that --url is not for it",
+  async (...args) => {
+    const { exitCode, stderr } = await runCli([...args, "--url", "http://127.0.0.1:1"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /^error: unknown option '--url': this command opens a store, not a server/,
+    );
+  },
+);
+
+it("--store with the URL of a server explains the difference, without its path", async () => {
+  const { exitCode, stderr } = await runCli(["list", "--store", "https://plants.example.org/pw"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(
+    /^error: --store is invalid: "https:" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use sqlite:PATH/,
+  );
+  expect(stderr).not.toContain("/pw");
+});
+
 it("names PLANTSTORE_URL if it decides about the server", async () => {
   const store = await createSqliteStore([]);
   const env = { PLANTSTORE_URL: "https://plants.example.org" };
   const { stderr } = await runCli(["get", "1", "--store", store], { env });
-  expect(stderr).toContain("PLANTSTORE_URL is https://plants.example.org, whose plants");
+  expect(stderr).toContain("sends plants to https://plants.example.org (PLANTSTORE_URL): run");
 });
 
 it("adds nothing if no server responds, and nothing for an empty list in a pipe", async () => {
