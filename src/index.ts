@@ -5,7 +5,8 @@ export {
   UnavailableError,
   type UnavailableReason,
 } from "./client/client-error.ts";
-export { StoppedError } from "./client/stopped-error.ts";
+export type { Rejection, SentResult } from "./client/item-result.ts";
+export { type StopCause, StoppedError } from "./client/stopped-error.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ErrorBody, NewPlant, Plant } from "./core/plant.ts";
 export {
@@ -13,9 +14,16 @@ export {
   type PlantQuery,
   StoreError,
   type StoreErrorReason,
+  type SuccessfulResult,
 } from "./core/store.ts";
 export type { CreateManyOptions, CreateManyResult } from "./library/create-many.ts";
-export { createClient, type PlantClient, type PlantClientOptions } from "./library/plant-client.ts";
+export type { FaultOptions } from "./library/options.ts";
+export {
+  createClient,
+  type CreateOptions,
+  type PlantClient,
+  type PlantClientOptions,
+} from "./library/plant-client.ts";
 export {
   type PlantSeed,
   type PlantStoreOptions,

@@ -39,7 +39,7 @@ export class UnavailableError extends Error {
     reason: UnavailableReason,
     url: string,
     detail: string,
-    { attempts = 1, ...options }: ErrorOptions & { readonly attempts?: number } = {},
+    { attempts = 1, ...options }: ErrorOptions & { readonly attempts?: number | undefined } = {},
   ) {
     super(describe(reason, url, detail, attempts), options);
     this.reason = reason;

@@ -4,7 +4,7 @@ import { joinPath } from "../core/base-url.ts";
 import type { ErrorBody, Plant } from "../core/plant.ts";
 import { parseErrorBody, parsePlant } from "../core/read-body.ts";
 import { quoteInput } from "../core/quote.ts";
-import type { CreateResult } from "../core/store.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import type { HttpRequest, HttpResponse } from "./http/message.ts";
 
@@ -45,9 +45,6 @@ export function toCreateRequest(
     },
   };
 }
-
-/** Result of a create that succeeded. */
-type SuccessfulResult = Exclude<CreateResult, "conflict">;
 
 /** Response of a plant store. */
 export type CreateResponse =

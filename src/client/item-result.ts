@@ -1,5 +1,6 @@
 /** A plant of a bulk create, and its result. */
 import type { NewPlant, Plant } from "../core/plant.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import { UnavailableError } from "./client-error.ts";
 import type { FinalResponse } from "./send-plant.ts";
 import { categorizeError } from "./error-category.ts";
@@ -26,7 +27,7 @@ export interface PlantItem {
  * - `failed`: a retry may succeed
  */
 export type SentResult =
-  | { readonly status: "created" | "unchanged" | "replaced"; readonly plant: Plant }
+  | { readonly status: SuccessfulResult; readonly plant: Plant }
   | {
       readonly status: "rejected" | "failed";
       /** Without a number if the service did not respond. */

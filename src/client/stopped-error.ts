@@ -1,10 +1,10 @@
 /** The error of a bulk create that stopped early. */
 import type { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
-import type { FinalResponse } from "./send-plant.ts";
+import type { CreateResponse } from "./create-messages.ts";
 
 /** The failure that stopped a run, because every other create would fail as well. */
 export type StopCause =
-  | (FinalResponse & { readonly ok: false })
+  | (CreateResponse & { readonly ok: false; readonly attempts: number })
   | UnavailableError
   | NotAPlantStoreError;
 

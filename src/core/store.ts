@@ -7,8 +7,11 @@ export const conflictPolicies = ["reject", "replace"] as const;
 /** One of {@link conflictPolicies}. */
 export type ConflictPolicy = (typeof conflictPolicies)[number];
 
+/** Result of a create that succeeded. */
+export type SuccessfulResult = "created" | "unchanged" | "replaced";
+
 /** Result of a create; `conflict` stored nothing. */
-export type CreateResult = "created" | "unchanged" | "replaced" | "conflict";
+export type CreateResult = SuccessfulResult | "conflict";
 
 /** A create in a commit. */
 export interface CreateRequest {

@@ -5,11 +5,11 @@ import { toCreateRequest } from "../client/create-messages.ts";
 import type { SentResult } from "../client/item-result.ts";
 import { StoppedError } from "../client/stopped-error.ts";
 import type { NewPlant } from "../core/plant.ts";
-import type { clientOptions, createManyOptions, OptionValues } from "./options.ts";
+import type { clientOptions, createManyOptions, OptionValues, PartialValues } from "./options.ts";
 import { assertPlantTypes } from "./plant-types.ts";
 
 /** Options for `createMany`. */
-export interface CreateManyOptions extends Partial<OptionValues<typeof createManyOptions>> {
+export interface CreateManyOptions extends PartialValues<typeof createManyOptions> {
   /** Once aborted, no further plant is sent. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -149,6 +149,11 @@ export type OptionValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends OptionSpec<infer Value> ? Value : never;
 };
 
+/** Some of the values of a table of options; an undefined one has its default. */
+export type PartialValues<Table> = {
+  readonly [Name in keyof Table]?: OptionValues<Table>[Name] | undefined;
+};
+
 /** Checks one option that a program passes. @throws TypeError, or RangeError for a number outside its range */
 export function checkOption<T>(name: string, check: (value: unknown) => T, value: unknown): T {
   try {
@@ -178,6 +183,10 @@ export function checkOptions<Table extends Specs>(
   return Object.fromEntries(entries) as OptionValues<Table>;
 }
 
+/** Faults of creates, for tests of clients. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- an interface keeps its name in the types of programs
+export interface FaultOptions extends PartialValues<typeof faultOptions> {}
+
 /** Checks the option `faults` of a program. @throws as {@link checkOption} and {@link assertKnownOptions} */
 export function checkFaults(faults: unknown): OptionValues<typeof faultOptions> {
   const options = checkOption("faults", checkObject, faults);
@@ -201,7 +210,7 @@ export function assertKnownOptions(
   names: readonly string[],
   ignored: readonly string[] = [],
 ): void {
-  for (const name of Object.keys(options)) {
+  for (const name of Object.keys(checkOption("options", checkObject, options))) {
     if (names.includes(name) || ignored.includes(name)) continue;
     const closest = findClosestWord(name, names);
     const advice = closest ? `did you mean ${closest}?` : `known: ${names.join(", ")}`;

@@ -9,13 +9,13 @@ import {
   checkOptions,
   clientOptions,
   createManyOptions,
-  type OptionValues,
+  type PartialValues,
 } from "./options.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
-import { assertPlantTypes } from "./plant-types.ts";
+import { assertPlantTypes, isIterable } from "./plant-types.ts";
 
 /** Options for {@link createClient}. */
-export interface PlantClientOptions extends Partial<OptionValues<typeof clientOptions>> {
+export interface PlantClientOptions extends PartialValues<typeof clientOptions> {
   /**
    * URL of the plant store, with its base path if it has one. `http:` or `https:`, without a user, a query or a fragment.
    * For a Unix socket `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
@@ -23,6 +23,12 @@ export interface PlantClientOptions extends Partial<OptionValues<typeof clientOp
   readonly url: string;
   /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
+}
+
+/** Options for `create` of a client. */
+export interface CreateOptions {
+  /** Once aborted, the create rejects. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A client of one plant store. */
@@ -36,7 +42,7 @@ export interface PlantClient {
    * @throws UnavailableError if the last attempt got no response
    * @throws NotAPlantStoreError if the response is not that of a plant store
    */
-  create(plant: NewPlant, options?: { readonly signal?: AbortSignal }): Promise<CreateResponse>;
+  create(plant: NewPlant, options?: CreateOptions): Promise<CreateResponse>;
   /**
    * Creates any number of plants, several at once. It reads plants only as fast as they are created and their results are
    * taken. Plants with the same id are sent one after the other.
@@ -79,8 +85,10 @@ export function createClient(options: PlantClientOptions): PlantClient {
   const bearer = checkOption("token", (value) => token.check(value), options.token);
   const { timeoutMs, retries, ca } = checkOptions(clientOptions, options);
   return {
-    async create(plant, { signal } = {}) {
+    async create(plant, createOptions = {}) {
       assertPlantTypes(plant);
+      assertKnownOptions(createOptions, ["signal"]);
+      const signal = checkOption("signal", checkSignal, createOptions.signal);
       // A program that only starts a server needs no HTTP client.
       const { sendPlant } = await import("../client/send-plant.ts");
       const { toCreateRequest } = await import("../client/create-messages.ts");
@@ -97,8 +105,8 @@ export function createClient(options: PlantClientOptions): PlantClient {
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
       const { concurrency } = checkOptions(createManyOptions, many);
-      const { signal } = many;
-      if (signal !== undefined) checkOption("signal", checkSignal, signal);
+      const signal = checkOption("signal", checkSignal, many.signal);
+      checkOption("plants", checkPlants, plants);
       const { createMany } = await import("./create-many.ts");
       yield* createMany(plants, {
         url,
@@ -113,6 +121,11 @@ export function createClient(options: PlantClientOptions): PlantClient {
   };
 }
 
-function checkSignal(value: unknown): void {
-  if (!(value instanceof AbortSignal)) throw invalid(value, "an AbortSignal");
+function checkSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined || value instanceof AbortSignal) return value;
+  throw invalid(value, "an AbortSignal");
+}
+
+function checkPlants(value: unknown): void {
+  if (!isIterable(value)) throw invalid(value, "an iterable of plants");
 }

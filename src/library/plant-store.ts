@@ -17,29 +17,30 @@ import {
   checkFaults,
   checkOption,
   checkOptions,
-  type faultOptions,
+  type FaultOptions,
   limitOptions,
   type OptionValues,
+  type PartialValues,
   storeOptions,
 } from "./options.ts";
-import { assertPlantTypes } from "./plant-types.ts";
+import { assertPlantTypes, isIterable } from "./plant-types.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
 
 /** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
 export type PlantSeed = string | Iterable<NewPlant> | AsyncIterable<NewPlant>;
 
 /** Options for {@link startPlantStore}. */
-export interface PlantStoreOptions extends Partial<OptionValues<typeof storeOptions>> {
+export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
   /** `false` opens no port: requests come only through {@link RunningPlantStore.fetch}. */
-  readonly listen?: boolean;
+  readonly listen?: boolean | undefined;
   /** Plants that are in the store before the first request. */
-  readonly seed?: PlantSeed;
+  readonly seed?: PlantSeed | undefined;
   /** Token to accept; by default a new one. It is not stored. Stored tokens are accepted too. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Faults of creates, for tests of clients; by default none. */
-  readonly faults?: Partial<OptionValues<typeof faultOptions>>;
+  readonly faults?: FaultOptions | undefined;
   /** Receives the server's own failures, which clients see as 50000 and above. Must not throw. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
@@ -101,7 +102,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   checkOption("token", (value) => tokenType.check(value), token);
   checkOption("onError", checkFunction, onError);
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
-  const faults = options.faults && new Faults(checkFaults(options.faults));
+  const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
   const { shutdownTimeoutMs, ...limits } = checkOptions(limitOptions, {});
   // First, so that no store is created if the port is in use.
   const server = await openPlantServer({ ...limits, ...serverOptions, listen, faults, onError });
@@ -144,9 +145,13 @@ function createRunningStore(
       return store.get(id);
     },
     async list(query) {
-      const { afterId, limit }: { readonly [Key in keyof PlantQuery]?: unknown } = query;
+      assertKnownOptions(query, ["afterId", "tag", "limit"]);
+      const { afterId, tag, limit }: { readonly [Key in keyof PlantQuery]?: unknown } = query;
       if (afterId !== undefined && typeof afterId !== "bigint") {
         throw new TypeError("afterId must be a bigint, or be left out");
+      }
+      if (tag !== undefined && typeof tag !== "string") {
+        throw new TypeError("tag must be a string, or be left out");
       }
       checkOption("limit", (value) => checkInteger(value, limitRange), limit);
       return store.list(query);
@@ -206,11 +211,7 @@ function checkFunction(value: unknown): void {
 }
 
 function checkSeedType(value: unknown): void {
-  const isIterable =
-    typeof value === "object" &&
-    value !== null &&
-    (Symbol.iterator in value || Symbol.asyncIterator in value);
-  if (typeof value !== "string" && !isIterable) {
+  if (typeof value !== "string" && !isIterable(value)) {
     throw invalid(value, "an iterable of plants, or the path of a file");
   }
 }

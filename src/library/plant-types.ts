@@ -2,6 +2,15 @@
 import type { NewPlant } from "../core/plant.ts";
 import { isRequired, newPlantSchema } from "../core/plant-schema.ts";
 
+/** Checks whether a program can read values from it, at once or one after the other. Strings do not count. */
+export function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (Symbol.iterator in value || Symbol.asyncIterator in value)
+  );
+}
+
 /**
  * Checks the types of a plant. In JavaScript an id can be a number that has already lost digits.
  *

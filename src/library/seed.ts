@@ -1,7 +1,7 @@
 /** Seeds: plants that a store has before its first request. */
 import { RequestError, toIdTakenError } from "../core/errors.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
-import type { ConflictPolicy, CreateResult, PlantStore } from "../core/store.ts";
+import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
 import { JsonReader } from "../records/json-reader.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import { TableReader, toDelimiter } from "../records/table-reader.ts";
@@ -32,7 +32,7 @@ export interface SeedOptions {
 }
 
 /** Number of plants by result. */
-export type SeedTally = Readonly<Record<Exclude<CreateResult, "conflict">, number>>;
+export type SeedTally = Readonly<Record<SuccessfulResult, number>>;
 
 /** Maximum number of plants in memory, and of characters in their names and tags unless a single plant has more. */
 const maxBatch = { plants: 4000, textLength: 2 ** 24 };

@@ -2,7 +2,7 @@
 import { CredentialError } from "../auth/credential.ts";
 import { RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
-import type { CreateResult } from "../core/store.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import { injectedFailure, MethodError } from "./failure.ts";
 import { STATUS_CODES } from "./http/node-http.ts";
 
@@ -55,7 +55,7 @@ export interface HttpMessage {
 /** Response to a create whose plant is stored (contract.md "Given"). */
 export function toPlantResponse(
   plant: Plant,
-  result: Exclude<CreateResult, "conflict">,
+  result: SuccessfulResult,
   commit: PlantCommit,
 ): HttpResponse {
   return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result, commit };

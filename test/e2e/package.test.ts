@@ -204,9 +204,33 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     await mkdir(dirname(types), { recursive: true });
     await symlink(join(root, "node_modules/@types/node"), types, "junction");
     await writeFile(join(project, "program.ts"), program);
-    const flags = "--strict --module nodenext --target es2022 --lib es2022,esnext.disposable";
+    // Each exported value has a type that TypeScript must be able to name.
+    const consumer = `
+      import { createClient, startPlantStore, StoppedError, type PlantStoreOptions } from "plantstore";
+      export const start = (token?: string) => startPlantStore({ token: token === "" ? undefined : token });
+      export const client = createClient({ url: "http://a", token: "b", timeoutMs: undefined, ca: undefined });
+      export const create = client.create;
+      export const created = (signal: AbortSignal | undefined) =>
+        client.create({ id: 1n, name: "fern", tag: undefined }, { signal });
+      export const many = (signal: AbortSignal | undefined) => client.createMany([], { signal, concurrency: undefined });
+      export async function firstFailed() {
+        for await (const result of many(undefined)) if ("error" in result) return result;
+        return undefined;
+      }
+      export const errorOf = (failed: Awaited<ReturnType<typeof firstFailed>>) => failed?.error;
+      export const causeOf = (error: StoppedError) => error.cause;
+      export const seedOf = async () => (await start()).seed([]);
+      export const faultsOf = (options: PlantStoreOptions) => options.faults;
+      export const optionsOf = (options: PlantStoreOptions) => ({ ...options, faults: { failRate: undefined } });
+      export const membersOf = async () => ({ ...(await start()) });
+    `;
+    await writeFile(join(project, "consumer.ts"), consumer);
+    const flags =
+      "--strict --exactOptionalPropertyTypes --declaration --module nodenext --target es2022 --lib es2022,esnext.disposable";
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    await run(process.execPath, [tsc, ...flags.split(" "), "program.ts"], { cwd: project });
+    await run(process.execPath, [tsc, ...flags.split(" "), "program.ts", "consumer.ts"], {
+      cwd: project,
+    });
     const { stdout } = await run(process.execPath, ["program.js"], { cwd: project });
     expect(stdout).toBe("fern\n");
   });

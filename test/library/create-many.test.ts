@@ -167,11 +167,21 @@ describe("throws", () => {
       { concurrency: 0 },
       new RangeError("concurrency must be a whole number from 1 to 1024 (got 0)"),
     ],
+    [null as unknown as object, new TypeError("options must be an object (got null)")],
     [{ signal: "now" }, new TypeError('signal must be an AbortSignal (got "now")')],
     [{ concurency: 5 }, new TypeError('unknown option "concurency": did you mean concurrency?')],
   ])("an error for the options %j", async (options, error) => {
     const results = createClient(unused).createMany([], options);
     await expect(results.next()).rejects.toThrow(error);
+  });
+
+  it.each([
+    [null, "plants must be an iterable of plants (got null)"],
+    ["fern", 'plants must be an iterable of plants (got "fern")'],
+    [{ id: 1n }, "plants must be an iterable of plants (got an object)"],
+  ])("a TypeError for the plants %o", async (plants, message) => {
+    const results = createClient(unused).createMany(plants as unknown as NewPlant[]);
+    await expect(results.next()).rejects.toThrow(new TypeError(message));
   });
 
   it("UnavailableError without a server", async () => {

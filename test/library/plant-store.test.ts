@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   createClient,
+  type CreateOptions,
   type PlantClientOptions,
   startPlantStore,
   NotAPlantStoreError,
@@ -177,6 +178,10 @@ describe("startPlantStore", () => {
       "faults.latencyMs must be milliseconds or a pair of them, such as [200, 2000]",
     ],
     ["a seed below 0", { faults: { seed: -1 } }, RangeError, "from 0 to 999999999 (got -1)"],
+    ["options that are null", null as unknown as object, TypeError, "options must be an object"],
+    ["faults that are null", { faults: null }, TypeError, "faults must be an object (got null)"],
+    ["a token that is null", { token: null }, TypeError, "token must be a string"],
+    ["a seed that is null", { seed: null }, TypeError, "seed must be an iterable of plants"],
     ["a listener that is not a function", { onError: "log" }, TypeError, "onError"],
     [
       "a store that is not a string",
@@ -214,9 +219,29 @@ describe("startPlantStore", () => {
     await expect(plants.list({ afterId: id, limit: 1 })).rejects.toThrow(error);
   });
 
+  it.each([
+    [undefined, "options must be an object (got undefined)"],
+    [null, "options must be an object (got null)"],
+    [{}, "limit must be a whole number from 1 to 9007199254740991 (got undefined)"],
+    [{ limit: "1" }, 'limit must be a whole number from 1 to 9007199254740991 (got "1")'],
+    [{ limit: 1, tag: 5 }, "tag must be a string, or be left out"],
+    [{ limit: 1, sort: "id" }, 'unknown option "sort": known: afterId, tag, limit'],
+  ])("rejects the query %o of a program without types", async (query, message) => {
+    await using plants = await startPlantStore();
+    await expect(plants.list(query as { limit: number })).rejects.toThrow(new TypeError(message));
+  });
+
   it.each([0, 1.5, Number.NaN])("rejects a limit of %d plants", async (limit) => {
     await using plants = await startPlantStore();
     await expect(plants.list({ limit })).rejects.toThrow(RangeError);
+  });
+
+  it("has the default of every option that is undefined", async () => {
+    const names = ["store", "host", "port", "listen", "seed", "token", "faults", "onError"];
+    const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
+    await using plants = await startPlantStore(undefinedOptions);
+    const client = createClient({ ...plants, timeoutMs: undefined, ca: undefined });
+    expect(await client.create(fern, { signal: undefined })).toMatchObject({ ok: true });
   });
 
   it("rejects if the port is in use", async () => {
@@ -308,7 +333,24 @@ describe("createClient", () => {
     );
   });
 
+  it("rejects options that are not an object", () => {
+    const error = new TypeError("options must be an object (got null)");
+    expect(() => createClient(null as unknown as PlantClientOptions)).toThrow(error);
+  });
+
   it.each([
+    [null, "options must be an object (got null)"],
+    [{ signal: "now" }, 'signal must be an AbortSignal (got "now")'],
+    [{ signal: null }, "signal must be an AbortSignal (got null)"],
+    [{ timeoutMs: 1 }, 'unknown option "timeoutMs": known: signal'],
+  ])("rejects a create with the options %o", async (options, message) => {
+    const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
+    const created = client.create(fern, options as unknown as CreateOptions);
+    await expect(created).rejects.toThrow(new TypeError(message));
+  });
+
+  it.each([
+    [null, "a plant must be an object"],
     [{ id: 1, name: "fern" }, "id must be a bigint"],
     [{ id: 1n }, "name must be a string"],
     [{ id: 1n, name: null }, "name must be a string"],
@@ -318,9 +360,9 @@ describe("createClient", () => {
     [{ id: 1n, name: "fern", tag: {} }, "tag must be a string, or be left out"],
   ])("rejects %o of a program without types", async (plant, message) => {
     const client = createClient({ url: "http://127.0.0.1:1", token: "a" });
-    await expect(client.create(plant as unknown as typeof fern)).rejects.toThrow(
-      new TypeError(message),
-    );
+    const created = client.create(plant as unknown as typeof fern);
+    await expect(created).rejects.toThrow(TypeError);
+    await expect(created).rejects.toThrow(message);
   });
 
   it("returns a plant without a tag without the member", async () => {
