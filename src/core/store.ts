@@ -40,13 +40,17 @@ export interface TokenRecord {
 /** A token and the times that end it. */
 export type EndedToken = Pick<TokenRecord, "digest" | "expiresAtMs" | "revokedAtMs">;
 
-/** Selects the plants to list. */
-export interface PlantQuery {
+/** Selects plants. */
+export interface PlantFilter {
   /** Selects only plants with a larger id. */
   readonly afterId?: bigint | undefined;
   /** Selects only plants with exactly this tag. */
   readonly tag?: string | undefined;
-  /** Maximum number of plants; at least 1. */
+}
+
+/** Selects the plants to list. */
+export interface PlantQuery extends PlantFilter {
+  /** Maximum number of plants; at least 1, or infinite. */
   readonly limit: number;
 }
 
@@ -63,15 +67,17 @@ export interface FeedEntry {
 export interface FeedQuery {
   /** Selects only entries after this cursor. */
   readonly after?: string | undefined;
-  /** Maximum number of entries; at least 1. */
+  /** Maximum number of entries; at least 1, or infinite. */
   readonly limit: number;
 }
 
 interface StoreParts {
   /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
-  /** Resolves with plants in the order of their ids. */
+  /** Resolves with the first plants in the order of their ids, at most a page of them (see store/plant-pages.ts). */
   list(query: PlantQuery): Promise<readonly NewPlant[]>;
+  /** Resolves with the number of plants. */
+  count(filter: PlantFilter): Promise<number>;
   /** Resolves if a create could be stored now; rejects with the reason otherwise. */
   checkWritable(): Promise<void>;
   /** Stores a token durably. Does not change a stored token with the same digest. */
@@ -113,12 +119,15 @@ export interface PlantStore extends StoreParts {
 }
 
 /** A store to read. */
-export interface StoreReader extends Pick<PlantStore, "get" | "list" | "listTokens" | "close"> {
+export interface StoreReader extends Pick<
+  PlantStore,
+  "get" | "list" | "count" | "listTokens" | "close"
+> {
   /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
   checkSoundness(): Promise<void>;
   /**
-   * Resolves with the next entries in the order of their commits; with none until the next commit. All of them are
-   * durable, and no later commit is ever placed before an entry that was returned.
+   * Resolves with the next entries in the order of their commits, at most a page of them; with none until the next commit.
+   * All of them are durable, and no later commit is ever placed before an entry that was returned.
    *
    * @throws StoreError `unusable` for a cursor that is malformed, or that is not of this store
    */

@@ -137,7 +137,12 @@ function createRunningStore(
     maxBodyBytes,
   }: Pick<OptionValues<typeof storeOptions>, "onConflict" | "maxBodyBytes">,
 ): StoreMethods {
-  const pages = () => readPlantPages(store, { limit: Number.POSITIVE_INFINITY });
+  async function list(query: PlantQuery): Promise<NewPlant[]> {
+    const pages: (readonly NewPlant[])[] = [];
+    for await (const page of readPlantPages(store, query)) pages.push(page);
+    return pages.flat();
+  }
+
   return {
     async get(id) {
       // In JavaScript it can be a number that has already lost digits.
@@ -154,18 +159,10 @@ function createRunningStore(
         throw new TypeError("tag must be a string, or be left out");
       }
       checkOption("limit", (value) => checkInteger(value, limitRange), limit);
-      return store.list(query);
+      return list(query);
     },
-    async all() {
-      const plants: NewPlant[] = [];
-      for await (const page of pages()) plants.push(...page);
-      return plants;
-    },
-    async count() {
-      let count = 0;
-      for await (const page of pages()) count += page.length;
-      return count;
-    },
+    all: () => list({ limit: Infinity }),
+    count: () => store.count({}),
     async seed(plants) {
       checkOption("seed", checkSeedType, plants);
       const records =

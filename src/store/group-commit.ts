@@ -124,6 +124,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
       closed === undefined ? create({ plant, onConflict }, onCreateCommit) : rejectClosed(),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
+    count: (filter) => accept(() => lastCommit.then(() => engine.count(filter))),
     checkWritable: () => accept(() => engine.checkWritable()),
     addToken: (token) => accept(() => engine.addToken(token)),
     listTokens: () => accept(() => engine.listTokens()),

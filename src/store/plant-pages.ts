@@ -1,37 +1,51 @@
-/** Reads the plants of a store in pages. */
+/**
+ * Reads the plants of a store in pages, which end by their size. Each page is a read of its own, which begins after the last
+ * id of the page before it. So a slow reader of the output keeps no snapshot and no lock, and delays no checkpoint.
+ */
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../core/store.ts";
 
-/** Larger pages are not faster. */
-const maxPlants = 100;
-/** Target length of the text in a page, in UTF-16 code units. */
-const aimedLength = 1024 * 1024;
+/** Size at which an engine ends a page; plants before the one that reaches it are smaller together. */
+export const maxPageSize = 2 ** 20;
+
+/** Share of a plant in the size of its page, besides its text: about what its objects take in memory. */
+export const plantSize = 512;
+
+/** An engine measures text in UTF-16 code units, or in bytes as the database stores it: at most 6 for each unit. */
+const maxUnitBytes = 6;
+
+/** Returns the size of a plant in a page, with its text in UTF-16 code units. @param plant undefined if it was deleted */
+export function toPageSize(plant: NewPlant | undefined): number {
+  return plantSize + (plant === undefined ? 0 : toTextLength(plant));
+}
+
+/** Checks whether a page with fewer plants than its limit may have ended by its size. */
+export function mayContinue(page: readonly (NewPlant | undefined)[]): boolean {
+  const size = page.reduce((sum, plant) => sum + toPageSize(plant), 0);
+  return size * maxUnitBytes >= maxPageSize;
+}
 
 /**
  * Reads the plants of a query in the order of their ids, each once, including every plant that exists at the start. One page
- * is in memory at a time. The larger the plants are, the fewer are on the next page.
+ * is in memory while the next one is read. No page is empty.
  */
 export async function* readPlantPages(
   store: Pick<StoreReader, "list">,
-  { afterId, tag, limit }: PlantQuery,
+  query: PlantQuery,
 ): AsyncGenerator<readonly NewPlant[], void, undefined> {
-  let lastId = afterId;
-  let left = limit;
-  let pageSize = 1;
-  while (left > 0) {
-    const asked = Math.min(pageSize, left);
-    const page = await store.list({ afterId: lastId, tag, limit: asked });
-    if (page.length > 0) yield page;
-    if (page.length < asked) return;
-    lastId = page.at(-1)?.id;
+  let { afterId, limit: left } = query;
+  let next: Promise<readonly NewPlant[]> | undefined = store.list(query);
+  while (next !== undefined) {
+    const page: readonly NewPlant[] = await next;
+    if (page.length === 0) return;
+    afterId = page.at(-1)?.id;
     left -= page.length;
-    pageSize = toNextPageSize(page);
+    next = undefined;
+    if (left > 0 && mayContinue(page)) {
+      next = store.list({ ...query, afterId, limit: left });
+      // A caller that stops here never sees its failure.
+      next.catch(() => undefined);
+    }
+    yield page;
   }
-}
-
-/** Returns the size of the page after this one: at most twice its size, because the next plants may be larger. */
-export function toNextPageSize(page: readonly (NewPlant | undefined)[]): number {
-  const length = page.reduce((sum, plant) => sum + (plant ? toTextLength(plant) : 0), 0);
-  const fitting = Math.floor((aimedLength / (length + 1)) * page.length);
-  return Math.max(1, Math.min(fitting, page.length * 2, maxPlants));
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
+import { listAll } from "../helpers/all-plants.ts";
 import { getText } from "../helpers/get-text.ts";
 import { type Behaviour, createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
@@ -60,7 +61,7 @@ async function start() {
     running.child.kill("SIGTERM");
     const { code, stderr } = await running.finished;
     const reader = await openStoreReader(store);
-    const plants = await reader.list({ limit: 1_000_000 });
+    const plants = await listAll(reader);
     await reader.close();
     return { code, names: plants.map(({ id, name }) => `${id} ${name}`), log: stderr };
   }

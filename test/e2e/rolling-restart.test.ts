@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
+import { listAll } from "../helpers/all-plants.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { testToken } from "../helpers/plant-server.ts";
 import { startBinary } from "../helpers/run-binary.ts";
@@ -37,7 +38,7 @@ const toPlace = (url: string): RequestOptions => {
 
 async function listIds(store: string): Promise<number[]> {
   const reader = await openStoreReader(store);
-  const plants = await reader.list({ limit: 100_000 });
+  const plants = await listAll(reader);
   await reader.close();
   return plants.map(({ id }) => Number(id));
 }

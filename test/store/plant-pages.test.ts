@@ -1,41 +1,83 @@
-/** The number of plants in memory at a time. */
-import { describe, expect, it } from "vitest";
+/** Pages of plants end by their size, so that the memory of a reader has a limit. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { NewPlant } from "../../src/core/plant.ts";
+import { openStoreReader } from "../../src/store/open-store.ts";
 import { readPlantPages } from "../../src/store/plant-pages.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+async function openReader(plants: readonly NewPlant[]) {
+  const url = await createSqliteStore(plants);
+  const reader = await openStoreReader(url);
+  onTestFinished(() => reader.close());
+  return { reader, path: url.replace("sqlite:", "") };
+}
+
+function toPlants(names: readonly string[]): NewPlant[] {
+  return names.map((name, index) => ({ id: BigInt(index), name }));
+}
 
 /** Reads the number of plants on each page. */
 async function readPageSizes(names: readonly string[], limit = Infinity): Promise<number[]> {
-  const store = await openStore("memory:");
-  for (const [index, name] of names.entries()) {
-    await store.create({ id: BigInt(index), name }, "reject");
-  }
+  const { reader } = await openReader(toPlants(names));
   const sizes: number[] = [];
-  for await (const page of readPlantPages(store, { limit })) sizes.push(page.length);
-  await store.close();
+  for await (const page of readPlantPages(reader, { limit })) sizes.push(page.length);
   return sizes;
 }
 
-const small = "fern";
+const small = Array<string>(3000).fill("fern");
 const large = "n".repeat(1024 * 1024);
 
 describe("a page", () => {
-  it("is twice as large as the one before, and at most 100 plants", async () => {
-    const sizes = await readPageSizes(Array<string>(400).fill(small));
-    expect(sizes).toEqual([1, 2, 4, 8, 16, 32, 64, 100, 100, 73]);
+  it("has about two thousand small plants", async () => {
+    // 2^20 / (512 + 4)
+    expect(await readPageSizes(small)).toEqual([2033, 967]);
   });
 
   it("is one plant when plants are large", async () => {
     expect(await readPageSizes(Array<string>(5).fill(large))).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it("shrinks when plants become larger", async () => {
-    const names = [...Array<string>(127).fill(small), ...Array<string>(102).fill(large)];
-    expect(await readPageSizes(names)).toEqual([1, 2, 4, 8, 16, 32, 64, 100, 1, 1]);
+  it("ends with the first large plant", async () => {
+    expect(await readPageSizes([...Array<string>(10).fill("fern"), large, large])).toEqual([11, 1]);
   });
 
   it("contains no more plants than the limit, and is never empty", async () => {
-    expect(await readPageSizes(Array<string>(20).fill(small), 10)).toEqual([1, 2, 4, 3]);
-    expect(await readPageSizes(Array<string>(3).fill(small))).toEqual([1, 2]);
+    expect(await readPageSizes(small, 10)).toEqual([10]);
+    expect(await readPageSizes(small, 2034)).toEqual([2033, 1]);
     expect(await readPageSizes([])).toEqual([]);
+  });
+});
+
+describe("a reader that stops between two pages", () => {
+  it("prevents no writer from copying the log into the file, and sees what it wrote", async () => {
+    const { reader, path } = await openReader(toPlants([large, large, large]));
+    const pages = readPlantPages(reader, { limit: Infinity });
+    expect((await pages.next()).value).toHaveLength(1);
+    const writer = new DatabaseSync(path);
+    onTestFinished(() => writer.close());
+    writer.exec("INSERT INTO plants (id, name, seq) VALUES (9, 'late', 9)");
+    // The page that is read in advance may still be in progress.
+    await expect
+      .poll(() => writer.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get())
+      .toMatchObject({ busy: 0 });
+    const ids: bigint[] = [];
+    for await (const page of pages) ids.push(...page.map(({ id }) => id));
+    expect(ids).toEqual([1n, 2n, 9n]);
+  });
+
+  it("leaves no failure unhandled when its caller stops as well", async () => {
+    const { reader } = await openReader(toPlants([large, large]));
+    const list = reader.list.bind(reader);
+    let calls = 0;
+    const failing: typeof list = (query) =>
+      calls++ === 0 ? list(query) : Promise.reject(new Error("lost"));
+    for await (const page of readPlantPages({ list: failing }, { limit: Infinity })) {
+      expect(page).toHaveLength(1);
+      break;
+    }
+    expect(calls).toBe(2);
   });
 });

@@ -15,12 +15,14 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import { memberNames } from "../../src/core/plant-schema.ts";
 import type {
   ConflictPolicy,
+  PlantFilter,
   PlantQuery,
   PlantStore,
   StoreEngine,
   TokenRecord,
 } from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
+import { readPlantPages } from "../../src/store/plant-pages.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
 
@@ -318,9 +320,37 @@ export function describeStoreContract(
       expect(await getStore().list(query)).toStrictEqual(expected);
     });
 
+    it.each<[string, PlantFilter, number]>([
+      ["all", {}, 5],
+      ["the plants after a stored id", { afterId: -1n }, 3],
+      ["none after the largest id", { afterId: int64Max }, 0],
+      ["the plants with an empty tag", { tag: "" }, 1],
+      ["the plants with a tag after an id", { tag: "bed", afterId: -1n }, 1],
+    ])("and counts %s", async (_, filter, count) => {
+      expect(await getStore().count(filter)).toBe(count);
+    });
+
     it("none at first", async () => {
       const store = await openStore();
       expect(await store.list({ limit: 9 })).toEqual([]);
+      expect(await store.count({})).toBe(0);
+    });
+
+    it("in pages that together have each plant once, whatever its size", async () => {
+      const store = await openStore();
+      const lengths = [...Array<number>(2500).fill(4), 2 ** 20, 2 ** 19, 2 ** 19, 3];
+      const all = lengths.map((length, id) => ({
+        id: BigInt(id),
+        name: "\u{1F331}".repeat(length / 2),
+      }));
+      await Promise.all(all.map((plant) => store.create(plant, "reject")));
+      const pages: (readonly NewPlant[])[] = [];
+      for await (const page of readPlantPages(store, { limit: Infinity })) pages.push(page);
+      expect(pages.flat()).toStrictEqual(all);
+      // The engine in memory has them in memory already.
+      const sizes = pages.map((page) => page.length);
+      if (engineName !== "memory") expect(Math.max(...sizes)).toBeLessThanOrEqual(2048);
+      expect(await store.count({})).toBe(all.length);
     });
   });
 
@@ -463,6 +493,7 @@ export function describeStoreContract(
       ["create", (store) => store.create({ id: 1n, name: "fern" }, "reject")],
       ["get", (store) => store.get(1n)],
       ["list", (store) => store.list({ limit: 1 })],
+      ["count", (store) => store.count({})],
       ["checkWritable", (store) => store.checkWritable()],
       ["addToken", (store) => store.addToken(token)],
       ["listTokens", (store) => store.listTokens()],

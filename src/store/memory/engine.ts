@@ -1,6 +1,12 @@
 /** The engine that keeps everything in memory, for trials and tests: it is gone with the process. */
 import { isSamePlant, type NewPlant, toPlant } from "../../core/plant.ts";
-import type { CreateRequest, CreateResult, StoreEngine, TokenRecord } from "../../core/store.ts";
+import type {
+  CreateRequest,
+  CreateResult,
+  PlantFilter,
+  StoreEngine,
+  TokenRecord,
+} from "../../core/store.ts";
 
 /** An empty store in memory. */
 export function createMemoryEngine(): StoreEngine {
@@ -16,6 +22,13 @@ export function createMemoryEngine(): StoreEngine {
     return stored === undefined ? "created" : "replaced";
   }
 
+  function select({ afterId, tag }: PlantFilter): NewPlant[] {
+    return [...plants.values()].filter(
+      (plant) =>
+        (afterId === undefined || plant.id > afterId) && (tag === undefined || plant.tag === tag),
+    );
+  }
+
   return {
     async commit(requests) {
       return requests.map(create);
@@ -23,12 +36,14 @@ export function createMemoryEngine(): StoreEngine {
     async get(id) {
       return plants.get(id);
     },
-    async list({ afterId, tag, limit }) {
-      return [...plants.values()]
-        .filter(({ id }) => afterId === undefined || id > afterId)
-        .filter((plant) => tag === undefined || plant.tag === tag)
+    async list({ limit, ...filter }) {
+      // In one page, because the plants are in memory already.
+      return select(filter)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit);
+    },
+    async count(filter) {
+      return select(filter).length;
     },
     async checkWritable() {
       // Memory is.

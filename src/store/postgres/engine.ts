@@ -125,6 +125,7 @@ function createPostgresEngine(
     },
     get: (id) => find((client) => plants.findPlant(client, id)),
     list: (query) => find((client) => plants.listPlants(client, query)),
+    count: (filter) => find((client) => plants.countPlants(client, filter)),
     async delete(ids) {
       // An attempt whose connection was lost during COMMIT may have deleted them.
       const deleted = new Set<bigint>();

@@ -8,7 +8,14 @@ import {
   parseCursor,
   toCursor,
 } from "../feed-cursor.ts";
-import { deletedColumns, plantColumns, type PlantRow, toStoredPlant } from "./statements.ts";
+import {
+  cutPage,
+  deletedColumns,
+  plantColumns,
+  type PlantRow,
+  toPageLimit,
+  toStoredPlant,
+} from "./statements.ts";
 
 /** Place of an entry. Creates of one transaction were in flight together, so that their ids may order them. */
 interface Position {
@@ -40,8 +47,8 @@ const findState = `
   FROM pg_control_system(), pg_database WHERE datname = current_database()`;
 
 /** Stops at the oldest open transaction, so that no later commit is placed before an entry that was found. */
-const findEntries = `
-  (SELECT ${plantColumns}, xid, false AS is_deleted FROM plants
+const findEntries = cutPage(
+  `(SELECT ${plantColumns}, xid, false AS is_deleted FROM plants
     WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY xid, id LIMIT $3)
   UNION ALL
@@ -49,7 +56,9 @@ const findEntries = `
     WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
       AND NOT EXISTS (SELECT FROM plants WHERE plants.id = deletions.id)
     ORDER BY xid, id LIMIT $3)
-  ORDER BY xid, id LIMIT $3`;
+  ORDER BY xid, id LIMIT $3`,
+  "xid, id",
+);
 
 /**
  * Gives a transaction that only reads something to flush: its commit then waits until everything that it saw is flushed,
@@ -74,7 +83,7 @@ export async function readFeed(
   if (state === undefined) throw new Error("the database has no name");
   const position = after === undefined ? start : toPosition(after, state, place);
   if (position instanceof StoreError) return position;
-  const values = [`${position.xid}`, `${position.id}`, limit];
+  const values = [`${position.xid}`, `${position.id}`, toPageLimit(limit)];
   const { rows } = await client.query<EntryRow>(findEntries, values);
   if (rows.length > 0) await client.query(logMessage);
   return rows.map((row) => {

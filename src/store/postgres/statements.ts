@@ -4,7 +4,8 @@
  */
 import type { ClientBase } from "pg";
 import { type NewPlant, toNewPlant } from "../../core/plant.ts";
-import type { PlantQuery } from "../../core/store.ts";
+import type { PlantFilter, PlantQuery } from "../../core/store.ts";
+import { maxPageSize, plantSize } from "../plant-pages.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
 /** A row of a plant. */
@@ -116,20 +117,54 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
   return rows.map(toStoredPlant)[0];
 }
 
+/**
+ * Returns a statement that stops a page of plants at its size (see plant-pages.ts). PostgreSQL knows the size of a text without
+ * reading it.
+ *
+ * @param found rows with {@link plantColumns}, at most {@link toPageLimit}
+ * @param order of the rows
+ */
+export function cutPage(found: string, order: string): string {
+  return `SELECT * FROM (
+      SELECT *, sum(${plantSize} + octet_length(name) + coalesce(octet_length(tag), 0)) OVER (
+        ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before
+      FROM (${found}) AS found
+    ) AS sized
+    WHERE coalesce(size_before, 0) < ${maxPageSize} ORDER BY ${order}`;
+}
+
+/** Returns the number of plants after which a page is full even if they have no text. */
+export function toPageLimit(limit: number): number {
+  return Math.min(limit, maxPageSize / plantSize);
+}
+
 /** Returns stored plants in the order of their ids. */
 export async function listPlants(
   client: ClientBase,
-  { afterId, tag, limit }: PlantQuery,
+  { limit, ...filter }: PlantQuery,
 ): Promise<readonly NewPlant[]> {
-  const values = [`${limit}`];
+  const { where, values } = toConditions(filter);
+  const found = `SELECT ${plantColumns} FROM plants ${where} ORDER BY id LIMIT ${toPageLimit(limit)}`;
+  const { rows } = await client.query<PlantRow>(cutPage(found, "id"), values);
+  return rows.map(toStoredPlant);
+}
+
+/** Returns the number of stored plants. */
+export async function countPlants(client: ClientBase, filter: PlantFilter): Promise<number> {
+  const { where, values } = toConditions(filter);
+  const { rows } = await client.query<{ count: string }>(
+    `SELECT count(*) AS count FROM plants ${where}`,
+    values,
+  );
+  return Number(rows[0]?.count);
+}
+
+function toConditions({ afterId, tag }: PlantFilter) {
+  const values: string[] = [];
   const conditions = ["true"];
   if (afterId !== undefined) conditions.push(`id > $${values.push(`${afterId}`)}`);
   if (tag !== undefined) conditions.push(`tag = $${values.push(toSqlText(tag))}`);
-  const { rows } = await client.query<PlantRow>(
-    `SELECT ${plantColumns} FROM plants WHERE ${conditions.join(" AND ")} ORDER BY id LIMIT $1`,
-    values,
-  );
-  return rows.map(toStoredPlant);
+  return { where: `WHERE ${conditions.join(" AND ")}`, values };
 }
 
 function toColumns(plants: readonly NewPlant[]): unknown[] {

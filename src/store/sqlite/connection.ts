@@ -1,10 +1,10 @@
 /** Operations of the store on a connection to a database. */
-import { int64Max, int64Min } from "../../core/int64.ts";
 import type { NewPlant } from "../../core/plant.ts";
 import type {
   CreateResult,
   EndedToken,
   FeedQuery,
+  PlantFilter,
   PlantQuery,
   TokenRecord,
 } from "../../core/store.ts";
@@ -19,6 +19,8 @@ import {
   type PackedRequests,
   packPlants,
   type PlantRow,
+  readPage,
+  toFilterValues,
   toStoredPlant,
 } from "./plants.ts";
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
@@ -89,13 +91,15 @@ export function createConnection(database: SqliteDatabase, path: string) {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
         return row && toStoredPlant(row);
       }),
-    list: ({ afterId, tag, limit }: PlantQuery): PackedPlants =>
+    list: ({ limit, ...filter }: PlantQuery): PackedPlants =>
       whileLocked(() => {
-        if (afterId === int64Max) return packPlants([]);
-        const fromId = afterId === undefined ? int64Min : afterId + 1n;
-        const tagText = toSqlText(tag);
-        const rows = statements.listPlants.all(fromId, tagText, tagText, BigInt(limit));
-        return packPlants((rows as PlantRow[]).map(toStoredPlant));
+        const rows = statements.listPlants.iterate(...toFilterValues(filter));
+        return packPlants(readPage(rows as Iterable<PlantRow>, limit).plants);
+      }),
+    count: (filter: PlantFilter): number =>
+      whileLocked(() => {
+        const row = statements.countPlants.get(...toFilterValues(filter));
+        return Number((row as { count: bigint }).count);
       }),
     readFeed: (query: FeedQuery): PackedFeed =>
       whileLocked(() => readFeed(statements, query, path)),

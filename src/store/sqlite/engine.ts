@@ -98,6 +98,7 @@ export async function openSqliteEngine(
     },
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
+    count: (filter) => reader.call("count", filter),
     delete: (ids) => write(() => writer.call("delete", ids)),
     checkWritable: () => write(() => writer.call("checkWritable")),
     addToken: (token) => write(() => writer.call("addToken", token)),
@@ -142,6 +143,7 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   return {
     get: (id) => thread.call("get", id),
     list: async (query) => unpackPlants(await thread.call("list", query)),
+    count: (filter) => thread.call("count", filter),
     listTokens: () => thread.call("listTokens"),
     checkSoundness: () => thread.call("checkSoundness"),
     readFeed,

@@ -7,7 +7,7 @@ import {
   parseCursor,
   toCursor,
 } from "../feed-cursor.ts";
-import { type FeedRow, type PackedFeed, packPlants, toStoredPlant } from "./plants.ts";
+import { type FeedRow, type PackedFeed, packPlants, readPage } from "./plants.ts";
 import type { Statements } from "./statements.ts";
 
 /**
@@ -23,13 +23,14 @@ export function readFeed(
 ): PackedFeed {
   const { store_id: storeId } = statements.findFeed.get() as { readonly store_id: string };
   const seq = after === undefined ? 0n : toSeq(parseCursor(after, storeId, place), after, place);
-  const rows = statements.readFeed.all(seq, seq, BigInt(limit)) as FeedRow[];
+  const found = statements.readFeed.iterate(seq, seq) as Iterable<FeedRow>;
+  const { rows, plants } = readPage(found, limit);
   if (after !== undefined && rows.length === 0) {
     const { seq: lastSeq } = statements.findLastSeq.get() as { readonly seq: bigint };
     if (seq > lastSeq) throw createCursorAheadError(after, place);
   }
   return {
-    ...packPlants(rows.map(toStoredPlant)),
+    ...packPlants(plants),
     cursors: rows.map((row) => toCursor(storeId, `${row.seq}`)),
     areDeleted: rows.map((row) => row.is_deleted === 1n),
   };

@@ -4,16 +4,18 @@ import {
   type ConflictPolicy,
   type CreateRequest,
   type FeedEntry,
+  type PlantFilter,
   StoreError,
 } from "../../core/store.ts";
+import { maxPageSize, toPageSize } from "../plant-pages.ts";
 import type { SqliteStatement } from "./provider.ts";
-import { fromSqlText, isSqlText, toSqlText } from "./text.ts";
+import { fromSqlText, isSqlText, selectText, type StoredText, toSqlText } from "./text.ts";
 
 /** A row of a plant. */
 export interface PlantRow extends Record<keyof NewPlant, unknown> {
   readonly id: bigint;
-  readonly name: Uint8Array;
-  readonly tag: Uint8Array | null;
+  readonly name: StoredText;
+  readonly tag: StoredText | null;
 }
 
 /** A row of `readFeed`. A deleted plant has only an id. */
@@ -22,8 +24,10 @@ export interface FeedRow extends PlantRow {
   readonly is_deleted: bigint;
 }
 
-const columns = "id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag";
-const columnsOfDeleted = "id, x'' AS name, NULL AS tag";
+const columns = `id, ${selectText("name")}, ${selectText("tag")}`;
+const columnsOfDeleted = "id, '' AS name, NULL AS tag";
+// -1e19 is below every id.
+const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
 
 /** Prepares the statements that name the members. */
 export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
@@ -38,12 +42,11 @@ export function preparePlantStatements(prepare: (sql: string) => SqliteStatement
     readFeed: prepare(`
       SELECT ${columns}, seq, 0 AS is_deleted FROM plants WHERE seq > ?
       UNION ALL SELECT ${columnsOfDeleted}, seq, 1 FROM deleted_plants WHERE seq > ?
-      ORDER BY seq LIMIT ?`),
+      ORDER BY seq`),
     findPlant: prepare(`SELECT ${columns} FROM plants WHERE id = ?`),
     // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
-    listPlants: prepare(`
-      SELECT ${columns} FROM plants
-      WHERE id >= ? AND (? IS NULL OR tag = CAST(? AS TEXT)) ORDER BY id LIMIT ?`),
+    listPlants: prepare(`SELECT ${columns} FROM plants WHERE ${filter} ORDER BY id`),
+    countPlants: prepare(`SELECT count(*) AS count FROM plants WHERE ${filter}`),
   };
 }
 
@@ -84,8 +87,32 @@ export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
   });
 }
 
-/** Reads every plant, row by row, for {@link findDamage}. */
-export const readAllPlants = `SELECT ${columns} FROM plants ORDER BY id`;
+/** Returns the values of a filter in a statement. */
+export function toFilterValues({ afterId, tag }: PlantFilter) {
+  const tagText = toSqlText(tag);
+  return [afterId ?? null, tagText, tagText] as const;
+}
+
+/** Reads rows until their page is full (see plant-pages.ts). @returns the rows, and the plant of each */
+export function readPage<Row extends PlantRow>(
+  rows: Iterable<Row>,
+  limit: number,
+): { readonly rows: readonly Row[]; readonly plants: readonly NewPlant[] } {
+  const page = { rows: [] as Row[], plants: [] as NewPlant[] };
+  let size = 0;
+  for (const row of rows) {
+    const plant = toStoredPlant(row);
+    page.rows.push(row);
+    page.plants.push(plant);
+    size += toPageSize(plant);
+    if (page.rows.length === limit || size >= maxPageSize) break;
+  }
+  return page;
+}
+
+/** Reads every plant, row by row, for {@link findDamage}: text as bytes. */
+export const readAllPlants =
+  "SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants ORDER BY id";
 
 /** Describes the damage in a row of {@link readAllPlants}; undefined for a sound plant. */
 export function findDamage({ id, name, tag }: Record<keyof PlantRow, unknown>): string | undefined {

@@ -2,6 +2,7 @@
 import { preparePlantStatements } from "./plants.ts";
 import { tokenColumns } from "../token-row.ts";
 import type { SqliteDatabase, SqliteStatement } from "./provider.ts";
+import { selectText } from "./text.ts";
 
 /** The statements of a connection. */
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -10,7 +11,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
  * Prepares the statements on a database. The caller must hold the database as long as the statements: once the garbage
  * collector has freed the database, its statements use freed memory.
  *
- * Text is written and read as bytes, and compared by its bytes: BINARY is the default collation.
+ * Text is compared by its bytes: BINARY is the default collation.
  */
 export function prepareStatements(database: SqliteDatabase) {
   function prepare(sql: string): SqliteStatement {
@@ -33,8 +34,8 @@ export function prepareStatements(database: SqliteDatabase) {
       VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
       ON CONFLICT (digest) DO NOTHING`),
     listTokens: prepare(`
-      SELECT CAST(digest AS BLOB) AS digest, CAST(prefix AS BLOB) AS prefix,
-        CAST(name AS BLOB) AS name, issued_at, expires_at, revoked_at, last_used_day
+      SELECT ${["digest", "prefix", "name"].map(selectText).join()},
+        issued_at, expires_at, revoked_at, last_used_day
       FROM tokens ORDER BY issued_at, rowid`),
     endToken: prepare(`
       UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),

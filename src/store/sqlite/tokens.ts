@@ -2,7 +2,7 @@
 import type { EndedToken, TokenRecord } from "../../core/store.ts";
 import { toSqlInteger, type TokenRow, toToken, toTokenValues } from "../token-row.ts";
 import type { Statements } from "./statements.ts";
-import { fromSqlText, toSqlText } from "./text.ts";
+import { fromSqlText, type StoredText, toSqlText } from "./text.ts";
 
 /** Stores a token, unless its digest is stored already. */
 export function insertToken(statements: Statements, token: TokenRecord): void {
@@ -21,6 +21,6 @@ export function endToken(
 
 /** Returns every token, oldest first. */
 export function listTokens(statements: Statements): readonly TokenRecord[] {
-  const rows = statements.listTokens.all() as TokenRow<Uint8Array>[];
+  const rows = statements.listTokens.all() as TokenRow<StoredText>[];
   return rows.map((row) => toToken(row, fromSqlText));
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { FeedEntry, StoreReader } from "../../../src/core/store.ts";
+import { listAll } from "../../helpers/all-plants.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
 import { createStoreUrl, runSql, usePostgres } from "../../helpers/postgres.ts";
 import {
@@ -117,7 +118,7 @@ async function followWriters(url: string, readerUrl: string): Promise<void> {
 
   const followed = new Map(entries.map(({ id, plant }) => [id, plant]));
   const plants = [...followed.values()].filter((plant) => plant !== undefined);
-  const stored = await engines[0].list({ limit: 10_000 });
+  const stored = await listAll(engines[0]);
   expect(plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toStrictEqual(stored);
   const places = new Map(entries.map(({ id }, place) => [id, place]));
   for (const { id, sent } of acknowledged) {

@@ -6,6 +6,7 @@ import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/settings.ts";
+import { listAll } from "../../helpers/all-plants.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 
@@ -192,7 +193,7 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
 
     const engine = await openEngine(url);
     const stored = new Map<bigint, NewPlant>();
-    for (const plant of await engine.list({ limit: 1_000_000 })) stored.set(plant.id, plant);
+    for (const plant of await listAll(engine)) stored.set(plant.id, plant);
     for (const plant of acknowledged) expect(stored.get(plant.id)).toEqual(plant);
     expect(stored.size).toBe(acknowledged.length);
   });

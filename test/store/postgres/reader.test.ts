@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
+import { readPlantPages } from "../../../src/store/plant-pages.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = usePostgres();
@@ -28,6 +29,28 @@ describe("a reader of a postgres store", () => {
     expect(await reader.get(1n)).toStrictEqual(fern);
     await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
     expect(await reader.list({ limit: 9 })).toStrictEqual([fern, { id: 2n, name: "moss" }]);
+  });
+
+  it("leaves no transaction open between two pages", async () => {
+    const url = await createStore();
+    await runSql(
+      url,
+      "INSERT INTO plants SELECT number, repeat('n', 1000000) FROM generate_series(2, 4) AS number",
+    );
+    const pages = readPlantPages(await openReader(url), { limit: Infinity });
+    const first = await pages.next();
+    expect(first.value).toHaveLength(3);
+    await expect
+      .poll(() =>
+        runSql(
+          url,
+          "SELECT 1 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND datname = current_database()",
+        ),
+      )
+      .toEqual([]);
+    const second = await pages.next();
+    expect(second.value).toHaveLength(1);
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
   it("works on a read-only database", async () => {

@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
 import { type NewPlant, toPlantJson } from "../../../core/plant.ts";
 import type { FeedEntry, StoreReader } from "../../../core/store.ts";
-import { readPlantPages, toNextPageSize } from "../../../store/plant-pages.ts";
+import { mayContinue, readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
 import { interruptible, UsageError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
@@ -93,18 +93,17 @@ async function follow(url: string, after: string, run: Run): Promise<never> {
     url,
     run,
     async (store, signal) => {
-      for (let limit = 1; ;) {
-        const page = await store.readFeed({ after: lastCursor || undefined, limit });
+      for (;;) {
+        const page = await store.readFeed({ after: lastCursor || undefined, limit: Infinity });
         await endOfTurn();
         signal.throwIfAborted();
         await run.terminal.printLines(page.map(toEntryJson));
         lastCursor = page.at(-1)?.cursor ?? lastCursor;
-        if (page.length < limit) {
+        if (!mayContinue(page.map(({ plant }) => plant))) {
           // An empty write fails on a socket whose reader is gone. A pipe reports that only at the next plant.
           await writeText(run.io.stdout, "");
           await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
         }
-        limit = toNextPageSize(page.map(({ plant }) => plant));
       }
     },
     () => (lastCursor === "" ? "nothing was printed" : `resume with --after ${lastCursor}`),

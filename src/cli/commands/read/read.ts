@@ -1,6 +1,5 @@
 /** `plantstore list` and `get`: print plants of a store, page by page or by their ids. */
 import { type NewPlant, toNewPlantJson } from "../../../core/plant.ts";
-import type { PlantQuery, StoreReader } from "../../../core/store.ts";
 import { readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
@@ -34,7 +33,7 @@ export async function list(run: Run): Promise<void> {
   const { store: url, json, csv, count, ...query } = readOptions(listOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
   await readStore(url, run, async (store) => {
-    if (count) return writeText(io.stdout, `${await countPlants(store, query)}\n`);
+    if (count) return writeText(io.stdout, `${await store.count(query)}\n`);
     const last = await printRows(readPlantPages(store, query), plantRows, style, run);
     if (last === undefined) {
       if (!io.stderr.isTTY) return;
@@ -48,14 +47,6 @@ export async function list(run: Run): Promise<void> {
     if (rest.length === 0) return;
     await terminal.note(`there are more: --after ${last.id} shows the next ones`);
   });
-}
-
-async function countPlants(store: StoreReader, query: PlantQuery): Promise<number> {
-  let count = 0;
-  for await (const page of readPlantPages(store, { ...query, limit: Infinity })) {
-    count += page.length;
-  }
-  return count;
 }
 
 /**

@@ -1,0 +1,11 @@
+/** Reads every plant of a store. */
+import type { NewPlant } from "../../src/core/plant.ts";
+import type { StoreReader } from "../../src/core/store.ts";
+import { readPlantPages } from "../../src/store/plant-pages.ts";
+
+/** Resolves with the plants in the order of their ids. */
+export async function listAll(store: Pick<StoreReader, "list">): Promise<NewPlant[]> {
+  const pages: (readonly NewPlant[])[] = [];
+  for await (const page of readPlantPages(store, { limit: Infinity })) pages.push(page);
+  return pages.flat();
+}
