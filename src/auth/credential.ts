@@ -1,5 +1,6 @@
 /** The credential in a request's Authorization header (RFC 6750 section 2.1, RFC 9110 section 11.6.2). */
 import { type ErrorKind, RequestError } from "../core/errors.ts";
+import { isBearerToken } from "./token-format.ts";
 
 type CredentialErrorKind = Extract<
   ErrorKind,
@@ -19,13 +20,6 @@ export class CredentialError extends RequestError {
 
 const howToSend = 'send the header "Authorization: Bearer <ACCESS_TOKEN>"';
 const bearer = /^bearer(?: +(.*))?$/i;
-/** A b64token (RFC 6750 section 2.1). */
-const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
-
-/** Returns whether a text is a syntactically valid bearer token. */
-export function isBearerToken(text: string): boolean {
-  return b64token.test(text);
-}
 
 /**
  * Finds the bearer token in the values of a request's Authorization headers.

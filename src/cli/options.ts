@@ -7,7 +7,7 @@ import { joinWords } from "../core/words.ts";
 import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
 
 import {
-  clientOptions as client,
+  attemptOptions as client,
   createManyOptions,
   faultList,
   limitOptions,

@@ -1,7 +1,7 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
 import { isLocalUrl } from "../core/base-url.ts";
-import { certificates, InvalidValue } from "../library/option-types.ts";
+import { InvalidValue } from "../library/option-types.ts";
 import { CommandError, toSystemReason } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -18,6 +18,7 @@ export async function readAuthorities(path: string | undefined): Promise<string 
     throw new CommandError("usage", `the certificates in ${path} ${problem}: ${advice}`, { cause });
   };
   try {
+    const { certificates } = await import("../library/client-options.ts");
     return certificates.parse(await readFile(path, "utf8"));
   } catch (error) {
     const problem = error instanceof InvalidValue ? error.message : undefined;

@@ -5,7 +5,8 @@ import { toCreateRequest } from "../client/create-messages.ts";
 import type { SentResult } from "../client/item-result.ts";
 import { StoppedError } from "../client/stopped-error.ts";
 import type { NewPlant } from "../core/plant.ts";
-import type { clientOptions, createManyOptions, OptionValues, PartialValues } from "./options.ts";
+import type { clientOptions } from "./client-options.ts";
+import type { createManyOptions, OptionValues, PartialValues } from "./options.ts";
 import { assertPlantTypes } from "./plant-types.ts";
 
 /** Options for `createMany`. */

@@ -1,8 +1,7 @@
 /** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
-import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
-import { findTokenProblem } from "../auth/token.ts";
+import { findTokenProblem, tokenMarker } from "../auth/token-format.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
 import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
@@ -149,38 +148,6 @@ function explainUrl<T>(parse: () => T): T {
   } catch (error) {
     if (!(error instanceof InvalidUrl)) throw error;
     throw new InvalidValue(error.message, { cause: error });
-  }
-}
-
-/** Certificates in PEM, at least one; undefined for those of Node. */
-export const certificates: OptionType<string | undefined> = {
-  parse(text) {
-    const problem = findCertificateProblem(text);
-    if (problem === undefined) return text;
-    throw new InvalidValue(problem);
-  },
-  check(value) {
-    if (value === undefined) return undefined;
-    if (typeof value === "string") return certificates.parse(value);
-    throw invalid(value, "a string with certificates in PEM");
-  },
-  format: () => "certificates",
-};
-
-const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
-
-function findCertificateProblem(text: string): string | undefined {
-  const blocks = text.match(pemCertificate) ?? [];
-  if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";
-  const index = blocks.findIndex((block) => !isCertificate(block));
-  return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
   }
 }
 
@@ -482,7 +449,6 @@ export const plantTag: TextType<string> = {
 export const listLimit = integer({ min: 1, max: 10_000 });
 
 const maxTokenName = 100;
-const tokenMarker = "pst_";
 
 /** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
 export const tokenName: TextType<string> = {

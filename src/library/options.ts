@@ -7,7 +7,6 @@ import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
   basePath,
   bytes,
-  certificates,
   choice,
   host,
   integer,
@@ -125,14 +124,12 @@ export const limitOptions = {
   shutdownTimeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
 } as const satisfies Specs;
 
-/** Options of a client, besides the URL and the token. */
-export const clientOptions = {
+/** Options of a client for each plant; `client-options.ts` has the others. */
+export const attemptOptions = {
   /** Time for each attempt in milliseconds, from the look-up of the name to the last byte of the response: 1 … 86400000; by default 10000. */
   timeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
   retries: { type: integer({ min: 0, max: 100 }), default: 2 },
-  /** Certificates of trusted authorities, in PEM; by default those of Node. */
-  ca: { type: certificates, default: undefined },
 } as const satisfies Specs;
 
 /** Options of `createMany` of a client. */

@@ -1,13 +1,13 @@
 /** A client of plant stores for programs. */
 import type { CreateResponse } from "../client/create-messages.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import { clientOptions } from "./client-options.ts";
 import type { CreateManyOptions, CreateManyResult } from "./create-many.ts";
 import { baseUrl, invalid, token } from "./option-types.ts";
 import {
   assertKnownOptions,
   checkOption,
   checkOptions,
-  clientOptions,
   createManyOptions,
   type PartialValues,
 } from "./options.ts";

@@ -83,6 +83,16 @@ describe("loads only the packages it needs", () => {
     },
   );
 
+  it.each(["src/cli/run.ts", "src/cli/commands/create/create.ts"])(
+    "%s: no digests, no compression and no HTTP of Node before they are used",
+    (source) => {
+      const imports = loadedWith(source).flatMap((output) => output.imports);
+      const paths = new Set(imports.map(({ path }) => path));
+      const slow = ["node:crypto", "node:http", "node:https", "node:tls", "node:zlib"];
+      expect(slow.filter((path) => paths.has(path))).toEqual([]);
+    },
+  );
+
   it("src/index.ts: no code of the command line", () => {
     const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));
     expect(sources.filter((source) => source.startsWith("src/cli/"))).toEqual([]);

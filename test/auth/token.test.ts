@@ -1,6 +1,8 @@
 /** The tokens that plantstore issues. */
+import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { digestToken, isMistypedToken, mintToken, toTokenPrefix } from "../../src/auth/token.ts";
+import { isMistypedToken, toTokenPrefix } from "../../src/auth/token-format.ts";
+import { digestToken, mintToken } from "../../src/auth/token.ts";
 
 describe("a minted token", () => {
   it("is pst_, 43 digits of base62 for 32 bytes, and 6 for the checksum", () => {
@@ -25,6 +27,15 @@ describe("a minted token", () => {
   it("passes its own checksum", () => {
     const tokens = Array.from({ length: 100 }, mintToken);
     expect(tokens.filter(isMistypedToken)).toEqual([]);
+  });
+
+  it("ends in the CRC-32 of its secret", () => {
+    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    for (const token of Array.from({ length: 100 }, mintToken)) {
+      const checksum = Array.from(token.slice(-6), (digit) => digits.indexOf(digit));
+      const value = checksum.reduce((sum, digit) => sum * 62 + digit, 0);
+      expect(value).toBe(crc32(token.slice(4, -6)));
+    }
   });
 
   it("fails its checksum if any one character is changed, removed or added", () => {

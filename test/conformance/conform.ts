@@ -20,7 +20,7 @@ import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { parseErrorBody } from "../../src/core/read-body.ts";
 import { create } from "../../src/core/request-template.ts";
 import { baseUrl, choice } from "../../src/library/option-types.ts";
-import { clientOptions } from "../../src/library/options.ts";
+import { clientOptions } from "../../src/library/client-options.ts";
 import { converse, type Target } from "./conversation.ts";
 import { printReport } from "./report.ts";
 import { rules } from "./rules.ts";

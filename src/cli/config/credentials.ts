@@ -1,9 +1,8 @@
 /** Saved tokens: one file for each origin, so that saving one cannot damage another. */
-import { createHash } from "node:crypto";
 import { promises, statSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
-import type { Io } from "../io.ts";
+import { digestText, type Io } from "../io.ts";
 import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./config-file.ts";
 
 /** Windows has no file modes. */
@@ -35,7 +34,7 @@ const digestPrefix = "sha256-";
 function toName(origin: string): string {
   const name = encodeURIComponent(origin);
   if (name.length <= maxNameLength) return name;
-  return digestPrefix + createHash("sha256").update(origin).digest("hex");
+  return digestPrefix + digestText(origin);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
-import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
+import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token-format.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";

@@ -1,5 +1,5 @@
 /** Checks the configured server: its response, its readiness, the token and its clock. */
-import { toTokenPrefix } from "../../../auth/token.ts";
+import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { checkReadiness } from "../../../client/check-readiness.ts";
 import type { TokenCheck } from "../../../client/check-token.ts";
 import type { ErrorBody } from "../../../core/plant.ts";

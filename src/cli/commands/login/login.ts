@@ -1,7 +1,7 @@
 /** `plantstore login` and `logout`: check and save a token for the origin of a plant store, and remove it. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { findTokenProblem } from "../../../auth/token.ts";
+import { findTokenProblem } from "../../../auth/token-format.ts";
 import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";

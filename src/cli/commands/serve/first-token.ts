@@ -1,5 +1,6 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
-import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
+import { toTokenPrefix } from "../../../auth/token-format.ts";
+import { digestToken, mintToken } from "../../../auth/token.ts";
 import { InvalidUrl, parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";

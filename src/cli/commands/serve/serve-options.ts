@@ -1,6 +1,6 @@
 /** The options of one `plantstore serve`. */
 import { randomInt } from "node:crypto";
-import { findTokenProblem, trimToken } from "../../../auth/token.ts";
+import { findTokenProblem, trimToken } from "../../../auth/token-format.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
 import type { Log } from "../../../server/ops/log.ts";

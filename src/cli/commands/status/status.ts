@@ -1,6 +1,6 @@
 /** `plantstore status`: shows the server, the token, the store, directories and settings, with their sources. */
 import { existsSync } from "node:fs";
-import { toTokenPrefix } from "../../../auth/token.ts";
+import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { type TokenCheck, toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import { redactTokens } from "../../../core/quote.ts";

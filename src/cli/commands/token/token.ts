@@ -1,5 +1,6 @@
 /** `plantstore token issue`, `list` and `revoke`: the tokens of a store. */
-import { digestToken, mintToken, toTokenPrefix } from "../../../auth/token.ts";
+import { toTokenPrefix } from "../../../auth/token-format.ts";
+import { digestToken, mintToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
