@@ -279,7 +279,7 @@ export const createOptions = {
   }),
   isFailFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
   isMany: toggle("--many", "Print a line for each record, even for a single one", output),
-  json: toggle("--json", "Print a line for each record, even on a terminal", output),
+  json: toggle("--json", "Print the status of each plant as a line of JSON", output),
   isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,

@@ -1,7 +1,7 @@
 /** Divides an input that arrives in pieces into records. Subclasses know the format of the records. */
 import { RequestError } from "../core/errors.ts";
 import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "./characters.ts";
-import type { PlantRecord, RecordContent } from "./record.ts";
+import { InputSyntaxError, type PlantRecord, type RecordContent } from "./record.ts";
 
 /**
  * Meaning of a byte:
@@ -49,6 +49,7 @@ export abstract class RecordReader {
   #at = 0;
   /** The line at which the next record begins if the current one is malformed, and the index of its first byte. */
   #resume: { readonly line: number; readonly at: number } | undefined;
+  #isFirstPiece = true;
   #isBroken = false;
   /** True if the record is over the limit, so that its bytes are dropped. */
   #isTooLarge = false;
@@ -91,6 +92,8 @@ export abstract class RecordReader {
    */
   *push(bytes: Uint8Array): Records {
     let start = 0;
+    if (this.#isFirstPiece) assertPlainText(bytes);
+    this.#isFirstPiece = false;
     if (this.#bytes.length === 0) {
       while (start < bytes.length && bytes[start] === byteOrderMark[this.#offset]) {
         start++;
@@ -261,4 +264,25 @@ export abstract class RecordReader {
 
 function trimEnd(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => !isBlank(byte)) + 1);
+}
+
+/**
+ * Checks the first bytes of an input for formats that have no records.
+ *
+ * @throws InputSyntaxError for gzip (RFC 1952 section 2.3.1) and UTF-16, whose bytes of ASCII text are every other one
+ */
+function assertPlainText([first, second, third, fourth]: Uint8Array): void {
+  if (first === 0x1f && second === 0x8b) {
+    throw new InputSyntaxError(
+      "is compressed with gzip: decompress it, for example with gunzip --stdout FILE | plantstore create -",
+    );
+  }
+  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const isWide =
+    (first === 0 && third === 0 && !!second && !!fourth) ||
+    (second === 0 && fourth === 0 && !!first && !!third);
+  if (!hasMark && !isWide) return;
+  throw new InputSyntaxError(
+    "is UTF-16: convert it to UTF-8, for example with iconv --from-code UTF-16 --to-code UTF-8 FILE | plantstore create -",
+  );
 }

@@ -250,7 +250,7 @@ describe("wrong usage", () => {
     [
       ["create", "--id", "1", "--name", "my", "fern"],
       create,
-      /^two plants: give either a file .* \("fern" is taken for a file: text with spaces needs quotation marks\)$/,
+      /^two plants: give either a file .* \("fern" is read as a file: text with spaces needs quotation marks\)$/,
     ],
     [
       ["create", "--id", "--name", "fern"],

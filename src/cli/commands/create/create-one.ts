@@ -1,11 +1,11 @@
 /** Creates a single plant, and prints the Plant or the Error. */
 import { UnavailableError } from "../../../client/client-error.ts";
 import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
-import type { Rejection } from "../../../client/item-result.ts";
+import type { ItemResult, Rejection } from "../../../client/item-result.ts";
 import { toCreateRequest } from "../../../client/create-messages.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
-import { type NewPlant, type Plant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
+import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
@@ -59,7 +59,8 @@ export async function createOne(
   if ("message" in plant) {
     await rejects?.open();
     await reject();
-    await printError(plant, input ? [`in ${input.name}`] : [], run);
+    const result = { status: "rejected", error: plant } as const;
+    await printError(result, input?.record?.content.id, input ? [`in ${input.name}`] : [], run);
     return exitCodes.invalidPlant.code;
   }
   if (options.printsCurl) {
@@ -71,19 +72,22 @@ export async function createOne(
   }
   if (options.isDryRun) {
     await rejects?.open();
-    return printPlant(plant, plant.id, "valid", run);
+    return printPlant({ status: "valid", plant }, plant.id, "valid", run);
   }
   const { token, source } = await findTokenToSend(run);
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
   run.sends = "one";
   const response = await send(plant, token, run).catch(async (error: unknown) => {
-    if (error instanceof UnavailableError) await reject();
+    if (error instanceof UnavailableError) {
+      await reject();
+      if (options.json) await printResult(error, plant.id, run);
+    }
     throw error;
   });
-  if (response.ok) return printPlant(response.plant, plant.id, response.result, run);
+  if (response.ok) return printPlant(response, plant.id, response.result, run);
   await reject();
-  await printError(response.error, toDetails(response, source, options.url), run);
+  await printError(response, plant.id, toDetails(response, source, options.url), run);
   return toExitCode(response.error.error);
 }
 
@@ -108,34 +112,56 @@ async function send(plant: NewPlant, token: string, run: CreateRun): Promise<Fin
   return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
 }
 
+/** Prints a line on stdout: with `--json` as a bulk create, otherwise the Plant or the Error. @throws OutputError */
+async function printResult(
+  result: ItemResult | FinalResponse | UnavailableError,
+  id: bigint | undefined,
+  { options, terminal }: CreateRun,
+): Promise<void> {
+  if (options.json) {
+    const { toResultLine } = await import("./result-json.ts");
+    await terminal.printLines([toResultLine(id, result)]);
+  } else if ("plant" in result) {
+    await terminal.printLines([toPlantJson(result.plant)]);
+  } else if ("error" in result && result.error.error !== undefined) {
+    // A record that only --strict rejects breaks no rule of the service, so there is no Error.
+    const { error, message } = result.error;
+    await terminal.printLines([JSON.stringify({ error, message })]);
+  }
+}
+
 async function printPlant(
-  plant: Plant,
+  result: Parameters<typeof printResult>[0],
   id: bigint,
-  result: keyof typeof confirmations = "unknown",
-  { io, terminal, options }: CreateRun,
+  confirmation: keyof typeof confirmations = "unknown",
+  run: CreateRun,
 ): Promise<number> {
+  const { io, terminal, options } = run;
   const { isQuiet } = options;
   try {
-    if (!isQuiet) await terminal.printLines([toPlantJson(plant)]);
+    if (!isQuiet) await printResult(result, id, run);
   } catch (error) {
-    if (isUnwritable(error) && result !== "valid") {
+    if (isUnwritable(error) && confirmation !== "valid") {
       await terminal.note("the plant is in the store, but cannot be printed");
     }
     throw error;
   }
-  if (!isQuiet && io.stderr.isTTY) await terminal.success(confirmations[result](`plant ${id}`));
+  if (!isQuiet && io.stderr.isTTY)
+    await terminal.success(confirmations[confirmation](`plant ${id}`));
   return exitCodes.done.code;
 }
 
 async function printError(
-  problem: Rejection,
+  result: { readonly error: Rejection } & (ItemResult | FinalResponse),
+  id: bigint | undefined,
   details: readonly string[],
-  { io, terminal }: CreateRun,
+  run: CreateRun,
 ): Promise<void> {
-  const { error, message } = problem;
+  const { io, terminal } = run;
+  const { error: problem } = result;
+  const { error } = problem;
   try {
-    // A record that only --strict rejects breaks no rule of the service, so there is no Error.
-    if (error !== undefined) await terminal.printLines([JSON.stringify({ error, message })]);
+    await printResult(result, id, run);
   } catch (failure) {
     if (isUnwritable(failure)) await reportError(problem, details, terminal);
     throw failure;

@@ -64,7 +64,7 @@ function toPlantSource(
     const advice =
       file === undefined
         ? ""
-        : ` ("${quoteInput(file)}" is taken for a file: text with spaces needs quotation marks)`;
+        : ` ("${quoteInput(file)}" is read as a file: text with spaces needs quotation marks)`;
     throw new UsageError(`two plants: give either a file or the flags ${plantFlagList}${advice}`);
   }
   if (hasFlags) return { from: "flags", flags };

@@ -55,20 +55,27 @@ export async function openRecordInput(
 ): Promise<RecordInput> {
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
-    const size = path === "-" ? undefined : await findSize(path);
+    const size = path === "-" ? undefined : await findSize(path, paths);
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
   return new RecordInput(paths, run, totalBytes);
 }
 
+/** Codes for a path that names nothing. */
+const missingCodes: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
+
 /** @returns undefined if the path is not a regular file */
-async function findSize(path: string): Promise<number | undefined> {
+async function findSize(path: string, paths: readonly string[]): Promise<number | undefined> {
   try {
     await promises.access(path, constants.R_OK);
     const stats = await promises.stat(path);
     return stats.isFile() ? stats.size : undefined;
   } catch (error) {
-    throw toReadError(toInputName(path), error);
+    const readError = toReadError(toInputName(path), error);
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!missingCodes.has(code)) throw readError;
+    const { proposeCommand } = await import("./proposal.ts");
+    throw proposeCommand(paths, readError);
   }
 }
 

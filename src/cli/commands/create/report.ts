@@ -1,12 +1,10 @@
 /** Reports records: a line of JSON for each, rejects to their file, warnings to the user. */
-import { UnavailableError } from "../../../client/client-error.ts";
 import type { Outcome } from "../../../client/create-plants.ts";
 import type { ItemResult } from "../../../client/item-result.ts";
-import { toPlantJson } from "../../../core/plant.ts";
-import { toAdvice } from "../../command-failure.ts";
 import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord, RecordPlace } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
+import { toResultMembers } from "./result-json.ts";
 import { Tally } from "./tally.ts";
 import { UnknownMembers } from "./unknown-members.ts";
 
@@ -143,19 +141,6 @@ function toRecordJson(
   { withFile, withCursor }: { readonly withFile: boolean; readonly withCursor: boolean },
 ): string {
   const file = withFile ? `"file":${JSON.stringify(path)},` : "";
-  const idMember = id === undefined ? "" : `"id":${id},`;
-  const hasCursor = withCursor && cursor !== undefined;
-  const cursorMember = hasCursor ? `,"cursor":${JSON.stringify(cursor)}` : "";
-  return `{"record":${number},${file}"line":${line},${idMember}"status":"${result.status}"${cursorMember}${toDetailJson(result)}}`;
-}
-
-/** Returns the members after the status, each after a comma. */
-function toDetailJson(result: ItemResult): string {
-  if ("plant" in result) return `,"plant":${toPlantJson(result.plant)}`;
-  if (!("error" in result)) return "";
-  const { error: rejection, requestId } = result;
-  const { error } = rejection;
-  const message = rejection instanceof UnavailableError ? toAdvice(rejection) : rejection.message;
-  const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
-  return `,"error":${JSON.stringify({ error, message })}${request}`;
+  const members = toResultMembers(id, result, withCursor ? cursor : undefined);
+  return `{"record":${number},${file}"line":${line},${members}}`;
 }

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { json, openScriptedServer, type ScriptedServer } from "../../../client/scripted-server.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
@@ -196,6 +197,48 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
     const { exitCode, stdout, stderr } = await create([path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toBe(`error: ${path} cannot be read: ENOENT: no such file or directory\n`);
+  });
+
+  it.each([
+    [["fern"], "plantstore create --id 1 --name fern"],
+    [["5", "tree", "fern"], "plantstore create --id 5 --name 'tree fern'"],
+    [["id=5", "name=it's"], String.raw`plantstore create --id 5 --name 'it'\''s'`],
+    [["--", "--name=moss", "tag=pot"], "plantstore create --id 1 --name moss --tag pot"],
+    [['{"id":5,"name":"x"}'], `echo '{"id":5,"name":"x"}' | plantstore create -`],
+    [['{"id":5,', '"name":"x"}'], `echo '{"id":5, "name":"x"}' | plantstore create -`],
+    [[`[${" ".repeat(300)}]`], "echo JSON | plantstore create -"],
+  ])("is a plant as an argument: %j", async (operands, command) => {
+    const { exitCode, stdout, stderr } = await create(operands);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: an argument is a file, and .* cannot be read: E[A-Z]+: /);
+    expect(stderr).toMatch(/\nTo create a plant: /);
+    expect(stderr.split("To create a plant: ")[1]).toBe(`${command}\n`);
+  });
+
+  it.each(["plants.ndjson", "data/plants", "/dev/null/x"])(
+    "is the missing file %s",
+    async (path) => {
+      const { stderr } = await create([path]);
+      expect(stderr).toMatch(/^error: \S+ cannot be read: E[A-Z]+: [a-z ]+\n$/);
+    },
+  );
+
+  it.each([
+    ["compressed", gzipSync(plant), /^error: \S+ is compressed with gzip: .* gunzip --stdout FILE/],
+    ["UTF-16", Buffer.from(`\uFEFF${plant}`, "utf16le"), /^error: \S+ is UTF-16: .* iconv /],
+    ["UTF-16 without a mark", Buffer.from(plant, "utf16le"), /^error: \S+ is UTF-16: /],
+    [
+      "UTF-16 in the other order",
+      Buffer.from(plant, "utf16le").swap16(),
+      /^error: \S+ is UTF-16: /,
+    ],
+  ])("is %s", async (_what, bytes, problem) => {
+    for (const args of [[], ["--csv"]]) {
+      const { exitCode, stdout, stderr } = await create([...args, await writePlant(bytes)]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toMatch(problem);
+    }
+    expect(server.requests).toEqual([]);
   });
 
   it("is a directory", async () => {

@@ -38,6 +38,21 @@ describe("a Plant", () => {
     });
   });
 
+  it.each(["created", "unchanged", "replaced"])(
+    "is a line with its status with --json: %s",
+    async (result) => {
+      const response = json(200, '{"name":"a"}', { "x-plantstore-result": result });
+      const { exitCode, stdout, stderr } = await createWith(response, {}, ["--json"]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout).toBe(`{"id":1,"status":"${result}","plant":{"name":"a"}}\n`);
+    },
+  );
+
+  it("is a line with the status valid with --json in a dry run", async () => {
+    const { stdout } = await createAt("http://127.0.0.1:1", ["--json", "--dry-run"]);
+    expect(stdout).toBe('{"id":1,"status":"valid","plant":{"name":"fern"}}\n');
+  });
+
   it("is exact in a pipe", async () => {
     const { stdout } = await createWith(json(200, JSON.stringify({ name: nasty })));
     expect(stdout).toBe(`${JSON.stringify({ name: nasty })}\n`);
@@ -88,6 +103,26 @@ describe("an Error", () => {
     expect(exitCode).toBe(code);
     expect(stdout).toBe(`{"error":${error},"message":"message of ${error}"}\n`);
     expect(stderr).toMatch(new RegExp(`^error ${error}: message of ${error}[^\\n]*\\n$`));
+  });
+
+  it.each([
+    [40900, 5, "rejected"],
+    [50301, 6, "failed"],
+  ])("%i is a line with its status with --json", async (error, code, status) => {
+    const respond = errorResponse(error, { "X-Request-Id": "a-1" });
+    const { exitCode, stdout } = await createWith(respond, {}, ["--json", "--retry", "0"]);
+    expect(exitCode).toBe(code);
+    expect(stdout).toBe(
+      `{"id":1,"status":"${status}","error":{"error":${error},"message":"message of ${error}"},"requestId":"a-1"}\n`,
+    );
+  });
+
+  it("of an invalid plant is a line with its status with --json", async () => {
+    const { exitCode, stdout } = await runCli(["create", "--id", "x", "--name", "a", "--json"]);
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(
+      /^\{"status":"rejected","error":\{"error":42202,"message":"[^\n]*"\}\}\n$/,
+    );
   });
 
   it.each([40100, 40101, 40102, 40103])("%i names where the token came from", async (error) => {
@@ -147,6 +182,14 @@ describe("an Error", () => {
 });
 
 describe("an unavailable plant store", () => {
+  it("is a line with its status with --json, and a sentence on stderr", async () => {
+    const url = await findClosedUrl();
+    const { exitCode, stdout, stderr } = await createAt(url, ["--json", "--retry", "0"]);
+    expect(exitCode).toBe(6);
+    expect(stdout).toMatch(/^\{"id":1,"status":"failed","error":\{"message":"cannot connect to /);
+    expect(stderr).toMatch(/^error: cannot connect to /);
+  });
+
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
     expect(await createAt(url)).toEqual({
