@@ -146,8 +146,8 @@ async function printPlant(
     }
     throw error;
   }
-  if (!isQuiet && io.stderr.isTTY)
-    await terminal.success(confirmations[confirmation](`plant ${id}`));
+  const sentence = confirmations[confirmation](`plant ${id}`);
+  if (!isQuiet && io.stderr.isTTY) await terminal.success(sentence);
   return exitCodes.done.code;
 }
 

@@ -33,7 +33,7 @@ function toMembers(operands: readonly string[]): string | undefined {
   const members = operands.map((operand) => /^-*(\w+)[=:](.*)$/s.exec(operand) ?? []);
   const isPlant = members.every(([, name = ""]) => Object.hasOwn(plantOptions, name));
   if (!isPlant) return undefined;
-  return toCommand(Object.fromEntries(members.map(([, name, value]) => [name, value])));
+  return toCommand(Object.fromEntries(members.map(([, name = "", value = ""]) => [name, value])));
 }
 
 /** For `fern` or `5 fern`. Paths have a dot or a slash. */
