@@ -21,7 +21,7 @@ export interface Authenticator {
    * @param askedAtMs arrival of the request, in milliseconds of `performance.now()`
    */
   isFresh(digest: string, askedAtMs: number): boolean;
-  /** Reads the tokens. @throws StoreError when they cannot be read */
+  /** Reads the tokens if they changed. @throws StoreError when they cannot be read */
   refresh(): Promise<void>;
   /**
    * Checks a digest for which the tokens are fresh.
@@ -43,24 +43,26 @@ const minAgeOfUnknownMs = 50;
 const readTimesOfUnknown = 4;
 
 /**
- * Creates an authenticator that keeps the token records in memory and reloads old ones when a request arrives.
+ * Creates an authenticator that keeps the token records in memory and, when a request arrives, asks for changes of old ones.
  * Tokens are looked up by digest, so that the time of a lookup reveals nothing about a token.
  */
 export function createAuthenticator(
-  store: Pick<PlantStore, "listTokens" | "noteTokenUses">,
+  store: Pick<PlantStore, "readTokens" | "noteTokenUses">,
   { ownToken, now = Date.now }: AuthenticatorOptions = {},
 ): Authenticator {
   const ownDigest = ownToken === undefined ? undefined : digestToken(ownToken);
   const uses = createTokenUses(store, now);
   let known: ReadonlyMap<string, TokenRecord> = new Map();
+  let version: string | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let maxAgeOfUnknownMs = minAgeOfUnknownMs;
   let reading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
     const startedAtMs = performance.now();
-    const tokens = await store.listTokens();
-    known = new Map(tokens.map((token) => [token.digest, token]));
+    const state = await store.readTokens(version);
+    ({ version } = state);
+    if (state.tokens) known = new Map(state.tokens.map((token) => [token.digest, token]));
     readAtMs = startedAtMs;
     const readingTimeMs = performance.now() - startedAtMs;
     maxAgeOfUnknownMs = Math.max(minAgeOfUnknownMs, readTimesOfUnknown * readingTimeMs);

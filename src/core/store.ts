@@ -37,6 +37,14 @@ export interface TokenRecord {
   readonly lastUsedDay?: number | undefined;
 }
 
+/** The tokens of a store at a time. */
+export interface TokenState {
+  /** Differs after each change of the tokens; a recorded use is not a change. */
+  readonly version: string;
+  /** Every token, including revoked and expired ones; absent if they have the version that the caller knows. */
+  readonly tokens?: readonly TokenRecord[] | undefined;
+}
+
 /** A token and the times that end it. */
 export type EndedToken = Pick<TokenRecord, "digest" | "expiresAtMs" | "revokedAtMs">;
 
@@ -84,6 +92,8 @@ interface StoreParts {
   addToken(token: TokenRecord): Promise<void>;
   /** Resolves with every token, including revoked and expired ones, oldest first. */
   listTokens(): Promise<readonly TokenRecord[]>;
+  /** Resolves with the tokens if they do not have the known version. */
+  readTokens(knownVersion: string | undefined): Promise<TokenState>;
   /** Ends a token durably at the given times; earlier times that are stored already stay. */
   endToken(token: EndedToken): Promise<void>;
   /** Removes tokens durably; skips unknown digests. */

@@ -128,6 +128,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     checkWritable: () => accept(() => engine.checkWritable()),
     addToken: (token) => accept(() => engine.addToken(token)),
     listTokens: () => accept(() => engine.listTokens()),
+    readTokens: (knownVersion) => accept(() => engine.readTokens(knownVersion)),
     endToken: (token) => accept(() => engine.endToken(token)),
     removeTokens: (digests) => accept(() => engine.removeTokens(digests)),
     noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),

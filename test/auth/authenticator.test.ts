@@ -1,11 +1,11 @@
 /** Which tokens are accepted, and how soon a change applies. */
-import crypto from "node:crypto";
+import crypto, { randomUUID } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Authenticator, createAuthenticator } from "../../src/auth/authenticator.ts";
 import { digestToken } from "../../src/auth/token.ts";
-import type { TokenRecord } from "../../src/core/store.ts";
+import type { TokenRecord, TokenState } from "../../src/core/store.ts";
 
 function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
@@ -15,15 +15,20 @@ type TokenStore = Parameters<typeof createAuthenticator>[0];
 
 const ignoringUses: Pick<TokenStore, "noteTokenUses"> = { noteTokenUses: async () => {} };
 
+/** Returns the state of tokens with a new version. */
+function toState(tokens: readonly TokenRecord[]): TokenState {
+  return { version: randomUUID(), tokens: [...tokens] };
+}
+
 /** Creates an authenticator with tokens that a test may change, at the time 1000. */
 function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
   const noted: unknown[] = [];
   const store: TokenStore = {
-    listTokens: async () => {
+    readTokens: async () => {
       reads++;
       await nextTurn();
-      return [...issued];
+      return toState(issued);
     },
     async noteTokenUses(digests, day) {
       noted.push([...digests, day]);
@@ -167,10 +172,10 @@ it("limits the reads of a slow store for many unknown tokens", async () => {
   let reads = 0;
   const authenticator = createAuthenticator({
     ...ignoringUses,
-    listTokens: async () => {
+    readTokens: async () => {
       reads++;
       advance(50);
-      return [];
+      return toState([]);
     },
   });
   const flood = () =>
@@ -189,10 +194,10 @@ it("uses tokens that were read recently without waiting for a read", async () =>
   let reads = 0;
   const authenticator = createAuthenticator({
     ...ignoringUses,
-    listTokens: async () => {
+    readTokens: async () => {
       // The first read ends, and no other one.
       if (reads++ > 0) await new Promise(() => undefined);
-      return [toRecord("a")];
+      return toState([toRecord("a")]);
     },
   });
   await check(authenticator, "a");
@@ -210,6 +215,28 @@ it("reads the tokens once for many requests at the same time", async () => {
   await Promise.all(Array.from({ length: 100 }, () => check(authenticator, "a")));
   await check(authenticator, "a");
   expect(reads()).toBe(1);
+});
+
+it("keeps the tokens in memory while the store reports their version", async () => {
+  const advance = stopClock();
+  const asked: (string | undefined)[] = [];
+  let version = "1";
+  let tokens = [toRecord("a")];
+  const authenticator = createAuthenticator({
+    ...ignoringUses,
+    readTokens: async (known) => {
+      asked.push(known);
+      return known === version ? { version } : { version, tokens };
+    },
+  });
+  await check(authenticator, "a");
+  advance(1000);
+  await check(authenticator, "a");
+  version = "2";
+  tokens = [];
+  advance(1000);
+  await expect(check(authenticator, "a")).resolves.toMatchObject({ kind: "unknownToken" });
+  expect(asked).toEqual([undefined, "1", "1"]);
 });
 
 describe("a change of a token applies within a second", () => {
@@ -230,10 +257,10 @@ describe("a change of a token applies within a second", () => {
     const ends: (() => void)[] = [];
     const authenticator = createAuthenticator({
       ...ignoringUses,
-      listTokens: async () => {
+      readTokens: async () => {
         const read = [...tokens];
         await new Promise<void>((resolve) => ends.push(resolve));
-        return read;
+        return toState(read);
       },
     });
     const early = check(authenticator, "a");
@@ -254,9 +281,9 @@ it("accepts no token while the tokens cannot be read, and accepts tokens afterwa
   let isBroken = true;
   const authenticator = createAuthenticator({
     ...ignoringUses,
-    listTokens: async () => {
+    readTokens: async () => {
       if (isBroken) throw new Error("disk I/O error");
-      return [toRecord("a")];
+      return toState([toRecord("a")]);
     },
   });
   await expect(check(authenticator, "a")).rejects.toThrow("disk I/O error");

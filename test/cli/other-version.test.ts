@@ -8,12 +8,12 @@ describe.each([
   {
     version: 3,
     problem:
-      "is from an older plantstore (its schema has version 3, this plantstore has 4): export its plants with that version, then create them in a new store\n",
+      "is from an older plantstore (its schema has version 3, this plantstore has 5): export its plants with that version, then create them in a new store\n",
   },
   {
-    version: 5,
+    version: 6,
     problem:
-      "is from a newer plantstore (its schema has version 5, this plantstore has 4): install that version\n",
+      "is from a newer plantstore (its schema has version 6, this plantstore has 5): install that version\n",
   },
 ])("a store of version $version is rejected and not changed by", ({ version, problem }) => {
   it.each([
@@ -32,7 +32,7 @@ describe.each([
     "restore STORE --force --store sqlite:OTHER",
   ])("%s", async (command) => {
     const path = await createStore();
-    await change(path, `UPDATE migrations SET version = ${version}`);
+    await change(path, `DELETE FROM migrations; INSERT INTO migrations VALUES (${version}, 0)`);
     const before = await readFile(path);
     const other = await createStore([]);
     const argv = command

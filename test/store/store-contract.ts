@@ -443,6 +443,36 @@ export function describeStoreContract(
       expect(tokens.map(({ lastUsedDay }) => lastUsedDay)).toEqual([20_001, 20_000, undefined]);
     });
 
+    it("with a version that every change renews, and no other call", async () => {
+      const store = getStore();
+      let known: string | undefined;
+      /** Returns the tokens if they changed since the last call. */
+      const readChanged = async () => {
+        const { version, tokens } = await store.readTokens(known);
+        known = version;
+        return tokens?.map(({ name, expiresAtMs, revokedAtMs }) => [
+          name,
+          expiresAtMs,
+          revokedAtMs,
+        ]);
+      };
+      expect(await readChanged()).toEqual([]);
+      expect(await readChanged()).toBeUndefined();
+      await store.addToken(token);
+      expect(await readChanged()).toEqual([["laptop", undefined, undefined]]);
+      await store.endToken({ digest, expiresAtMs: 50 });
+      expect(await readChanged()).toEqual([["laptop", 50, undefined]]);
+      await store.endToken({ digest, revokedAtMs: 10 });
+      expect(await readChanged()).toEqual([["laptop", 50, 10]]);
+      await store.noteTokenUses([digest], 20_000);
+      await store.checkWritable();
+      await store.create({ id: 1n, name: "fern" }, "replace");
+      expect(await readChanged()).toBeUndefined();
+      await store.removeTokens([digest]);
+      expect(await readChanged()).toEqual([]);
+      expect(await readChanged()).toBeUndefined();
+    });
+
     it("and ignores changes of unknown tokens", async () => {
       const store = getStore();
       await store.endToken({ digest, expiresAtMs: 5, revokedAtMs: 5 });
@@ -497,6 +527,7 @@ export function describeStoreContract(
       ["checkWritable", (store) => store.checkWritable()],
       ["addToken", (store) => store.addToken(token)],
       ["listTokens", (store) => store.listTokens()],
+      ["readTokens", (store) => store.readTokens(undefined)],
       ["endToken", (store) => store.endToken({ digest, revokedAtMs: 1 })],
       ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],

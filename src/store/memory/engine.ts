@@ -12,6 +12,7 @@ import type {
 export function createMemoryEngine(): StoreEngine {
   const plants = new Map<bigint, NewPlant>();
   const tokens = new Map<string, TokenRecord>();
+  let tokenChanges = 0;
 
   function create({ plant, onConflict }: CreateRequest): CreateResult {
     const stored = plants.get(plant.id);
@@ -49,19 +50,26 @@ export function createMemoryEngine(): StoreEngine {
       // Memory is.
     },
     async addToken(token) {
+      tokenChanges++;
       if (!tokens.has(token.digest)) tokens.set(token.digest, token);
     },
     async listTokens() {
       return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
     },
+    async readTokens(knownVersion) {
+      const version = `${tokenChanges}`;
+      return version === knownVersion ? { version } : { version, tokens: [...tokens.values()] };
+    },
     async endToken({ digest, ...end }) {
       const token = tokens.get(digest);
       if (token === undefined) return;
+      tokenChanges++;
       const expiresAtMs = findEarlier(token.expiresAtMs, end.expiresAtMs);
       const revokedAtMs = findEarlier(token.revokedAtMs, end.revokedAtMs);
       tokens.set(digest, { ...token, expiresAtMs, revokedAtMs });
     },
     async removeTokens(digests) {
+      tokenChanges++;
       for (const digest of digests) tokens.delete(digest);
     },
     async noteTokenUses(digests, day) {

@@ -142,6 +142,7 @@ function createPostgresEngine(
     checkWritable: () => check(() => write(plants.insertNothing)),
     addToken: (token) => change((client) => tokens.insertToken(client, token)),
     listTokens: () => find(tokens.findTokens),
+    readTokens: (knownVersion) => find((client) => tokens.readTokens(client, knownVersion)),
     endToken: (token) => change((client) => tokens.endToken(client, token)),
     removeTokens: (digests) => change((client) => tokens.removeTokens(client, digests)),
     noteTokenUses: (digests, day) =>

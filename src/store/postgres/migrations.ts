@@ -51,6 +51,28 @@ export const postgresSchema: Schema = [
         FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
     `,
   },
+  {
+    version: 4,
+    // Random, because a counter could repeat after a failover that lost changes. The privileges for the tokens suffice.
+    sql: `
+      CREATE TABLE IF NOT EXISTS plantstore_token_version (
+        version uuid NOT NULL -- differs after each change of the tokens, except of their last use
+      );
+      GRANT SELECT ON plantstore_token_version TO PUBLIC;
+      INSERT INTO plantstore_token_version (version)
+        SELECT gen_random_uuid() WHERE NOT EXISTS (SELECT FROM plantstore_token_version);
+      CREATE OR REPLACE FUNCTION plantstore_change_token_version() RETURNS trigger LANGUAGE plpgsql
+        SECURITY DEFINER SET search_path = pg_catalog AS $$
+        BEGIN
+          EXECUTE format('UPDATE %I.plantstore_token_version SET version = gen_random_uuid()', TG_TABLE_SCHEMA);
+          RETURN NULL;
+        END $$;
+      DROP TRIGGER IF EXISTS plantstore_change_token_version ON plantstore_tokens;
+      CREATE TRIGGER plantstore_change_token_version
+        AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF digest, expires_at, revoked_at ON plantstore_tokens
+        FOR EACH STATEMENT EXECUTE FUNCTION plantstore_change_token_version();
+    `,
+  },
 ];
 
 /** Plants that were restored from a backup of another server, where the ids of transactions were greater. */

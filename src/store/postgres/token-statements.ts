@@ -1,6 +1,6 @@
 /** The statements on tokens. */
 import type { ClientBase } from "pg";
-import type { EndedToken, TokenRecord } from "../../core/store.ts";
+import type { EndedToken, TokenRecord, TokenState } from "../../core/store.ts";
 import { tokenColumns, type TokenRow, toToken, toTokenValues } from "../token-row.ts";
 import { fromSqlText, toSqlText } from "./text.ts";
 
@@ -12,6 +12,19 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
     ON CONFLICT (digest) DO NOTHING`,
     toTokenValues(token, toSqlText),
   );
+}
+
+/** Returns the tokens if they do not have the known version. */
+export async function readTokens(
+  client: ClientBase,
+  knownVersion: string | undefined,
+): Promise<TokenState> {
+  // Before the tokens, so that a change after it is found by the next read.
+  const { rows } = await client.query<{ version: string }>(
+    "SELECT version FROM plantstore_token_version",
+  );
+  const version = rows[0]?.version ?? "";
+  return version === knownVersion ? { version } : { version, tokens: await findTokens(client) };
 }
 
 /** Returns every token, oldest first. */

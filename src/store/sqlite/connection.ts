@@ -7,6 +7,7 @@ import type {
   PlantFilter,
   PlantQuery,
   TokenRecord,
+  TokenState,
 } from "../../core/store.ts";
 import { createAll } from "./creates.ts";
 import type { StoreFile } from "./database-file.ts";
@@ -26,7 +27,7 @@ import {
 import { loadSqlite, type SqliteDatabase } from "./provider.ts";
 import { prepareStatements } from "./statements.ts";
 import { toSqlText } from "./text.ts";
-import { endToken, insertToken, listTokens } from "./tokens.ts";
+import { endToken, insertToken, listTokens, readTokens } from "./tokens.ts";
 import { inTransaction, whileLocked } from "./transaction.ts";
 
 /** File to connect to. */
@@ -118,6 +119,8 @@ export function createConnection(database: SqliteDatabase, path: string) {
       whileLocked(() => void statements.recordCheck.run(BigInt(Date.now()))),
     addToken: (token: TokenRecord): void => whileLocked(() => insertToken(statements, token)),
     listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
+    readTokens: (knownVersion: string | undefined): TokenState =>
+      whileLocked(() => readTokens(statements, knownVersion)),
     endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
     removeTokens: (digests: readonly string[]): void =>
       whileLocked(() =>

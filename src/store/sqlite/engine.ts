@@ -103,6 +103,7 @@ export async function openSqliteEngine(
     checkWritable: () => write(() => writer.call("checkWritable")),
     addToken: (token) => write(() => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),
+    readTokens: (knownVersion) => writer.call("readTokens", knownVersion),
     endToken: (token) => write(() => writer.call("endToken", token)),
     removeTokens: (digests) => write(() => writer.call("removeTokens", digests)),
     noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),

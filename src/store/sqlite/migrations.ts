@@ -52,6 +52,25 @@ export const sqliteSchema: Schema = [
       INSERT INTO last_check (checked_at) VALUES (0);
     `,
   },
+  {
+    version: 5,
+    // Triggers, because servers of the version before and other programs change tokens too.
+    sql: `
+      CREATE TABLE token_version ( -- differs after each change of the tokens, except of their last use
+        version INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO token_version (version) VALUES (random());
+      CREATE TRIGGER token_added AFTER INSERT ON tokens BEGIN
+        UPDATE token_version SET version = random();
+      END;
+      CREATE TRIGGER token_changed AFTER UPDATE OF digest, expires_at, revoked_at ON tokens BEGIN
+        UPDATE token_version SET version = random();
+      END;
+      CREATE TRIGGER token_removed AFTER DELETE ON tokens BEGIN
+        UPDATE token_version SET version = random();
+      END;
+    `,
+  },
 ];
 
 /**

@@ -37,6 +37,7 @@ export function prepareStatements(database: SqliteDatabase) {
       SELECT ${["digest", "prefix", "name"].map(selectText).join()},
         issued_at, expires_at, revoked_at, last_used_day
       FROM tokens ORDER BY issued_at, rowid`),
+    findTokenVersion: prepare("SELECT version FROM token_version"),
     endToken: prepare(`
       UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
         revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))

@@ -1,5 +1,5 @@
 /** Stores, ends and lists tokens. */
-import type { EndedToken, TokenRecord } from "../../core/store.ts";
+import type { EndedToken, TokenRecord, TokenState } from "../../core/store.ts";
 import { toSqlInteger, type TokenRow, toToken, toTokenValues } from "../token-row.ts";
 import type { Statements } from "./statements.ts";
 import { fromSqlText, type StoredText, toSqlText } from "./text.ts";
@@ -17,6 +17,14 @@ export function endToken(
   const expiry = toSqlInteger(expiresAtMs);
   const revocation = toSqlInteger(revokedAtMs);
   statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+}
+
+/** Returns the tokens if they do not have the known version. */
+export function readTokens(statements: Statements, knownVersion: string | undefined): TokenState {
+  // Before the tokens, so that a change after it is found by the next read.
+  const row = statements.findTokenVersion.get() as { readonly version: bigint };
+  const version = `${row.version}`;
+  return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
 }
 
 /** Returns every token, oldest first. */

@@ -109,12 +109,12 @@ describe("opening a database", () => {
     [
       "a newer version",
       "INSERT INTO plantstore_migrations (version) VALUES (99)",
-      "is from a newer plantstore (its schema has version 99, this plantstore has 3): install that",
+      "is from a newer plantstore (its schema has version 99, this plantstore has 4): install that",
     ],
     [
       "a version that cannot be upgraded",
-      "UPDATE plantstore_migrations SET version = 2",
-      "is from an older plantstore (its schema has version 2, this plantstore has 3): export",
+      "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
+      "is from an older plantstore (its schema has version 2, this plantstore has 4): export",
     ],
   ])("fails when it is from %s, and changes nothing", async (_, sql, problem) => {
     const url = await createStoreUrl(postgres.url);
@@ -157,6 +157,7 @@ describe("an opened database", () => {
       "plants",
       "plantstore_deletions",
       "plantstore_migrations",
+      "plantstore_token_version",
       "plantstore_tokens",
     ]);
     expect(await listTables(other)).toEqual([]);

@@ -74,7 +74,10 @@ describe("a reader of a postgres store", () => {
 
   it.each([
     ["a newer", "INSERT INTO plantstore_migrations (version) VALUES (99)"],
-    ["an older", "UPDATE plantstore_migrations SET version = 2"],
+    [
+      "an older",
+      "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
+    ],
   ])("rejects a store of %s plantstore, and does not change it", async (age, sql) => {
     const url = await createStore();
     await runSql(url, sql);

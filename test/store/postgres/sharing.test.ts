@@ -58,6 +58,7 @@ describe("servers that start together on an empty database", () => {
     const engines = await openEngines(url, 8);
     expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
       { version: "3" },
+      { version: "4" },
     ]);
     const plant = { id: 1n, name: "fern" };
     const results = await Promise.all(

@@ -13,12 +13,14 @@ const postgres = usePostgres();
 const fern = { id: 1n, name: "fern", tag: "pot" };
 const token = { digest: "ab", prefix: "pst_abcd", name: "first", issuedAtMs: 1, expiresAtMs: 2 };
 const findVersions = "SELECT version::int FROM plantstore_migrations ORDER BY version";
+const versions = [{ version: 3 }, { version: 4 }];
+const nextVersions = [...versions, { version: 5 }];
 
 /** It has a column for plants, with a default as the schema demands, and an index. Its step fails when it is applied twice. */
 const nextSchema: Schema = [
   ...postgresSchema,
   {
-    version: 4,
+    version: 5,
     sql: `
       ALTER TABLE plants ADD COLUMN light text NOT NULL DEFAULT 'sun';
       CREATE INDEX plants_by_light ON plants (light);
@@ -56,7 +58,7 @@ describe("a further step of the schema", () => {
   it("is applied once although several servers start, and keeps plants and tokens", async () => {
     const url = await createStore();
     const engines = await Promise.all(Array.from({ length: 4 }, () => openNext(url)));
-    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+    expect(await runSql(url, findVersions)).toEqual(nextVersions);
     expect(await runSql(url, "SELECT light FROM plants")).toEqual([{ light: "sun" }]);
     for (const engine of engines) {
       expect(await engine.get(1n)).toStrictEqual(fern);
@@ -66,17 +68,19 @@ describe("a further step of the schema", () => {
 
   it("is applied completely or not at all", async () => {
     const url = await createStore();
-    const [first, next] = nextSchema;
-    const failing = { version: 4, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
-    await expect(openNext(url, generousLimits, [first, failing])).rejects.toThrow("missing");
-    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }]);
+    const [first, second, next] = nextSchema;
+    const failing = { version: 5, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
+    await expect(openNext(url, generousLimits, [first, second, failing] as Schema)).rejects.toThrow(
+      "missing",
+    );
+    expect(await runSql(url, findVersions)).toEqual(versions);
     await expect(runSql(url, "SELECT light FROM plants")).rejects.toThrow("light");
   });
 
   it("is a part of a new store from the beginning", async () => {
     const url = await createStoreUrl(postgres.url);
     await openNext(url);
-    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+    expect(await runSql(url, findVersions)).toEqual(nextVersions);
     expect(await runSql(url, "SELECT light FROM plants")).toEqual([]);
   });
 
@@ -86,12 +90,12 @@ describe("a further step of the schema", () => {
     const rejected = {
       reason: "unusable",
       message: expect.stringContaining(
-        "is from a newer plantstore (its schema has version 4, this plantstore has 3): install that version",
+        "is from a newer plantstore (its schema has version 5, this plantstore has 4): install that version",
       ) as string,
     };
     await expect(openEngine(url)).rejects.toMatchObject(rejected);
     await expect(openPostgresReader(url)).rejects.toMatchObject(rejected);
-    expect(await runSql(url, findVersions)).toEqual([{ version: 3 }, { version: 4 }]);
+    expect(await runSql(url, findVersions)).toEqual(nextVersions);
   });
 
   it("leaves servers of this version working, so that one of both versions wins each id", async () => {
@@ -153,11 +157,53 @@ describe("a further step of the schema", () => {
   });
 });
 
+describe("a store of version 3", () => {
+  it("is upgraded, and notices changes of tokens by others, with the privileges that they had", async () => {
+    const url = await createStoreUrl(postgres.url);
+    const [first] = postgresSchema;
+    await openNext(url, generousLimits, [first]);
+    const user = `user_${randomBytes(4).toString("hex")}`;
+    await runSql(
+      url,
+      `CREATE ROLE ${user} LOGIN PASSWORD 'secret';
+      DO $$ BEGIN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${user}', current_schema());
+      END $$;
+      GRANT SELECT, INSERT, UPDATE ON plantstore_tokens TO ${user};
+      GRANT SELECT ON plants, plantstore_migrations TO ${user}`,
+    );
+    onTestFinished(
+      async () => void (await runSql(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`)),
+    );
+    await openEngine(url);
+    const userUrl = Object.assign(new URL(url), { username: user, password: "secret" }).href;
+    const engine = await openEngine(userUrl);
+    let known: string | undefined;
+    const readDigests = async () => {
+      const { version, tokens } = await engine.readTokens(known);
+      known = version;
+      return tokens?.map(({ digest }) => digest);
+    };
+    expect(await readDigests()).toEqual([]);
+    await engine.addToken(token);
+    expect(await readDigests()).toEqual([token.digest]);
+    await engine.noteTokenUses([token.digest], 5);
+    expect(await readDigests()).toBeUndefined();
+    for (const sql of [
+      "UPDATE plantstore_tokens SET revoked_at = 5",
+      "TRUNCATE plantstore_tokens",
+    ]) {
+      await runSql(url, sql);
+      expect(await readDigests(), sql).toBeDefined();
+    }
+  });
+});
+
 it("a reader of a next version does not change a database without the last step, and names the command that upgrades it", async () => {
   const url = await createStore();
   await expect(openPostgresReader(url, nextSchema)).rejects.toMatchObject({
     reason: "unusable",
     message: expect.stringContaining('start "plantstore serve" on it once') as string,
   });
-  expect(await runSql(url, findVersions)).toEqual([{ version: 3 }]);
+  expect(await runSql(url, findVersions)).toEqual(versions);
 });

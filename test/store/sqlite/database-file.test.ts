@@ -239,15 +239,17 @@ describe("rejects a store without changing it or creating files", () => {
   it.each<[string, string, (path: string) => Promise<void> | void]>([
     [
       "because it is from a newer version",
-      "is from a newer plantstore (its schema has version 1000, this plantstore has 4): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 5): install that version",
       (path) =>
         withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
     ],
     [
       "because it is from a version that cannot be upgraded",
-      "is from an older plantstore (its schema has version 3, this plantstore has 4): export its plants with",
+      "is from an older plantstore (its schema has version 3, this plantstore has 5): export its plants with",
       (path) =>
-        withDatabase(path, (database) => database.exec("UPDATE migrations SET version = 3")),
+        withDatabase(path, (database) =>
+          database.exec("DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)"),
+        ),
     ],
     [
       "because it is damaged",
