@@ -76,6 +76,12 @@ const activeMs = 1000;
 /** Time after the stop in which an active client may send one more request. */
 export const graceMs = 250;
 
+/**
+ * Bytes of response bodies after which a further response waits until the client has read these. It also waits for the next
+ * turn of the event loop, so that one client does not delay others.
+ */
+const maxUnsentBytes = 16 * 1024;
+
 /** An open connection. */
 export class Connection {
   readonly socket: Socket;
@@ -84,6 +90,8 @@ export class Connection {
   readonly #queue: PendingRequest[] = [];
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
   readonly #unsent: TransportRequest[] = [];
+  /** Bytes of response bodies handed to the transport since all earlier ones were sent. */
+  #unsentBytes = 0;
   #newest: TransportRequest | undefined;
   #stream: ConnectionStream | undefined;
   #isEnding = false;
@@ -100,6 +108,7 @@ export class Connection {
     socket.once("close", () => {
       context.admission.markBusy(this);
       for (const request of this.#unsent.splice(0)) context.admission.release(request);
+      this.#unsentBytes = 0;
       // Responses that waited for those before them release their memory too.
       this.flush();
     });
@@ -146,9 +155,12 @@ export class Connection {
     return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
-  /** True if a request is queued because {@link maxPipelined} others are in flight. No further input is read then. */
+  /**
+   * True if a request is queued because {@link maxPipelined} others are in flight, or if the client has many bytes to read.
+   * No further input is read then.
+   */
   get isFull(): boolean {
-    return this.#queue.length > maxPipelined;
+    return this.#queue.length > maxPipelined || this.#unsentBytes >= maxUnsentBytes;
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
@@ -210,7 +222,7 @@ export class Connection {
     if (isMultiple) this.socket.cork();
     for (;;) {
       const pending = this.#queue[0];
-      if (pending?.result === undefined) break;
+      if (pending?.result === undefined || this.#unsentBytes >= maxUnsentBytes) break;
       const { request, result } = pending;
       // node:http may hold back the responses before one that bypasses it.
       if ((request === undefined || isDropped(result)) && this.#unsent.length > 0) break;
@@ -274,6 +286,7 @@ export class Connection {
     } else {
       this.admission.holdResponse(request, message.bodyBytes);
       this.#unsent.push(request);
+      this.#unsentBytes += message.bodyBytes;
       request.send(message, this.#onSent);
     }
   }
@@ -282,7 +295,10 @@ export class Connection {
     const request = this.#unsent.shift();
     if (request !== undefined) this.admission.release(request);
     if (this.#unsent.length > 0) return;
-    this.flush();
+    const wasFull = this.#unsentBytes >= maxUnsentBytes;
+    this.#unsentBytes = 0;
+    if (wasFull) flushSoon(this);
+    else this.flush();
     this.#settle();
   };
 

@@ -9,7 +9,9 @@ import { endGently } from "./ending.ts";
  * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
  * before the server can stop it: one read of 64 KiB can contain 2,000 requests.
  */
-const sliceBytes = 4 * 1024;
+const sliceBytes = 1024;
+/** The same within a body, where fewer requests can follow. */
+const bodySliceBytes = 4 * 1024;
 
 /**
  * A plain or TLS socket as a stream. Node documents that an HTTP server accepts any Duplex as a connection. This one
@@ -34,7 +36,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
       allowHalfOpen: true,
       autoDestroy: false,
       decodeStrings: false,
-      readableHighWaterMark: sliceBytes,
+      readableHighWaterMark: bodySliceBytes,
     });
     this.connection = connection;
     this.#socket = connection.socket;
@@ -81,7 +83,8 @@ export class SocketStream extends Duplex implements ConnectionStream {
       this.#socket.resume();
       return;
     }
-    const slice = this.#input.subarray(0, sliceBytes);
+    const maxBytes = newest?.isComplete === false ? bodySliceBytes : sliceBytes;
+    const slice = this.#input.subarray(0, maxBytes);
     this.#input = this.#input.subarray(slice.length);
     this.#isInputWanted = false;
     this.push(isOver ? null : slice);

@@ -5,7 +5,7 @@ import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
-import { toRawCreate } from "../../helpers/raw-request.ts";
+import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
 
 const create = toRawCreate;
 const ids = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
@@ -126,6 +126,40 @@ it("sends all responses to a client that continues to send after the last reques
   clearInterval(sending);
   expect(connection.failure()).toBeUndefined();
   expect(statuses(connection.received())).toEqual(Array(32).fill(200));
+  connection.socket.destroy();
+});
+
+it("responds to another client between the large responses to one", async () => {
+  const paths: (string | undefined)[] = [];
+  await using server = await startServer({ onResponse: ({ path }) => paths.push(path) });
+  const [many, single] = [
+    await openRawConnection(server.port),
+    await openRawConnection(server.port),
+  ];
+  many.socket.write(toRawGet("/openapi.json").repeat(32));
+  single.socket.write(toRawGet("/healthz"));
+  await expect.poll(() => paths.length).toBe(33);
+  expect(paths.indexOf("/healthz")).toBeLessThan(16);
+  for (const { socket } of [many, single]) socket.destroy();
+});
+
+it("sends a further large response once its client has read the one before", async () => {
+  const held = createHeldStore();
+  let sent = 0;
+  const options = { store: held.store, maxBodyBytes: 8 * 1024 * 1024, onResponse: () => sent++ };
+  await using server = await startServer(options);
+  const connection = await openRawConnection(server.port);
+  connection.socket.pause();
+  // Two are larger than the buffers between the two.
+  const name = "a".repeat(6_000_000);
+  for (let id = 0; id < 5; id++) connection.socket.write(create(id, name));
+  await held.isWaiting(5);
+  held.release("created");
+  await expect.poll(() => sent).toBeGreaterThan(0);
+  for (let count = 0; count < 100; count++) await turn();
+  expect(sent).toBeLessThan(5);
+  connection.socket.resume();
+  expect((await connection.responses(5)).map(({ status }) => status)).toEqual(Array(5).fill(200));
   connection.socket.destroy();
 });
 
