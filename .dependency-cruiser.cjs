@@ -76,10 +76,10 @@ module.exports = {
     },
     {
       name: "index-is-the-door",
-      comment: "src/index.ts is for those outside",
+      comment: "src/index.ts and src/client.ts are for other programs",
       severity: "error",
-      from: { path: "^(src|bin)/" },
-      to: { path: "^src/index[.]ts$" },
+      from: { path: "^(src|bin)/", pathNot: "^src/index[.]ts$" },
+      to: { path: "^src/(index|client)[.]ts$" },
     },
     {
       name: "src-without-tests",

@@ -5,6 +5,7 @@ export const options: Options = {
   entry: {
     main: "src/cli/main.ts",
     index: "src/index.ts",
+    client: "src/client.ts",
     "sqlite-worker": "src/store/sqlite/worker.ts",
     page: "src/server/docs/page.html",
     // Also dist/page: esbuild adds the extension, and keys must differ.
@@ -21,5 +22,5 @@ export const options: Options = {
   loader: { ".html": "copy", ".css": "copy", ".browser.js": "copy" },
   // commander, pg and undici are CommonJS, and require modules of Node.
   banner: { js: "const require = process.getBuiltinModule;" },
-  dts: { entry: { index: "src/index.ts" } },
+  dts: { entry: { index: "src/index.ts", client: "src/client.ts" } },
 };

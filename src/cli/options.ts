@@ -11,8 +11,8 @@ import {
   createManyOptions,
   faultList,
   limitOptions,
-  storeOptions,
 } from "../library/options.ts";
+import { storeOptions, storeUrlOrPath } from "../library/store-options.ts";
 import { listSavedOrigins } from "./config/credentials.ts";
 import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
 import type { SavedSettings } from "./config/saved-settings.ts";
@@ -115,7 +115,7 @@ export const serveOptions = {
   ),
   store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
     ...plants,
-    type: types.storeUrlOrPath,
+    type: storeUrlOrPath,
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
     shownDefault: "<data dir>/plants.db",
   }),

@@ -1,14 +1,11 @@
 /** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
-import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { findTokenProblem, tokenMarker } from "../auth/token-format.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
 import { int64Max, int64Min, toInteger } from "../core/int64.ts";
 import { quoteInput } from "../core/quote.ts";
-import { StoreError } from "../core/store.ts";
 import { bytesPerUnit, msPerUnit } from "../core/units.ts";
 import { unpairedSurrogate } from "../core/words.ts";
-import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 
 /** The type of an option. */
 export interface OptionType<T> {
@@ -98,7 +95,7 @@ export function choice<Choice extends string>(choices: readonly Choice[]): Optio
  * @param parse returns the normalized string. @throws InvalidValue
  * @param format by default the string itself, or `none` for an empty one
  */
-function string(
+export function string(
   parse: (text: string) => string,
   format = (text: string): string => text || "none",
 ): OptionType<string> {
@@ -149,28 +146,6 @@ function explainUrl<T>(parse: () => T): T {
     if (!(error instanceof InvalidUrl)) throw error;
     throw new InvalidValue(error.message, { cause: error });
   }
-}
-
-/** The URL of a store. */
-export const storeUrl = string((text) => {
-  try {
-    parseStoreUrl(text);
-    return text;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
-  }
-}, describeStoreUrl);
-
-/** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
-export const storeUrlOrPath: TextType<string> = {
-  ...storeUrl,
-  parse: (text) => storeUrl.parse(isPath(text) ? `sqlite:${text}` : text),
-};
-
-/** A single letter before a colon is a drive of Windows. */
-function isPath(text: string): boolean {
-  return !/^[a-z][a-z\d+.-]+:/i.test(text) && (/[\\/]/.test(text) || existsSync(text));
 }
 
 /** A bearer token, which no message contains. */

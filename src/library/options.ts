@@ -1,50 +1,20 @@
-/** The options of a plant store and of its clients: names, types, ranges and defaults, for programs and the command line. */
+/** The options of clients, of faults and of limits, and the checks of all options: names, types, ranges and defaults, for programs and the command line. */
 import { bytesPerUnit, msPerUnit } from "../core/units.ts";
 import { findClosestWord } from "../core/words.ts";
-import { type StatusMode, statusModes } from "../core/errors.ts";
 import { quoteInput } from "../core/quote.ts";
-import { conflictPolicies, type ConflictPolicy } from "../core/store.ts";
 import {
-  basePath,
   bytes,
-  choice,
-  host,
   integer,
   invalid,
   InvalidValue,
   latency,
   type OptionSpec,
-  port,
   share,
-  storeUrl,
   type TextType,
   timeLimit,
 } from "./option-types.ts";
 
 const mebibyte = bytesPerUnit.MiB;
-
-/** Range of the maximum size of a request body: no server accepts a larger plant. */
-export const maxBodyRange = { min: 1, max: 64 * mebibyte };
-
-/** Options of a plant store. */
-export const storeOptions = {
-  /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
-  store: { type: storeUrl, default: "memory:" },
-  /** The only host name or IP address to listen on; by default 127.0.0.1. */
-  host: { type: host, default: "127.0.0.1" },
-  /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
-  port: { type: port, default: 0 },
-  /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
-  basePath: { type: basePath, default: "" },
-  /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
-  maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
-  /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
-  maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
-  /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
-  onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
-  /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
-  statusMode: { type: choice<StatusMode>(statusModes), default: "contract" },
-} as const satisfies Specs;
 
 /** Largest seed of a sequence of faults. */
 export const maxFaultSeed = 999_999_999;
@@ -139,7 +109,7 @@ export const createManyOptions = {
 } as const satisfies Specs;
 
 /** A table of options. */
-type Specs = Readonly<Record<string, OptionSpec<unknown>>>;
+export type Specs = Readonly<Record<string, OptionSpec<unknown>>>;
 
 /** The values of a table of options. */
 export type OptionValues<Table> = {

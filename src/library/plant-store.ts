@@ -21,10 +21,10 @@ import {
   limitOptions,
   type OptionValues,
   type PartialValues,
-  storeOptions,
 } from "./options.ts";
 import { assertPlantTypes, isIterable } from "./plant-types.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
+import { storeOptions } from "./store-options.ts";
 
 /** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
 export type PlantSeed = string | Iterable<NewPlant> | AsyncIterable<NewPlant>;

@@ -93,6 +93,19 @@ describe("loads only the packages it needs", () => {
     },
   );
 
+  it("src/client.ts: neither the store nor the server, also later", () => {
+    const files = new Set(loadedWith("src/client.ts"));
+    for (const { imports } of files) {
+      for (const { path } of imports) {
+        const output = outputs[path];
+        if (output !== undefined) files.add(output);
+      }
+    }
+    const sources = [...files].flatMap(({ inputs }) => Object.keys(inputs));
+    expect(sources.filter((each) => /^src\/(?:store|server|cli|records)\//.test(each))).toEqual([]);
+    expect(packagesIn(loadedWith("src/client.ts"))).toEqual(new Set(["zod"]));
+  });
+
   it("src/index.ts: no code of the command line", () => {
     const sources = loadedWith("src/index.ts").flatMap(({ inputs }) => Object.keys(inputs));
     expect(sources.filter((source) => source.startsWith("src/cli/"))).toEqual([]);
@@ -108,11 +121,15 @@ describe("the built package", () => {
     expect(new Set(packages)).toEqual(new Set(["@photostructure/sqlite", "pg-native"]));
   });
 
-  it("has types that import only Node's modules", async () => {
-    const types = await readFile(join(root, "dist/index.d.ts"), "utf8");
-    const imports = types.matchAll(/\b(?:from|import\()\s*["']([^"']+)["']/g);
+  it("has types that import only Node's modules, and each other", async () => {
+    const names = (await readdir(join(root, "dist"))).filter((name) => name.endsWith(".d.ts"));
+    expect(names).toEqual(expect.arrayContaining(["client.d.ts", "index.d.ts"]));
+    const texts = await Promise.all(
+      names.map((name) => readFile(join(root, "dist", name), "utf8")),
+    );
+    const imports = texts.join("\n").matchAll(/\b(?:from|import\()\s*["']([^"']+)["']/g);
     const paths = Array.from(imports, ([, path = ""]) => path);
-    expect(paths.filter((path) => !isBuiltin(path))).toEqual([]);
+    expect(paths.filter((path) => !isBuiltin(path) && !path.startsWith("./"))).toEqual([]);
   });
 
   it("has files that Node can load in an empty directory", async () => {

@@ -21,6 +21,16 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
+/** The part of esbuild's metafile that the tests read. */
+interface Bundled {
+  readonly outputs: Readonly<
+    Record<
+      string,
+      { readonly bytes: number; readonly imports: readonly { path: string; kind: string }[] }
+    >
+  >;
+}
+
 /** Holds the tarball, and folders that it is installed in. */
 let directory: string;
 let packed: Packed;
@@ -129,6 +139,8 @@ describe("the tarball", () => {
         "package.json",
         "bin/plantstore.js",
         "dist/THIRD-PARTY-LICENSES.txt",
+        "dist/client.d.ts",
+        "dist/client.js",
         "dist/index.d.ts",
         "dist/index.js",
         "dist/main.js",
@@ -140,7 +152,7 @@ describe("the tarball", () => {
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|index\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
@@ -322,6 +334,15 @@ describe("bundled", () => {
     await writeFile(join(project, "program.js"), program);
   });
 
+  /** Starts a server. @returns its URL and a token */
+  async function startMemoryServer(): Promise<readonly [url: string, token: string]> {
+    const env = { PLANTSTORE_TOKEN: "chosen-in-ci" };
+    const server = start(["serve", "--ephemeral"], env);
+    if (server.stdout === null) throw new Error("its stdout is piped");
+    const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    return [url, env.PLANTSTORE_TOKEN];
+  }
+
   /** Runs a bundler of this repository in the project. */
   function runBundler(name: string, args: readonly string[]) {
     return run(join(root, "node_modules/.bin", name), args, { cwd: project });
@@ -340,6 +361,40 @@ describe("bundled", () => {
     await runBundler("vite", ["build", "--logLevel", "warn"]);
     const { stdout } = await run(process.execPath, ["out/program.js"], { cwd: project });
     expect(stdout).toBe("fern\n");
+  });
+
+  it("is small as a client, and loads undici only for createMany", async () => {
+    const client = `
+      import { createClient } from "plantstore/client";
+      const [url, token, isBulk] = process.argv.slice(2);
+      const client = createClient({ url, token });
+      const fern = { id: 1n, name: "fern" };
+      if (isBulk) for await (const { plant } of client.createMany([fern])) console.log(plant.name);
+      else console.log((await client.create(fern)).plant.name);
+    `;
+    await writeFile(join(project, "client.js"), client);
+    const flags = "--bundle --platform=node --format=esm --splitting --outdir=out/client";
+    const named = "--out-extension:.js=.mjs --metafile=out/client.json --log-level=error";
+    await runBundler("esbuild", ["client.js", ...flags.split(" "), ...named.split(" ")]);
+    const metafile = await readFile(join(project, "out/client.json"), "utf8");
+    const { outputs } = JSON.parse(metafile) as Bundled;
+    const loaded = new Set(["out/client/client.mjs"]);
+    for (const file of loaded) {
+      const imports = outputs[file]?.imports ?? [];
+      for (const { path, kind } of imports) if (kind === "import-statement") loaded.add(path);
+    }
+    const sizes = [...loaded].map((file) => outputs[file]?.bytes ?? 0);
+    expect(sizes.reduce((sum, bytes) => sum + bytes)).toBeLessThanOrEqual(250_000);
+
+    const memory = await startMemoryServer();
+    const entry = join(project, "out/client/client.mjs");
+    const undici = Object.keys(outputs).filter((file) => (outputs[file]?.bytes ?? 0) > 250_000);
+    expect(undici).toHaveLength(1);
+    const bulk = await run(process.execPath, [entry, ...memory, "bulk"], { cwd: project });
+    expect(bulk.stdout).toBe("fern\n");
+    await rm(join(project, undici[0] ?? ""));
+    const single = await run(process.execPath, [entry, ...memory], { cwd: project });
+    expect(single.stdout).toBe("fern\n");
   });
 
   it.each([

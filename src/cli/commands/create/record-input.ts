@@ -7,7 +7,7 @@ import { JsonReader } from "../../../records/json-reader.ts";
 import type { RecordReader } from "../../../records/record-reader.ts";
 import { InputSyntaxError, type PlantRecord, type RecordContent } from "../../../records/record.ts";
 import { TableReader, toDelimiter } from "../../../records/table-reader.ts";
-import { maxBodyRange } from "../../../library/options.ts";
+import { maxBodyRange } from "../../../library/store-options.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readChunks, toInputName } from "../../input.ts";
 import type { Io } from "../../io.ts";

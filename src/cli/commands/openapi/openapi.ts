@@ -3,7 +3,7 @@ import { toEndpoint } from "../../../core/base-url.ts";
 import { listFilledExamples } from "../../../core/examples.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../../core/openapi.ts";
 import type { FilledRequest } from "../../../core/request-template.ts";
-import { storeOptions } from "../../../library/options.ts";
+import { storeOptions } from "../../../library/store-options.ts";
 import type { Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";

@@ -1,0 +1,65 @@
+/** Options of a plant store, and the types of its URL: apart from the other options, because clients do without stores. */
+import { existsSync } from "node:fs";
+import { type StatusMode, statusModes } from "../core/errors.ts";
+import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
+import { bytesPerUnit } from "../core/units.ts";
+import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+import {
+  basePath,
+  bytes,
+  choice,
+  host,
+  integer,
+  InvalidValue,
+  port,
+  string,
+  type TextType,
+} from "./option-types.ts";
+import type { Specs } from "./options.ts";
+
+/** The URL of a store. */
+const storeUrl = string((text) => {
+  try {
+    parseStoreUrl(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
+  }
+}, describeStoreUrl);
+
+/** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
+export const storeUrlOrPath: TextType<string> = {
+  ...storeUrl,
+  parse: (text) => storeUrl.parse(isPath(text) ? `sqlite:${text}` : text),
+};
+
+/** A single letter before a colon is a drive of Windows. */
+function isPath(text: string): boolean {
+  return !/^[a-z][a-z\d+.-]+:/i.test(text) && (/[\\/]/.test(text) || existsSync(text));
+}
+
+const mebibyte = bytesPerUnit.MiB;
+
+/** Range of the maximum size of a request body: no server accepts a larger plant. */
+export const maxBodyRange = { min: 1, max: 64 * mebibyte };
+
+/** Options of a plant store. */
+export const storeOptions = {
+  /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
+  store: { type: storeUrl, default: "memory:" },
+  /** The only host name or IP address to listen on; by default 127.0.0.1. */
+  host: { type: host, default: "127.0.0.1" },
+  /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
+  port: { type: port, default: 0 },
+  /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
+  basePath: { type: basePath, default: "" },
+  /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
+  maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
+  /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
+  maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
+  /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
+  onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
+  /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
+  statusMode: { type: choice<StatusMode>(statusModes), default: "contract" },
+} as const satisfies Specs;
