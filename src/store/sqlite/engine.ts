@@ -6,8 +6,13 @@ import type { ConnectionTarget } from "./connection.ts";
 import { flushLog } from "../durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
 import { packRequests, unpackFeed, unpackPlants } from "./plants.ts";
-import { assertSqliteInstalled } from "./provider.ts";
-import { createConnectionThread, startSpareThreads } from "./thread.ts";
+import { assertSqliteInstalled, isForMainThread } from "./provider.ts";
+import {
+  type ConnectionThread,
+  createConnectionThread,
+  startSpareThreads,
+  useConnection,
+} from "./thread.ts";
 
 /** Options for {@link openSqliteEngine}. */
 interface SqliteEngineOptions {
@@ -119,7 +124,8 @@ export async function openSqliteEngine(
 }
 
 /**
- * Opens a store to read. Nothing is created or changed, and others may write to it meanwhile.
+ * Opens a store to read, without another thread if possible. Nothing is created or changed, and others may write to it
+ * meanwhile.
  *
  * @param path taken literally; absolute, or relative to the working directory
  * @throws StoreError
@@ -129,26 +135,35 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   const files = createFilesInUse(absolutePath, true, ignore);
   const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
   let isFlushed = false;
-  // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
-  const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
-  await thread.open();
+  const connection = isForMainThread
+    ? await (await import("./local-connection.ts")).openLocalConnection(locate())
+    : await openThread();
+
+  async function openThread(): Promise<ConnectionThread> {
+    // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
+    const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
+    await thread.open();
+    return thread;
+  }
 
   async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
     files.assertInPlace();
-    const packed = await thread.call("readFeed", query);
+    const packed = await connection.call("readFeed", query);
     if (!isFlushed) flushLog(files.locate().realPath);
     isFlushed = true;
     return unpackFeed(packed);
   }
 
   return {
-    get: (id) => thread.call("get", id),
-    list: async (query) => unpackPlants(await thread.call("list", query)),
-    count: (filter) => thread.call("count", filter),
-    listTokens: () => thread.call("listTokens"),
-    checkSoundness: () => thread.call("checkSoundness"),
+    get: (id) => connection.call("get", id),
+    list: async (query) => unpackPlants(await connection.call("list", query)),
+    count: (filter) => connection.call("count", filter),
+    listTokens: () => connection.call("listTokens"),
+    // Takes minutes for a large store: the caller shows its progress.
+    checkSoundness: () =>
+      useConnection(locate(), (thread: ConnectionThread) => thread.call("checkSoundness")),
     readFeed,
-    close: () => thread.close(),
+    close: () => connection.close(),
   };
 }
 

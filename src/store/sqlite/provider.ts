@@ -51,6 +51,12 @@ export async function loadSqlite(): Promise<SqliteProvider> {
   }
 }
 
+/**
+ * True if the main thread may use SQLite. Node 22: prints a warning, which other threads disable. Node 20: the package has
+ * the file open until its thread ends.
+ */
+export const isForMainThread = Number.parseInt(process.versions.node, 10) >= 24;
+
 const packageName = "@photostructure/sqlite";
 
 /**

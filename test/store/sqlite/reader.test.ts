@@ -3,9 +3,9 @@ import { execFile } from "node:child_process";
 import { copyFile, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore } from "../../../src/store/open-store.ts";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { isForMainThread, loadSqlite } from "../../../src/store/sqlite/provider.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/engine.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
@@ -45,6 +45,17 @@ describe("a reader", () => {
     await store.create(firstPlant, "reject");
     expect(await reader.get(1n)).toEqual(firstPlant);
     expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
+  });
+
+  it("starts no thread where SQLite can run on the main one", async () => {
+    const path = await createClosedFile();
+    const onStart = vi.fn<() => void>();
+    process.on("worker", onStart);
+    onTestFinished(() => void process.off("worker", onStart));
+    const reader = await openSqliteReader(path);
+    onTestFinished(() => reader.close());
+    expect(await reader.get(1n)).toEqual(firstPlant);
+    expect(onStart).toHaveBeenCalledTimes(isForMainThread ? 0 : 1);
   });
 
   it("reads the plants in the log of a crashed process", async () => {
