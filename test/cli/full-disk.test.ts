@@ -1,10 +1,13 @@
 /** Commands that write to a full disk exit with 6, because a retry may succeed once there is room. */
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { canMountSmallDisks, fillDisk, openSmallDisk, resizeDisk } from "../helpers/small-disk.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { readPlants } from "../helpers/stored-plants.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 1n, name: "fern" };
 
@@ -26,6 +29,62 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
       expect(await runCli(argv)).toMatchObject({ exitCode: 0 });
     },
   );
+
+  it.each([
+    ["list --json", '{"id":1,"name":"fern"}\n'],
+    ["list --count", "1\n"],
+    ["get 1", '{"id":1,"name":"fern"}\n'],
+    ["export", '{"id":1,"name":"fern"}\n'],
+    ["token list --json", ""],
+    ["backup ELSEWHERE --json", expect.stringContaining('"plants":1,')],
+    ["verify STORE --json", expect.stringContaining('"plants":1,')],
+  ])("%s reads a store at rest", async (words, output) => {
+    const disk = await openSmallDisk(1);
+    const path = join(disk, "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    await store.create(fern, "reject");
+    await store.close();
+    await fillDisk(disk);
+    const elsewhere = join(await createTemporaryDirectory(), "copy");
+    const argv = words.replace("ELSEWHERE", elsewhere).replace("STORE", path).split(" ");
+    if (argv[0] !== "verify") argv.push("--store", `sqlite:${path}`);
+    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: output, stderr: "" });
+    // Nothing remains that a server would find in use.
+    await resizeDisk(disk, 8);
+    const again = await openStore(`sqlite:${path}`);
+    expect(await again.create({ id: 2n, name: "moss" }, "reject")).toBe("created");
+    await again.close();
+  });
+
+  it("backup copies every plant of a log that a killed server left", async () => {
+    const url = await createSqliteStore([fern]);
+    const path = url.replace("sqlite:", "");
+    const server = await openStore(url);
+    onTestFinished(() => server.close());
+    const moss = { id: 2n, name: "moss" };
+    await server.create(moss, "reject");
+    const disk = await openSmallDisk(1);
+    const killed = join(disk, "plants.db");
+    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, killed + suffix);
+    await fillDisk(disk);
+    const copy = join(await createTemporaryDirectory(), "copy");
+    const { exitCode, stderr } = await runCli(["backup", copy, "--store", `sqlite:${killed}`]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect((await readPlants(copy)).plants).toEqual([fern, moss]);
+    expect((await readPlants(killed)).plants).toEqual([fern, moss]);
+  });
+
+  it("list reads a store that another process has open", async () => {
+    const disk = await openSmallDisk(1);
+    const path = join(disk, "plants.db");
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create(fern, "reject");
+    await fillDisk(disk);
+    const argv = ["list", "--count", "--store", `sqlite:${path}`];
+    // The process has made room for the index of the log before.
+    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: "1\n", stderr: "" });
+  });
 
   it("backup exits with 6 and advice, and works once there is room", async () => {
     const disk = await openSmallDisk(1);

@@ -1,9 +1,9 @@
 /** Opens databases with the settings that make their commits survive a power failure. */
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { createStoreError, unusable } from "../store-failure.ts";
+import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { flushLog } from "../durable-files.ts";
-import { isBusy, isUnwritable } from "./sqlite-error.ts";
+import { isBusy, isUnwritable, isWriteFailure } from "./sqlite-error.ts";
 import { assertCurrent, migrate, sqliteSchema } from "./migrations.ts";
 import type { SqliteDatabase, SqliteProvider } from "./provider.ts";
 import { whileLocked } from "./transaction.ts";
@@ -40,6 +40,9 @@ const settings = `
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
 `;
+
+/** Keeps all other processes out, and needs no index of the log. Must come before the first read. */
+const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
 
 /**
  * Opens a plant store to write; an empty file becomes one.
@@ -92,18 +95,46 @@ export function openDatabaseToRead(
   try {
     return connect(provider, path, prepare);
   } catch (error) {
-    // SQLite needs the log and its index even to read. On a read-only disk it cannot create them. If no log
-    // exists, no process writes to the file, and SQLite can read it as a file that never changes
-    // (https://sqlite.org/uri.html, "immutable").
-    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-    if (!isUnwritable(error) || (log !== undefined && log.size > 0)) throw error;
-    try {
-      return connect(provider, `${pathToFileURL(path).href}?immutable=1`, prepare);
-    } catch {
-      throw error;
-    }
+    if (!isWriteFailure(error)) throw error;
+    return connectWithoutIndex(provider, path, prepare, error);
   }
 }
+
+/**
+ * Connects to read where the index of the log cannot be created. A connection that excludes all others needs none, and reads
+ * on a full disk. On a read-only disk, it cannot be had either. If no log exists there, no process writes to the file, and
+ * SQLite can read it as a file that never changes (https://sqlite.org/uri.html, "immutable").
+ *
+ * @param error for which the index cannot be created
+ * @throws StoreError if another process has the store open; otherwise `error`
+ */
+function connectWithoutIndex(
+  provider: SqliteProvider,
+  path: string,
+  prepare: (database: SqliteDatabase) => void,
+  error: unknown,
+): SqliteDatabase {
+  try {
+    return connect(provider, path, prepare, exclusive + settings);
+  } catch (exclusiveError) {
+    if (isBusy(exclusiveError)) throw createStoreError(crowded, path, error);
+  }
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  // A process that has just opened the store has both files, and its log is still empty.
+  const hasLog = log !== undefined && (log.size > 0 || existsSync(`${path}-shm`));
+  if (!isUnwritable(error) || hasLog) throw error;
+  try {
+    return connect(provider, `${pathToFileURL(path).href}?immutable=1`, prepare);
+  } catch {
+    throw error;
+  }
+}
+
+const crowded: Meaning = {
+  reason: "full",
+  problem:
+    "has no room on its disk for another reader while a process has it open: make room there, or stop that process",
+};
 
 /**
  * Asserts that no other process has the store open although its log or the index of its log is missing. Without the
@@ -116,7 +147,7 @@ function assertAlone({ DatabaseSync }: SqliteProvider, path: string): void {
   if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return;
   const database = new DatabaseSync(path);
   try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema");
+    database.exec(`${exclusive} SELECT 1 FROM sqlite_schema`);
   } finally {
     database.close();
   }
@@ -126,10 +157,11 @@ function connect(
   { DatabaseSync }: SqliteProvider,
   name: string,
   prepare: (database: SqliteDatabase) => void,
+  pragmas = settings,
 ): SqliteDatabase {
   const database = new DatabaseSync(name);
   try {
-    database.exec(settings);
+    database.exec(pragmas);
     prepare(database);
     return database;
   } catch (error) {
