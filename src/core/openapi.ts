@@ -95,6 +95,14 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
     tags: ["plants"],
     summary: "Creates a new plant in the store",
     description: words.toOperationDescription(onConflict, statusMode),
+    parameters: [
+      {
+        name: "X-Request-Id",
+        in: "header",
+        description: "Id of the request, for the response and the log of the server",
+        schema: { type: "string" },
+      },
+    ],
     requestBody: {
       description: words.toBodyDescription(maxBodyBytes),
       required: true,
@@ -179,6 +187,11 @@ const commonHeaders = {
     description: "Clients must not guess another content type",
     required: true,
     schema: { type: "string", const: "nosniff" },
+  },
+  "X-Request-Id": {
+    description: "The id that the client sent, or a new one. The log of the server repeats it",
+    required: true,
+    schema: { type: "string" },
   },
 };
 

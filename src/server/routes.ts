@@ -107,8 +107,9 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
 }
 
-/** Returns the path of a target in origin-form or absolute-form, without its query. */
+/** Returns the path of a target in origin-form or absolute-form, without its query. Without a path, it is `/`. */
 export function toPath(target: string): string {
   const [beforeQuery = ""] = target.split("?", 1);
-  return beforeQuery.startsWith("/") ? beforeQuery : beforeQuery.replace(/^https?:\/\/[^/]*/i, "");
+  if (beforeQuery.startsWith("/")) return beforeQuery;
+  return beforeQuery.replace(/^https?:\/\/[^/]*/i, "") || "/";
 }

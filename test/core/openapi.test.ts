@@ -86,6 +86,13 @@ describe("the document", () => {
     );
   });
 
+  it("describes the id of a request and of each response", () => {
+    expect(operation.parameters).toMatchObject([{ name: "X-Request-Id", in: "header" }]);
+    for (const { headers } of Object.values(operation.responses)) {
+      expect(headers["X-Request-Id"]).toMatchObject({ required: true });
+    }
+  });
+
   it("describes the options of the server", () => {
     expect(operation.requestBody.description).toContain("at most 1024 bytes");
     expect(operation.description).toContain("rejected with 40900");

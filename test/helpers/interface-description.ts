@@ -41,6 +41,7 @@ export interface Description {
     readonly "/plants": {
       readonly post: {
         readonly description: string;
+        readonly parameters: readonly { readonly name: string; readonly in: string }[];
         readonly requestBody: {
           readonly description: string;
           readonly content: Readonly<Record<string, MediaType>>;

@@ -9,9 +9,13 @@ import { toPageResponse } from "../../../src/server/docs/page.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 
 /** Returns the status of the page for a Host header. */
-function readStatus(port: number, host: string): Promise<number | undefined> {
+function readStatus(
+  port: number,
+  host: string,
+  { path = "/docs", accept = "*/*" } = {},
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path: "/docs", headers: { host } }, (response) => {
+    request({ host: "127.0.0.1", port, path, headers: { host, accept } }, (response) => {
       response.resume().on("end", () => resolve(response.statusCode));
     })
       .on("error", reject)
@@ -55,6 +59,15 @@ describe("the server shows the page", () => {
     expect((await fetch(`${server.url}/docs`, { method: "POST" })).status).toBe(405);
     expect((await fetch(`${server.url}/docs`, { method: "HEAD" })).status).toBe(200);
   });
+
+  it.each(["http://localhost", "HTTP://localhost?x"])(
+    "to a browser that sends the target %s",
+    async (path) => {
+      await using server = await startServer();
+      expect(await readStatus(server.port, "localhost", { path, accept: "text/html" })).toBe(200);
+      expect(await readStatus(server.port, "localhost", { path })).toBe(404);
+    },
+  );
 
   it("nowhere if it is turned off", async () => {
     await using server = await startServer({ docs: false });
