@@ -43,9 +43,25 @@ function isCurrent() {
   return stamp.sources === digest && stamp.files.every((file) => existsSync(`dist/${file}`));
 }
 
+/** Loads the development packages. Ends the process if they are not installed. */
+async function loadTools() {
+  try {
+    const [tsup, { register }] = await Promise.all([import("tsup"), import("tsx/esm/api")]);
+    return { tsup, register };
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) {
+      throw error;
+    }
+    process.stderr.write(
+      "A build needs the development packages: run npm ci without --omit=dev and without NODE_ENV=production\n",
+    );
+    process.exit(1);
+  }
+}
+
 async function build() {
   removeInterrupted();
-  const [tsup, { register }] = await Promise.all([import("tsup"), import("tsx/esm/api")]);
+  const { tsup, register } = await loadTools();
   register();
   // Imported here: tsup would write a file next to it, which another build would take for a source.
   const { options } = await import("./tsup.config.ts");

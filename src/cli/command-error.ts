@@ -30,10 +30,13 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Creates the error of a command that SIGINT or SIGTERM stopped. @param consequence continues the sentence */
-export function toInterruption(signal: StopSignal, consequence?: string): CommandError {
-  const end = consequence === undefined ? "" : `: ${consequence}`;
-  return new CommandError(toExitName(signal), `stopped by ${signal}${end}`);
+/** SIGINT or SIGTERM stopped the command. */
+export class Interruption extends CommandError {
+  /** @param consequence continues the sentence */
+  constructor(signal: StopSignal, consequence?: string) {
+    const end = consequence === undefined ? "" : `: ${consequence}`;
+    super(toExitName(signal), `stopped by ${signal}${end}`);
+  }
 }
 
 /** Time in which interrupted work ends; work that waits for a lock or another machine may not. */
@@ -58,7 +61,7 @@ export async function interruptible<T>(
   let timer: NodeJS.Timeout | undefined;
   const releaseSignals = io.onSignal((name) => {
     const toStopError = () =>
-      toInterruption(name, typeof consequence === "function" ? consequence() : consequence);
+      new Interruption(name, typeof consequence === "function" ? consequence() : consequence);
     toError = toStopError;
     interruption.abort(toStopError());
     timer = onStuck && setTimeout(() => onStuck(toStopError()), maxEndMs).unref();

@@ -102,7 +102,8 @@ export function toParagraphs(text: string): readonly string[] {
 
 /** The default of an option; undefined for an option without one, and for a switch. */
 export function describeDefault(option: Option<unknown>): string | undefined {
-  const { shownDefault, type, default: value } = option;
+  const { flags, shownDefault, type, default: value } = option;
+  if (!flags.endsWith(">")) return undefined;
   if (shownDefault !== undefined) return shownDefault;
   const hasDefault = "default" in option && typeof value !== "function";
   return hasDefault ? type.format(value) : undefined;
@@ -124,6 +125,18 @@ export function toExamples({ examples }: Command): string {
 
 /** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
-  const rows = command.exitCodes.map((name) => exitCodes[name]);
-  return rows.toSorted((a, b) => a.code - b.code).map(({ code, meaning }) => [`${code}`, meaning]);
+  const rows = command.exitCodes.map(
+    (name) => [exitCodes[name].code, describeExit(name, command)] as const,
+  );
+  return rows.toSorted(([a], [b]) => a - b).map(([code, meaning]) => [`${code}`, meaning]);
+}
+
+/** The part of a meaning that concerns a command. */
+function describeExit(exit: ExitCodeName, { name, options = {} }: Command): string {
+  const { meaning } = exitCodes[exit];
+  if (exit === "internal" && name !== "serve") {
+    return "Internal error, or output could not be written";
+  }
+  if (exit !== "unavailable" || ("url" in options && "store" in options)) return meaning;
+  return `The ${"url" in options ? "server" : "store"} is unavailable; a retry may succeed`;
 }

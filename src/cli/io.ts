@@ -24,6 +24,8 @@ export interface Io {
   readonly stdin: InputStream;
   /** For the requested data. */
   readonly stdout: OutputStream;
+  /** True if stdout is a pipe, whose reader may write to the same terminal as stderr. */
+  readonly isPiped: boolean;
   /** For messages to the user. */
   readonly stderr: OutputStream;
   /** For the log of a server: stderr, without waiting for its reader. */
@@ -127,12 +129,14 @@ export function createProcessIo(): Io {
       return process.stdin;
     },
     stdout: process.stdout,
+    get isPiped() {
+      return isPipe(process.stdout.fd);
+    },
     stderr: process.stderr,
     get log() {
       // Node writes to files and terminals synchronously, to pipes and sockets asynchronously.
       const { fd } = process.stderr;
-      const stats = fstatSync(fd);
-      return stats.isFIFO() || stats.isSocket() ? process.stderr : createDescriptorStream(fd);
+      return isPipe(fd) ? process.stderr : createDescriptorStream(fd);
     },
     exit: (code) => process.exit(code),
     env: process.env,
@@ -160,6 +164,11 @@ export function createProcessIo(): Io {
     },
     runPager,
   };
+}
+
+function isPipe(descriptor: number): boolean {
+  const stats = fstatSync(descriptor);
+  return stats.isFIFO() || stats.isSocket();
 }
 
 function findHomeDirectory(): string | undefined {

@@ -446,7 +446,12 @@ export const doctorOptions = {
 export const openApiOptions = {
   isExamples: toggle("--examples", "Print example requests and responses, one JSON per line"),
   isYaml: toggle("--yaml", "Print YAML instead of JSON"),
-  ...urlOption,
+  // Without the last login, so that the output does not depend on it.
+  url: setting("--url <url>", urlOption.url.help, {
+    type: types.baseUrl,
+    default: urlOption.url.default,
+    list: urlOption.url.list,
+  }),
 } as const satisfies Options;
 
 /** Flags of every command, with their help. */

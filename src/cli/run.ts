@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { CommandError } from "./command-error.ts";
 import { toFailure } from "./command-failure.ts";
+import { exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { runProgram } from "./program/program.ts";
 import { Terminal } from "./terminal/terminal.ts";
@@ -27,9 +28,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 /** Prints what is wrong. @returns the exit code */
 export async function printFailure(error: unknown, terminal: Terminal): Promise<number> {
   const { exitCode, message, hints = [], stack } = toFailure(error);
-  if (message !== undefined) await terminal.error(message);
+  if (message !== undefined) await terminal.error((await findCause(error, exitCode)) ?? message);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;
+}
+
+/** Looks for a cause of a failed request that only a further look at the server shows. @returns one sentence */
+async function findCause(error: unknown, exitCode: number): Promise<string | undefined> {
+  const { unavailable, noPlantStore } = exitCodes;
+  if (exitCode !== unavailable.code && exitCode !== noPlantStore.code) return undefined;
+  return (await import("./tls-port.ts")).explainTlsPort(error);
 }
 
 const replacementCharacter = "\uFFFD";

@@ -207,6 +207,42 @@ describe("a topic of the manual", () => {
   });
 });
 
+describe("a word of other programs", () => {
+  it.each([
+    [["post", "add", "insert", "new"], "create"],
+    [["rm", "remove"], "delete"],
+    [["show", "ls"], "get"],
+    [["show", "ls"], "list"],
+    [["init", "start", "run"], "serve"],
+    [["health"], "ping"],
+  ])("%j leads to %s", async (words, command) => {
+    for (const word of words) {
+      const { exitCode, stderr } = await runCli([word]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(
+        new RegExp(`^error: unknown command '${word}': .*"plantstore ${command}`),
+      );
+    }
+  });
+});
+
+describe("the help of a command", () => {
+  it("explains only exit codes of this command", async () => {
+    const { stdout: ping } = await runCli(["ping", "--help"]);
+    expect(ping).not.toMatch(/serve could not start|store is unavailable/);
+    expect(ping).toMatch(/^ {2}6 +The server is unavailable; a retry may succeed$/m);
+    const { stdout: list } = await runCli(["list", "--help"]);
+    expect(list).toMatch(/^ {2}6 +The store is unavailable; a retry may succeed$/m);
+    const { stdout: serve } = await runCli(["serve", "--help", "--all"]);
+    expect(serve).toContain("serve could not start");
+  });
+
+  it("shows no default of a switch", async () => {
+    const { stdout } = await runCli(["serve", "--help", "--all"]);
+    expect(stdout).toMatch(/--no-docs +.*\n +\(env: PLANTSTORE_NO_DOCS\)/);
+  });
+});
+
 describe("wrong usage", () => {
   const create = "plantstore create [options] [file...]";
   const root = "plantstore [options] [command]";
@@ -235,13 +271,13 @@ describe("wrong usage", () => {
     [["create", "--id"], create, "option '--id <integer>' argument missing"],
     [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
     [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],
-    [["logout", "1"], "plantstore logout [options]", /^too many arguments for 'logout'/],
+    [["logout", "1"], "plantstore logout [options]", /^unexpected argument '1': remove it$/],
     [
       ["get", "x"],
       "plantstore get [options] <id...>",
       /^the id must be an integer from .* \(got "x"\)/,
     ],
-    [["serve", "now"], "plantstore serve [options]", /^too many arguments for 'serve'/],
+    [["serve", "now"], "plantstore serve [options]", /^unexpected argument 'now': remove it$/],
     [
       ["serve", "--port", "x"],
       "plantstore serve [options]",

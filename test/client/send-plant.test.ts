@@ -223,7 +223,7 @@ describe("a create without a response of the plant store", () => {
     expect(error).toMatchObject({
       name: "UnavailableError",
       reason: "insecure",
-      message: `no secure connection to ${url.replace("http:", "https:")}: the server does not use TLS, so its URL may have to begin with http:`,
+      message: `no secure connection to ${url.replace("http:", "https:")}: this is a port without TLS: try ${url}`,
     });
   });
 

@@ -20,6 +20,8 @@ export interface CliOptions {
   /** Contents of stdin. Default: empty. A stream need not end. */
   readonly stdin?: string | Uint8Array | Readable;
   readonly terminals?: Terminals;
+  /** True if stdout is a pipe instead of a file. Default: false. */
+  readonly isPiped?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** The home directory; by default one that does not exist. */
   readonly home?: string;
@@ -77,6 +79,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const io: Io = {
     stdin,
     stdout: stdout.stream,
+    isPiped: options.isPiped === true,
     stderr: stderr.stream,
     log: stderr.stream,
     exit: (code) => {

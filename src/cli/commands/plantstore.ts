@@ -15,6 +15,9 @@ import { serveCommand } from "./serve/command.ts";
 import { statusCommand } from "./status/command.ts";
 import { tokenCommand } from "./token/command.ts";
 
+const toHints = (words: readonly string[], hint: string) =>
+  Object.fromEntries(words.map((word) => [word, hint]));
+
 /** `plantstore`. */
 export const plantstoreCommand: Command = {
   name: "plantstore",
@@ -59,9 +62,12 @@ export const plantstoreCommand: Command = {
     config: `"plantstore status" shows settings, their sources and the directories`,
     version: `"plantstore --version" prints the version`,
     import: `"plantstore create FILE" creates the plants of a file`,
-    add: `"plantstore create" creates plants`,
-    remove: `"plantstore delete" deletes plants from a store`,
+    ...toHints(["post", "add", "insert", "new"], `"plantstore create" creates plants`),
+    ...toHints(["rm", "remove"], `"plantstore delete" deletes plants from a store`),
+    ...toHints(["show"], `"plantstore get ID" prints a plant, and "plantstore list" prints all`),
+    ...toHints(["ls"], `"plantstore list" prints plants, and "plantstore get ID" prints one`),
+    health: `"plantstore ping" checks whether a plant store is ready`,
     update: `"plantstore serve --on-conflict replace" lets creates replace plants`,
-    start: `"plantstore serve" starts a plant store`,
+    ...toHints(["init", "start", "run"], `"plantstore serve" starts a plant store`),
   },
 };

@@ -117,6 +117,10 @@ export function toExit(
   }
   if (error.exitCode === 0) return error;
   const [problem = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
+  if (error.code === "commander.excessArguments") {
+    const extra = commander.args[commander.registeredArguments.length] ?? "";
+    return wrongUsage(`unexpected argument '${extra}': remove it`, commander);
+  }
   const advice = findAdvice(error, commander, hints) ?? ` ${suggestion}`.trimEnd();
   return wrongUsage(problem + advice, commander);
 }

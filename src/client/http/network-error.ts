@@ -39,7 +39,12 @@ export function toClientError(
   if (code === "ECONNREFUSED") return new UnavailableError("refused", url, code, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
-    return new UnavailableError("insecure", url, describeTlsFailure(message, code, ca), options);
+    return new UnavailableError(
+      "insecure",
+      url,
+      describeTlsFailure(message, code, url, ca),
+      options,
+    );
   }
   return new UnavailableError("lost", url, lostMessages.get(message) ?? message, options);
 }
@@ -79,7 +84,12 @@ function findSocketProblem(code: string, url: string): string | undefined {
   return isSocket ? undefined : "it is not a socket";
 }
 
-function describeTlsFailure(message: string, code: string, ca: string | undefined): string {
+function describeTlsFailure(
+  message: string,
+  code: string,
+  url: string,
+  ca: string | undefined,
+): string {
   if (untrustedCodes.test(code)) {
     return ca === undefined
       ? `its certificate is not signed by a trusted authority (${code}); NODE_EXTRA_CA_CERTS=FILE adds one`
@@ -87,6 +97,6 @@ function describeTlsFailure(message: string, code: string, ca: string | undefine
   }
   const [, reason = message] = opensslMessage.exec(message) ?? [];
   return noTlsReasons.test(reason)
-    ? "the server does not use TLS, so its URL may have to begin with http:"
+    ? `this is a port without TLS: try ${toEndpoint(url).origin.replace("https:", "http:")}`
     : reason;
 }

@@ -85,7 +85,15 @@ export function findBackup(path: string): StoreFile {
     const problem = "is empty, so it is not a backup: choose another file";
     throw new StoreError("unusable", `the file ${file} ${problem}`);
   }
-  return prepareDatabaseFile(file, true);
+  try {
+    return prepareDatabaseFile(file, true);
+  } catch (error) {
+    if (!(error instanceof StoreError && error.message.includes("is not a SQLite database"))) {
+      throw error;
+    }
+    const message = `the file ${file} is not a SQLite database: name a backup or a store`;
+    throw new StoreError("unusable", message, { cause: error });
+  }
 }
 
 function findFile(path: string): Stats | undefined {

@@ -74,6 +74,14 @@ it.each(["verify", "restore"])("%s reports that an empty file is not a backup", 
   });
 });
 
+it("verify does not call another file a store", async () => {
+  const file = join(await createTemporaryDirectory(), "s.csv");
+  await writeFile(file, "id,name\n1,fern\n".repeat(20));
+  expect((await runCli(["verify", file])).stderr).toBe(
+    `error: the file ${file} is not a SQLite database: name a backup or a store\n`,
+  );
+});
+
 it("backup exits with 2 if its directory may not be written", async () => {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
   const { exitCode, stderr } = await runCli(["backup", "/proc/copy", "--store", url]);

@@ -1,8 +1,11 @@
 /** `plantstore openapi`. */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createOpenApiDocument } from "../../../src/core/openapi.ts";
+import { saveSettings } from "../../../src/cli/config/saved-settings.ts";
 import { runCli } from "../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 /** Creates the document of a server. */
 const toDocument = (url: string) =>
@@ -44,8 +47,11 @@ describe("openapi", () => {
     });
   });
 
-  it("prints the same bytes each time", async () => {
-    const [first, second] = [await runCli(["openapi"]), await runCli(["openapi"])];
+  it("prints the same bytes each time, also after a login", async () => {
+    const home = await createTemporaryDirectory();
+    const first = await runCli(["openapi"], { home });
+    await saveSettings(join(home, ".config/plantstore"), { url: "https://plants.example.org" });
+    const second = await runCli(["openapi"], { home });
     expect(second.stdout).toBe(first.stdout);
   });
 

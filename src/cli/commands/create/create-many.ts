@@ -5,11 +5,12 @@ import { createPlants } from "../../../client/create-plants.ts";
 import type { Post } from "../../../client/http/message.ts";
 import { StoppedError } from "../../../client/stopped-error.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
-import { CommandError, toInterruption } from "../../command-error.ts";
+import { CommandError, Interruption } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
+import { explainTlsPort } from "../../tls-port.ts";
 import { tracePost } from "../../request-trace.ts";
 import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord, RecordInput } from "./record-input.ts";
@@ -74,7 +75,7 @@ export async function createMany(
   let failure: unknown;
   try {
     if (!isDryRun) run.sends = "many";
-    const hasProgress = !isQuiet && !isVerbose && !input.isTyped;
+    const hasProgress = !isQuiet && !isVerbose && !input.isTyped && !io.isPiped;
     await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
   } catch (error) {
     if (!isExpected(error, run)) throw error;
@@ -83,7 +84,7 @@ export async function createMany(
   await report.end();
   const hint = describeResume(report, failure, input, run);
   if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
-  if (run.stoppedBy !== undefined) throw toInterruption(run.stoppedBy, hint);
+  if (run.stoppedBy !== undefined) throw new Interruption(run.stoppedBy, hint);
   if (report.tally.total === 0 && !isQuiet) {
     const part = `no record begins at line ${fromLine} or after it (--from-line)`;
     await terminal.warning(fromLine > 1 ? part : "the input has no records");
@@ -133,6 +134,11 @@ async function reportFailure(
     return toExitCode(response.error.error);
   }
   const { message = "", exitCode } = toFailure(cause);
+  const tlsReason = await explainTlsPort(cause);
+  if (tlsReason !== undefined) {
+    await terminal.error(tlsReason);
+    return exitCode;
+  }
   const isUnavailable = cause instanceof UnavailableError;
   // The hint says that the command can be repeated.
   const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;

@@ -1,5 +1,5 @@
 /** One run of `create`: what all of its steps use, and its end by a signal. */
-import { CommandError, toExitName, toInterruption } from "../../command-error.ts";
+import { CommandError, toExitName, Interruption } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import type { Io, StopSignal } from "../../io.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -53,7 +53,7 @@ export class CreateRun {
 function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
   if (isInDoubt) {
     const advice = "the plant may or may not exist; the same command can be repeated";
-    return toInterruption(signal, advice);
+    return new Interruption(signal, advice);
   }
   return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
 }

@@ -1,5 +1,5 @@
 /** Declares `openapi`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type Command, commandGroups } from "../../command.ts";
 import { openApiOptions } from "../../options.ts";
 
 /** `plantstore openapi`. */
@@ -17,7 +17,6 @@ their responses.`,
     "plantstore openapi --yaml --url https://plants.example.org/v1",
     "plantstore openapi --examples | jq 'select(.error == 40900)'",
   ],
-  environment: describeVariables("PLANTSTORE_CONFIG_DIR"),
   exitCodes: ["done", "internal", "usage", "outputClosed"],
   run: async (run) => (await import("./openapi.ts")).printOpenApi(run),
 };

@@ -39,7 +39,9 @@ export async function ping({ flags, io, terminal }: Run): Promise<void> {
   const time = waitMs > 0 ? ` after ${waitMs / 1000} s` : "";
   const canWait = waitMs === 0 && exit === "unavailable" && !isInsecure(readiness);
   const advice = canWait ? "; --wait 30s waits until it is" : "";
-  throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`);
+  throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`, {
+    cause: "cause" in readiness ? readiness.cause : undefined,
+  });
 }
 
 /** @returns the result of the last attempt */

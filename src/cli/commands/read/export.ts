@@ -4,7 +4,8 @@ import { type NewPlant, toPlantJson } from "../../../core/plant.ts";
 import type { FeedEntry, StoreReader } from "../../../core/store.ts";
 import { mayContinue, readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";
-import { interruptible, UsageError } from "../../command-error.ts";
+import { interruptible, Interruption, UsageError } from "../../command-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
 import { exportOptions } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
@@ -17,14 +18,20 @@ import { plantRows } from "./read.ts";
  * line, or CSV. Nothing is printed faster than it is read. Without `--follow`, every plant that was acknowledged before is
  * printed, each id once. Plants that are created meanwhile may be printed too.
  *
+ * @returns the exit code: of the signal that ended `--follow`
  * @throws CommandError for an invalid option, or if a signal stops it; StoreError, OutputError
  */
-export async function exportPlants(run: Run): Promise<void> {
+export async function exportPlants(run: Run): Promise<number> {
   const { flags, io } = run;
   const { store: url, json, csv, isFollowing, after } = readOptions(exportOptions, flags, io);
   if (isFollowing) {
     if (csv) throw new UsageError("--follow prints JSON: remove --csv");
-    return follow(url, after ?? "", run);
+    return follow(url, after ?? "", run).catch(async (error: unknown) => {
+      // The usual way to end it.
+      if (!(error instanceof Interruption)) throw error;
+      await run.terminal.note(error.message);
+      return error.exitCode;
+    });
   }
   if (after !== undefined) {
     throw new UsageError(
@@ -38,6 +45,7 @@ export async function exportPlants(run: Run): Promise<void> {
     (store, signal) => printRows(readPages(store, signal), plantRows, style, run),
     "some plants are missing in the output",
   );
+  return exitCodes.done.code;
 }
 
 async function* readPages(

@@ -781,6 +781,22 @@ describe("a terminal", () => {
     );
   });
 
+  it("shows no progress if stdout is a pipe, whose reader may write there too", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create"], withServer({ stdin, terminals, isPiped: true }));
+    stdin.write(`${a}\n${b}\n`);
+    await run.saw('"record":2');
+    // Progress that begins later is there already.
+    const other = new PassThrough();
+    const shown = startCli(["create"], withServer({ stdin: other, terminals }));
+    other.write(`${a}\n${b}\n`);
+    await shown.saw("2 records, ");
+    expect(run.stderr()).not.toContain("2 records, ");
+    stdin.end();
+    other.end();
+    await Promise.all([run.finished, shown.finished]);
+  });
+
   it("on which the input is typed shows no progress", async () => {
     const stdin = new PassThrough();
     const typed = withServer({ stdin, terminals: { stdin: true, stderr: true } });

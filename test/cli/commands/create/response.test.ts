@@ -278,7 +278,7 @@ describe("an unavailable plant store", () => {
     const { exitCode, stderr } = await createAt(url.replace("http:", "https:"), ["--retry", "0"]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: the server does not use TLS, .* http:\n$/,
+      /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: this is a port without TLS: try http:\/\/127\.0\.0\.1:\d+\n$/,
     );
   });
 });

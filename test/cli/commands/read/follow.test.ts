@@ -46,7 +46,7 @@ describe("export --follow", () => {
       `{"id":${int64Max},"deleted":true}`,
     ]);
     expect(exitCode).toBe(130);
-    expect(stderr).toBe(`error: stopped by SIGINT: resume with --after ${cursors.at(-1)}\n`);
+    expect(stderr).toBe(`stopped by SIGINT: resume with --after ${cursors.at(-1)}\n`);
   });
 
   it("prints only the plants after the cursor of --after", async () => {
@@ -79,7 +79,7 @@ describe("export --follow", () => {
     expect(await run.finished).toEqual({
       exitCode: 143,
       stdout: "",
-      stderr: "error: stopped by SIGTERM: nothing was printed\n",
+      stderr: "stopped by SIGTERM: nothing was printed\n",
     });
   });
 

@@ -105,7 +105,7 @@ describe("which plants", () => {
     [["--after", "1.5"], `--after must be an integer from ${int64Min} to ${int64Max} (got "1.5")`],
     [["--after", "1", "--after", "2"], "--after is given twice: remove one of them"],
     [["--tag", "\uD83C"], "--tag contains an unpaired surrogate: write the pair, or remove it"],
-    [["fern"], "too many arguments for 'list'"],
+    [["fern"], "unexpected argument 'fern': remove it"],
     [["--json", "--csv"], "--json excludes --csv: remove one of them"],
   ])("%j is rejected", async (args, message) => {
     const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
