@@ -1,7 +1,18 @@
 /** The packed package, installed into an empty folder without a network and without scripts. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -9,17 +20,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { pack } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The part of the output of `npm pack --json` that the tests use. */
-interface Packed {
-  readonly filename: string;
-  /** In bytes. */
-  readonly size: number;
-  readonly files: readonly { readonly path: string }[];
-}
 
 /** The part of esbuild's metafile that the tests read. */
 interface Bundled {
@@ -33,16 +37,13 @@ interface Bundled {
 
 /** Holds the tarball, and folders that it is installed in. */
 let directory: string;
-let packed: Packed;
+let tarball: string;
 /** Directory of the installation: its path has a space and letters beyond ASCII. */
 let project: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
-  // The package is already built, which the scripts of a publication would do.
-  const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
-  const { stdout } = await npm(packing, root);
-  packed = (JSON.parse(stdout) as [Packed])[0];
+  tarball = await pack(directory);
   project = join(directory, "mönstera 盆栽 & fern");
   await install(project);
   // A registry would provide it.
@@ -76,7 +77,6 @@ function cleanEnv(): Record<string, string> {
 async function install(folder: string): Promise<void> {
   await mkdir(folder);
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
-  const tarball = join(directory, packed.filename);
   await npm(["install", tarball], folder);
 }
 
@@ -130,8 +130,9 @@ async function serveAndCreate(
 const done = { created: { code: 0, stdout: '{"name":"fern"}\n', stderr: "" }, served: 0 };
 
 describe("the tarball", () => {
-  it("contains only the files that are used", () => {
-    const paths = packed.files.map(({ path }) => path);
+  it("contains only the files that are used", async () => {
+    const { stdout } = await run("tar", ["--list", "--file", tarball]);
+    const paths = stdout.split("\n").flatMap((path) => path.replace("package/", "") || []);
     expect(paths).toEqual(
       expect.arrayContaining([
         "LICENSE",
@@ -156,21 +157,37 @@ describe("the tarball", () => {
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
-  it("is smaller than a megabyte", () => {
-    expect(packed.size).toBeLessThan(1_000_000);
+  it("is smaller than a megabyte", async () => {
+    expect((await stat(tarball)).size).toBeLessThan(1_000_000);
   });
 
   it("runs no install script, and has no dependency but the SQLite that only Node 20 lacks", async () => {
     const path = join(project, "node_modules/plantstore/package.json");
     const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, object>;
     const scripts = Object.keys(manifest["scripts"] ?? {});
-    expect(scripts.filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+    expect(scripts).toContain("build");
+    expect(scripts.filter((name) => /^(?:(?:pre|post)?install|prepare)$/.test(name))).toEqual([]);
     expect(manifest["dependencies"]).toBeUndefined();
     expect(manifest["optionalDependencies"]).toBeUndefined();
     expect(manifest["peerDependencies"]).toEqual({ "@photostructure/sqlite": "^1.2.1" });
     expect(manifest["peerDependenciesMeta"]).toEqual({
       "@photostructure/sqlite": { optional: true },
     });
+  });
+});
+
+// The tarball of a release has no checkout here.
+describe.runIf(process.env["PLANTSTORE_TARBALL"] === undefined)("the checkout", () => {
+  it("is unchanged after the package was packed from it", async () => {
+    const checkout = join(directory, "checkout");
+    const { stdout } = await run("npm", ["pack", "--dry-run"], { cwd: checkout });
+    expect(stdout).toMatch(/plantstore-\d.*\.tgz\n$/);
+    const listed = await readdir(checkout);
+    expect(listed.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+    for (const name of ["package.json", "package-lock.json"]) {
+      const [before, after] = [root, checkout].map((place) => readFile(join(place, name), "utf8"));
+      expect(await after).toBe(await before);
+    }
   });
 });
 

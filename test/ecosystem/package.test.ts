@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { pack } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,10 +25,7 @@ let tarball: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
-  const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
-  const { stdout } = await run("npm", packing, { cwd: root });
-  const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
-  tarball = join(directory, filename);
+  tarball = await pack(directory);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -1,0 +1,42 @@
+/** Makes the tarball of the package, or takes the one that will be released. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Files that npm and the build read. */
+const sources = [
+  ".build",
+  ".npmrc",
+  "LICENSE",
+  "README.md",
+  "bin",
+  "dist",
+  "package-lock.json",
+  "package.json",
+  "src",
+  "tsconfig.json",
+];
+
+/**
+ * Packs a copy of this checkout, which must be built, as a release does: with its scripts, which change `package.json` for a
+ * moment. The tarball that the environment variable `PLANTSTORE_TARBALL` names is used instead.
+ *
+ * @param directory an existing directory, for the copy in `checkout` and for the tarball
+ * @returns the path of the tarball
+ */
+export async function pack(directory: string): Promise<string> {
+  const released = process.env["PLANTSTORE_TARBALL"];
+  if (released !== undefined) return released;
+  const checkout = join(directory, "checkout");
+  await mkdir(checkout);
+  for (const name of sources) await cp(join(root, name), join(checkout, name), { recursive: true });
+  await symlink(join(root, "node_modules"), join(checkout, "node_modules"), "junction");
+  const { stdout } = await run("npm", ["pack", "--pack-destination", directory], { cwd: checkout });
+  const name = stdout.trim().split("\n").at(-1) ?? "";
+  return join(directory, name);
+}
