@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
 import { openStore, openStoreReader } from "../store/open-store.ts";
+import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
@@ -22,8 +23,10 @@ export function readStore<T>(
   url: string,
   run: StoreRun,
   read: (store: StoreReader) => Promise<T>,
+  options?: ReaderOptions,
 ): Promise<T> {
-  return use(url, run.io, openStoreReader, async (store) => {
+  const open = (): Promise<StoreReader> => openStoreReader(url, options);
+  return use(url, run.io, open, async (store) => {
     await nameStore(url, run);
     return read(store);
   });
@@ -50,11 +53,11 @@ export async function nameStore(url: string, { io, terminal }: StoreRun): Promis
 async function use<Store extends Pick<PlantStore, "close">, T>(
   url: string,
   io: Io,
-  open: (url: string) => Promise<Store>,
+  open: () => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   try {
-    const store = await open(url);
+    const store = await open();
     try {
       return await work(store);
     } finally {

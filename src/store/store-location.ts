@@ -9,6 +9,12 @@ export interface EngineOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
+/** Options for {@link StoreLocation.openReader}. */
+export interface ReaderOptions {
+  /** Waits for a database that cannot be reached as long as a read of the feed does. Default: false. */
+  readonly isFollower?: boolean;
+}
+
 /** An operation on stores that are files. */
 export type FileOperation = "back up" | "verify" | "restore";
 
@@ -27,7 +33,7 @@ export type StoreLocation = {
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */
-  openReader(): Promise<StoreReader>;
+  openReader(options: ReaderOptions): Promise<StoreReader>;
   /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
   loadProvider?(): Promise<unknown>;
 } & (

@@ -1,10 +1,11 @@
 /** The engine and the reader on a PostgreSQL database, which any number of servers may share. */
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
 import type { Schema } from "../schema.ts";
+import type { ReaderOptions } from "../store-location.ts";
 import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
-import { toStoreError } from "./postgres-error.ts";
+import { isTransient, toStoreError } from "./postgres-error.ts";
 import { readFeed } from "./feed.ts";
 import { assertCurrent, isCurrent, isRace, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
@@ -59,13 +60,19 @@ export async function openPostgresEngine(
  */
 export async function openPostgresReader(
   url: string,
+  { isFollower = false }: ReaderOptions = {},
   schema = postgresSchema,
 ): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
   const database = createDatabase(location, await loadTls(location), longLimits, false);
   const { place } = database;
   try {
-    await database.read((client) => assertCurrent(client, place, schema));
+    const deadlineMs = performance.now() + feedCallMs;
+    await retryWhile(
+      (error) => isFollower && isTransient(error),
+      deadlineMs,
+      () => database.read((client) => assertCurrent(client, place, schema)),
+    );
     return {
       ...createPostgresEngine(database, longLimits),
       // PostgreSQL itself can search for damage only for its administrator.

@@ -116,7 +116,7 @@ describe("a further step of the schema", () => {
         expect(await engine.commit([{ plant, onConflict: "reject" }])).toEqual(["unchanged"]);
       }
     }
-    const reader = await openPostgresReader(url, nextSchema);
+    const reader = await openPostgresReader(url, {}, nextSchema);
     onTestFinished(() => reader.close());
     const readIds = async () => (await reader.readFeed({ limit: 99 })).map(({ id }) => id);
     // Transactions of PostgreSQL itself may delay the last ones.
@@ -201,7 +201,7 @@ describe("a store of version 3", () => {
 
 it("a reader of a next version does not change a database without the last step, and names the command that upgrades it", async () => {
   const url = await createStore();
-  await expect(openPostgresReader(url, nextSchema)).rejects.toMatchObject({
+  await expect(openPostgresReader(url, {}, nextSchema)).rejects.toMatchObject({
     reason: "unusable",
     message: expect.stringContaining('start "plantstore serve" on it once') as string,
   });

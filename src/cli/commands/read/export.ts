@@ -3,6 +3,7 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/prom
 import { type NewPlant, toPlantJson } from "../../../core/plant.ts";
 import type { FeedEntry, StoreReader } from "../../../core/store.ts";
 import { mayContinue, readPlantPages } from "../../../store/plant-pages.ts";
+import type { ReaderOptions } from "../../../store/store-location.ts";
 import type { Run } from "../../command.ts";
 import { interruptible, Interruption, UsageError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
@@ -72,11 +73,12 @@ function readInterruptibly<T>(
   run: Run,
   read: (store: StoreReader, signal: AbortSignal) => Promise<T>,
   consequence: string | (() => string),
+  options?: ReaderOptions,
 ): Promise<T> {
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readStore(url, run, (store) => read(store, signal)),
+    (signal) => readStore(url, run, (store) => read(store, signal), options),
     consequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;
@@ -115,6 +117,7 @@ async function follow(url: string, after: string, run: Run): Promise<never> {
       }
     },
     () => (lastCursor === "" ? "nothing was printed" : `resume with --after ${lastCursor}`),
+    { isFollower: true },
   );
 }
 
