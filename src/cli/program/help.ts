@@ -11,8 +11,17 @@ import { toLongFlag } from "../options.ts";
 /** Longer lines of help are hard to read. */
 export const maxColumns = 80;
 
-/** Runs `help`: prints the help of a command, or a topic. @throws CommandError for unknown words */
-export async function help(commander: Commander, io: Io): Promise<void> {
+/**
+ * Runs `help`: prints the help of a command, or a topic.
+ *
+ * @param complete declares a command
+ * @throws CommandError for unknown words
+ */
+export async function help(
+  commander: Commander,
+  io: Io,
+  complete: (commander: Commander) => void,
+): Promise<void> {
   const { args: words, parent } = commander;
   let found = parent ?? commander;
   for (const [index, word] of words.entries()) {
@@ -25,6 +34,7 @@ export async function help(commander: Commander, io: Io): Promise<void> {
     if (topic !== undefined) return show(topic, io);
     if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
     found = next;
+    complete(found);
   }
   showHelp(found);
 }

@@ -30,6 +30,8 @@ interface Reading {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly program: Command;
+  /** Commands whose options are declared only before they run, because all of them take 5 ms. */
+  readonly undeclared: Map<Commander, Command>;
   /** Help and the version, which commander prints. */
   output: string;
   exitCode: number;
@@ -49,7 +51,8 @@ export async function runProgram(
   program: Command = plantstoreCommand,
 ): Promise<number> {
   const exitCode = exitCodes.done.code;
-  const reading: Reading = { argv, io, terminal, program, output: "", exitCode };
+  const undeclared = new Map<Commander, Command>();
+  const reading: Reading = { argv, io, terminal, program, undeclared, output: "", exitCode };
   try {
     await createProgram(reading).parseAsync(argv, { from: "user" });
     return reading.exitCode;
@@ -77,16 +80,22 @@ function createProgram(reading: Reading): Commander {
       getOutHelpWidth: () => toHelpWidth(io.stdout),
       getErrHelpWidth: () => toHelpWidth(io.stderr),
     });
-  declare(program, reading.program, reading);
+  declare(program.summary(reading.program.summary), reading.program, reading);
   return program.version(toVersionLine(io), ...versionFlag);
 }
 
-/** Declares a command, and the commands below it. */
+/** Declares a command that is a row in the list of its group so far. */
+function complete(commander: Commander, reading: Reading): void {
+  const command = reading.undeclared.get(commander);
+  reading.undeclared.delete(commander);
+  if (command !== undefined) declare(commander, command, reading);
+}
+
+/** Declares a command, and for a group the rows of its commands. */
 function declare(commander: Commander, command: Command, reading: Reading): void {
-  const { arguments: args = [], commands, tokenAdvice } = command;
+  const { commands, tokenAdvice } = command;
   const paragraphs = toParagraphs(command.description);
   commander
-    .summary(command.summary)
     .description([...paragraphs, toExamples(command)].join("\n\n"))
     .addHelpText(
       "after",
@@ -95,7 +104,6 @@ function declare(commander: Commander, command: Command, reading: Reading): void
     .exitOverride((error) => {
       throw toExit(error, commander, command, reading.argv);
     });
-  for (const argument of args) commander.argument(argument.name, argument.help);
   const flagNames = declareFlags(commander, command, reading.argv);
   if (tokenAdvice !== undefined) rejectTokenFlag(commander, tokenAdvice);
   commander
@@ -109,7 +117,9 @@ function declare(commander: Commander, command: Command, reading: Reading): void
     return;
   }
   commander.helpOption(...helpFlag).action(async () => {
-    if (command === helpCommand) return help(commander, reading.io);
+    if (command === helpCommand) {
+      return help(commander, reading.io, (each) => complete(each, reading));
+    }
     return run(command, commander, readFlags(commander, flagNames), reading);
   });
 }
@@ -123,13 +133,16 @@ function declareGroup(commander: Commander, commands: readonly Command[], readin
     .helpOption(false)
     .option(...helpFlag)
     .hook("preSubcommand", (_, child) => {
+      complete(child, reading);
       if (isHelpAsked(commander) && child.commands.length === 0) showHelp(child);
     });
   const isRoot = commander.parent === null;
   for (const child of isRoot ? commands : [...commands, helpCommand]) {
     if (child.group !== undefined) commander.commandsGroup(child.group);
     const hidden = child.isHidden === true || (child === helpCommand && !isRoot);
-    declare(commander.command(child.name, { hidden }), child, reading);
+    const row = commander.command(child.name, { hidden }).summary(child.summary);
+    for (const argument of child.arguments ?? []) row.argument(argument.name, argument.help);
+    reading.undeclared.set(row, child);
   }
 }
 
