@@ -88,6 +88,7 @@ export const serveOptions = {
     ...storeOptions.port,
     default: 7526,
   }),
+  reusePort: toggle("--reuse-port", "Share the port with other processes of serve", address),
   socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
     ...address,
     ...file,

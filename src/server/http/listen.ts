@@ -12,6 +12,8 @@ export interface ListenAddress {
   readonly host: string;
   /** 0 to 65535; 0 selects a free port. */
   readonly port: number;
+  /** Lets several processes listen at the port. Needs Node.js 22.12 or later, which earlier versions do not report. */
+  readonly reusePort?: boolean | undefined;
   /** Path of a Unix socket, instead of host and port. */
   readonly socketPath?: string | undefined;
   /** Descriptor of a TCP or Unix socket that another process has opened, instead of all others. */
@@ -34,7 +36,7 @@ export interface ListeningAddress {
  */
 export async function listen(
   server: Server,
-  { host, port, socketPath, socketFd }: ListenAddress,
+  { host, port, reusePort = false, socketPath, socketFd }: ListenAddress,
   isEncrypted: boolean,
 ): Promise<ListeningAddress> {
   const scheme = isEncrypted ? "https" : "http";
@@ -49,7 +51,7 @@ export async function listen(
     return { origin: toOrigin(scheme, address.address, address), host: address.address };
   }
   if (socketPath === undefined) {
-    await startListening(server, { host, port });
+    await startListening(server, { host, port, reusePort });
     return { origin: toOrigin(scheme, host, server.address() as AddressInfo), host };
   }
   // Node 20: truncates the path. Node 22: does too.
@@ -66,7 +68,7 @@ export async function listen(
 
 function startListening(
   server: Server,
-  place: ListenOptions | { readonly fd: number },
+  place: (ListenOptions & { readonly reusePort?: boolean }) | { readonly fd: number },
 ): Promise<void> {
   return new Promise((settle, reject) => {
     server.once("error", reject);

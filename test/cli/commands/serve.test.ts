@@ -865,3 +865,17 @@ it("does not start under Bun, whose node:http differs", async () => {
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toBe("error: serve does not run under Bun: run it with Node.js, without --bun\n");
 });
+
+describe("--reuse-port", () => {
+  it.each([
+    ["--ephemeral", ["--ephemeral"], {}],
+    ["--store memory:", ["--store", "memory:"], {}],
+    ["--port 0", ["--port", "0"], {}],
+    ["--socket", ["--socket", "/tmp/plants.sock"], {}],
+    ["the socket in LISTEN_FDS", [], { LISTEN_FDS: "1", LISTEN_PID: "4711" }],
+  ])("is a usage error with %s", async (reason, flags, env) => {
+    const { exitCode, stderr } = await runCli(["serve", "--reuse-port", ...flags], { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`which ${reason} does not allow: remove one of them`);
+  });
+});

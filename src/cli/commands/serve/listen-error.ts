@@ -22,11 +22,14 @@ export function explainListening(
   return new CommandError("internal", explanation, { cause: error });
 }
 
+/** Starts an explanation. */
+export const portSharing = "--reuse-port lets processes share a port";
+
 const systemCode = /^E[A-Z]+$/;
 
 function toExplanation(
   code: string | undefined,
-  { host, port, socketPath, socketFd }: ListenAddress,
+  { host, port, reusePort, socketPath, socketFd }: ListenAddress,
   flag: string | undefined,
 ): string | undefined {
   if (socketFd !== undefined) {
@@ -41,7 +44,12 @@ function toExplanation(
     return `cannot create ${socketPath} (${code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
   }
   switch (code) {
+    case "ENOTSUP":
+      return `${portSharing}, which this system does not support: remove it`;
     case "EADDRINUSE":
+      if (reusePort === true && flag === undefined) {
+        return `port ${port} is already in use on ${host} by a process without --reuse-port, or of another user: stop it`;
+      }
       return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flag ?? "--port"} (0 selects a free port)`;
     case "EACCES":
       return `not permitted to listen on port ${port}: choose a port above 1023 with ${flag ?? "--port"}`;

@@ -10,6 +10,7 @@ import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
 import { checkFaults, maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
+import { portSharing } from "./listen-error.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
@@ -80,7 +81,39 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
   const { isVolatile } = parseStoreUrl(options.store);
   assertSeeds(options.seeds, isVolatile);
+  if (options.reusePort) assertSharedPort({ ...options, socketFd, isVolatile }, io);
   return { ...options, tls, faults: toFaults(faults), environmentToken, socketFd, isVolatile };
+}
+
+/** Several processes need the same port and the same store. */
+function assertSharedPort(
+  {
+    isEphemeral,
+    isVolatile,
+    port,
+    socketFd,
+    socketPath,
+  }: Pick<ServeOptions, "isEphemeral" | "isVolatile" | "port" | "socketFd" | "socketPath">,
+  { nodeVersion }: Io,
+): void {
+  const reasons = {
+    "--ephemeral": isEphemeral,
+    "--store memory:": isVolatile,
+    "the socket in LISTEN_FDS": socketFd !== undefined,
+    "--socket": socketPath !== undefined,
+    "--port 0": port === 0,
+  };
+  const [reason] = Object.entries(reasons).find(([, isSet]) => isSet) ?? [];
+  if (reason !== undefined) {
+    throw new UsageError(
+      `${portSharing} and a store, which ${reason} does not allow: remove one of them`,
+    );
+  }
+  const [major = 0, minor = 0] = nodeVersion.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 12)) return;
+  throw new UsageError(
+    `${portSharing}, which needs Node.js 22.12 or later: this is ${nodeVersion}`,
+  );
 }
 
 /** @returns undefined if no fault is on */
