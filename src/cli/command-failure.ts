@@ -1,6 +1,5 @@
 /** Maps errors to messages and exit codes. */
-import { NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
-import { categorizeError } from "../client/error-category.ts";
+import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { CommandError, toSystemReason } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";

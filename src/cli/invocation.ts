@@ -1,7 +1,7 @@
 /** How this program was started: by npm, and with which command line a user can start it again. */
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { toShellWord } from "../core/shell-word.ts";
+import { toShellWord } from "../core/quote.ts";
 import type { Environment, Io } from "./io.ts";
 
 /** npm quotes the name for the shell. */

@@ -4,7 +4,7 @@
  */
 import type { NewPlant } from "../core/plant.ts";
 import { joinWords } from "../core/words.ts";
-import { logFormats, type LogFormat, type LogLevel, logLevels } from "../server/ops/log.ts";
+import type { LogFormat, LogLevel } from "../server/ops/log.ts";
 
 import {
   attemptOptions as client,
@@ -181,14 +181,18 @@ export const serveOptions = {
   ),
   logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
     ...operations,
-    type: types.choice<LogFormat>(logFormats),
+    type: types.choice<LogFormat>(["text", "json"]),
     default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
     shownDefault: "text on a terminal, otherwise json",
   }),
   logLevel: setting(
     "--log-level <level>",
     "Least important lines of the log: error, warn, info or debug",
-    { ...operations, type: types.choice<LogLevel>(logLevels), default: "info" },
+    {
+      ...operations,
+      type: types.choice<LogLevel>(["error", "warn", "info", "debug"]),
+      default: "info",
+    },
   ),
   statusMode: setting(
     "--status-mode <mode>",

@@ -1,7 +1,7 @@
 /** Finds files and directories that other users of the machine can read or change. */
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { toShellWord } from "../core/shell-word.ts";
+import { toShellWord } from "../core/quote.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import type { Io } from "./io.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";

@@ -2,7 +2,7 @@
 import type { HttpRequest, Post } from "../client/http/message.ts";
 import { toReasonPhrase } from "../client/http/post.ts";
 import { toEndpoint } from "../core/base-url.ts";
-import { toShellWord } from "../core/shell-word.ts";
+import { toShellWord } from "../core/quote.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Longest part of a header or body that is shown, in UTF-16 code units. */

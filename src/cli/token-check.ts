@@ -1,7 +1,6 @@
 /** Checks whether a plant store accepts a token, and shows progress. */
 import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/check-token.ts";
-import { UnavailableError } from "../client/client-error.ts";
-import { categorizeError } from "../client/error-category.ts";
+import { categorizeError, UnavailableError } from "../client/client-error.ts";
 import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";

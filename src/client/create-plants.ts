@@ -1,7 +1,7 @@
 /** Creates many plants at a time and returns the outcomes in the order of the input. */
 import { setMaxListeners } from "node:events";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
-import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
+import { concernsAllCreates, NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import {
   sendPlant,
   type SendPlantOptions,
@@ -9,7 +9,6 @@ import {
   type Retry,
   toTransientFailure,
 } from "./send-plant.ts";
-import { concernsAllCreates } from "./error-category.ts";
 import type { Post } from "./http/message.ts";
 import { type ConnectionPool, openPool } from "./http/pool.ts";
 import {

@@ -1,9 +1,8 @@
 /** A plant of a bulk create, and its result. */
 import type { NewPlant, Plant } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
-import { UnavailableError } from "./client-error.ts";
+import { categorizeError, UnavailableError } from "./client-error.ts";
 import type { FinalResponse } from "./send-plant.ts";
-import { categorizeError } from "./error-category.ts";
 
 /** Reason for which a plant is not created. */
 export interface Rejection {

@@ -1,4 +1,4 @@
-/** Quotes input in messages: truncated, escaped and without tokens (contract.md "Status and error numbers"). */
+/** Quotes input: in messages truncated, escaped and without tokens (contract.md "Status and error numbers"), and for a shell. */
 
 const printableAscii = /^[ -~]*$/;
 /** Control, format (bidirectional marks included), unassigned, separator and invisible characters, except the plain space. */
@@ -44,4 +44,12 @@ export function quoteInput(text: string, maxLength = 40): string {
   }
   const cut = redacted.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
   return `${escapeUnprintable(cut)}…`;
+}
+
+/** Text without special characters of any shell. */
+const plainWord = /^[\w@%+:,./-]+$/;
+
+/** Quotes text if necessary, by the rules of POSIX (XCU section 2.2), which also hold for bash and zsh. */
+export function toShellWord(text: string): string {
+  return plainWord.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

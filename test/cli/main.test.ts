@@ -341,18 +341,6 @@ describe("wrong usage", () => {
       ["token", "rotate", "ci"],
       `unknown command 'rotate': "plantstore token issue", then "plantstore token revoke PREFIX --after 24h"`,
     ],
-    [
-      ["token", "prune"],
-      `unknown command 'prune': "plantstore token issue" removes tokens that ended more than 90 days ago`,
-    ],
-    [
-      ["create", "--silent"],
-      `unknown option '--silent': "--quiet > /dev/null" prints only errors and the summary`,
-    ],
-    [
-      ["create", "--tsv=1"],
-      `unknown option '--tsv=1': "--delimiter tab" reads tables with tabs, and names that end in .tsv need no flag`,
-    ],
   ])("%j names what to use instead", async (argv, message) => {
     const { exitCode, stderr } = await runCli(argv);
     expect(exitCode).toBe(2);

@@ -1,5 +1,5 @@
 /** Explains what to do without a token. */
-import { toShellWord } from "../../core/shell-word.ts";
+import { toShellWord } from "../../core/quote.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 import { findLocalServer } from "../local-server.ts";

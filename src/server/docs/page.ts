@@ -9,7 +9,7 @@ import {
   type DescribedServer,
   type OpenApiObject,
 } from "../../core/openapi.ts";
-import { toShellWord } from "../../core/shell-word.ts";
+import { toShellWord } from "../../core/quote.ts";
 import { type HttpResponse, toHeader } from "../response.ts";
 
 /** Properties of a server that the page shows. */

@@ -5,11 +5,8 @@ import { StoreError } from "../../core/store.ts";
 
 import type { RequestRecord } from "./request-record.ts";
 
-/** Formats of a line: text for people, or one JSON object. */
-export const logFormats = ["text", "json"] as const;
-
-/** One of {@link logFormats}. */
-export type LogFormat = (typeof logFormats)[number];
+/** Format of a line: text for people, or one JSON object. */
+export type LogFormat = "text" | "json";
 
 /** Formats the lines of a log. A result includes its line break. */
 export interface LineFormat {
@@ -19,7 +16,7 @@ export interface LineFormat {
 }
 
 /** From the most important to the least. */
-export const logLevels = ["error", "warn", "info", "debug"] as const;
+const logLevels = ["error", "warn", "info", "debug"] as const;
 
 /** Importance of a line. */
 export type LogLevel = (typeof logLevels)[number];

@@ -35,9 +35,5 @@ a create is safe: a plant that already exists is "unchanged".`,
   environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
-  hints: {
-    "--silent": '"--quiet > /dev/null" prints only errors and the summary',
-    "--tsv": '"--delimiter tab" reads tables with tabs, and names that end in .tsv need no flag',
-  },
   run: async (run) => (await import("./create.ts")).create(run),
 };

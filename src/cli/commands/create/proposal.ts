@@ -1,5 +1,5 @@
 /** Proposes a command to users who pass a plant where a file is expected. */
-import { toShellWord } from "../../../core/shell-word.ts";
+import { toShellWord } from "../../../core/quote.ts";
 import { CommandError } from "../../command-error.ts";
 import { plantOptions } from "../../options.ts";
 

@@ -2,8 +2,6 @@
 import { type Command, commandGroups, describeVariables } from "../../command.ts";
 import { serveOptions } from "../../options.ts";
 
-const faultAdvice = 'use --faults "latency=200ms..2s fail=5% drop=1% seed=7"';
-
 /** `plantstore serve`. */
 export const serveCommand: Command = {
   name: "serve",
@@ -32,9 +30,6 @@ script gets its token with --json.`,
   ),
   exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken", "outputClosed"],
   exitCodesNote: "A second Ctrl-C ends it at once with 130, a second SIGTERM with 143.",
-  hints: Object.fromEntries(
-    ["--latency", "--fail-rate", "--drop-rate", "--fault-seed"].map((flag) => [flag, faultAdvice]),
-  ),
   tokenAdvice: "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input) to create",
   run: async (run) => (await import("./serve.ts")).serve(run),
 };

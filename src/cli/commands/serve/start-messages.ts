@@ -1,5 +1,5 @@
 /** Messages of `serve` once it accepts requests. */
-import { toShellWord } from "../../../core/shell-word.ts";
+import { toShellWord } from "../../../core/quote.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Io } from "../../io.ts";

@@ -80,6 +80,5 @@ store itself, without a server. Running servers follow within one second.`,
     remove: `"plantstore token revoke" revokes a token`,
     renew: rotation,
     rotate: rotation,
-    prune: `"plantstore token issue" removes tokens that ended more than 90 days ago`,
   },
 };

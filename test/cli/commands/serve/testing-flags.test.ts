@@ -142,10 +142,6 @@ it.each([
   [["--faults", "fail"], `--faults has an invalid part: fail must be ${percentage} (got "")`],
   [["--faults", "fail=5 %"], `--faults has an invalid part: fail must be ${percentage} (got "5")`],
   [["--faults", "seed=1 seed=1"], "--faults has two parts seed: remove one of them"],
-  [
-    ["--latency", "1s"],
-    `unknown option '--latency': use --faults "latency=200ms..2s fail=5% drop=1% seed=7"`,
-  ],
 ])("rejects %j", async (flags, message) => {
   const { exitCode, stderr } = await runCli(["serve", ...flags]);
   expect(exitCode).toBe(2);
