@@ -47,6 +47,8 @@ export interface Command {
   readonly options?: Options;
   /** True if help shows the options in groups. */
   readonly isGrouped?: true;
+  /** Names of the options that help shows without `--all`. Default: all. */
+  readonly firstOptions?: readonly string[];
   /** Command lines. */
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */

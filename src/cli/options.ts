@@ -121,7 +121,7 @@ export const serveOptions = {
     shownDefault: "<data dir>/plants.db",
   }),
   isEphemeral: toggle("--ephemeral", "Short for --store memory: --port 0; saves nothing", plants),
-  seeds: setting("--seed <file>", "File of plants to load before the first request; repeatable", {
+  seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
     ...plants,
     type: types.files,
     default: [],
@@ -457,6 +457,11 @@ export const openApiOptions = {
     default: urlOption.url.default,
     list: urlOption.url.list,
   }),
+} as const satisfies Options;
+
+/** Options of `help`. */
+export const helpOptions = {
+  isAll: toggle("--all", "Show every option of a command"),
 } as const satisfies Options;
 
 /** Flags of every command, with their help. */

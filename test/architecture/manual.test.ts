@@ -49,7 +49,7 @@ function toRows(options: Options): unknown[][] {
     .map((option) => [
       toLongFlag(option.flags),
       option.env,
-      describeDefault(option),
+      describeDefault(option) ?? "off",
       option.help.replaceAll("`", ""),
     ]);
 }

@@ -15,6 +15,10 @@ function listCommands({ commands = [] }: Command): string[][] {
   ]);
 }
 
+/** The flag of commands whose help is short without it. */
+const allOf = (words: readonly string[]): readonly string[] =>
+  words.length === 0 || words[0] === "serve" || words[0] === "create" ? ["--all"] : [];
+
 describe("help", () => {
   it("is printed on stdout by `plantstore` without a command", async () => {
     const { exitCode, stdout, stderr } = await runCli([]);
@@ -60,7 +64,7 @@ describe("help", () => {
     });
 
     it("begins with the usage and the purpose, then has examples first and exit codes last", async () => {
-      const { stdout } = await runCli([...words, "--help"]);
+      const { stdout } = await runCli([...words, "--help", ...allOf(words)]);
       const command = ["plantstore", ...words].join(" ");
       const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
       expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
@@ -86,7 +90,7 @@ describe("help", () => {
 
     it("wraps the lists at the end at 60 columns", async () => {
       const options = { terminals: allTerminals, columns: 60 };
-      const { stdout } = await runCli([...words, "--help"], options);
+      const { stdout } = await runCli([...words, "--help", ...allOf(words)], options);
       const [, end = ""] = stdout.split(/\n(?=Environment|Topics|Exit codes)(.*)/s);
       expect(end).toMatch(/^Exit codes:\n {2}0/m);
       expect(Math.max(...end.split("\n").map((line) => line.length)), end).toBeLessThanOrEqual(60);
@@ -139,7 +143,7 @@ describe("help", () => {
     ],
     ["create", ["Plant", "Input", "Output", "Sending", "Options"]],
   ])("of %s has its options in groups", async (command, groups) => {
-    const { stdout } = await runCli([command, "--help"]);
+    const { stdout } = await runCli([command, "--help", "--all"]);
     const headings = [...stdout.matchAll(/^([A-Z][a-z ]+):\n {2}-/gm)].map(
       ([, heading]) => heading,
     );
@@ -149,6 +153,46 @@ describe("help", () => {
   it("has its columns on a terminal of 40 columns too", async () => {
     const { stdout } = await runCli(["list", "--help"], { terminals: allTerminals, columns: 40 });
     expect(stdout).toContain("  --after <id>   Only plants with a\n                 larger id\n");
+  });
+
+  it("of plantstore begins with what most people need, and fits a window", async () => {
+    const { stdout } = await runCli(["--help"]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(45);
+    const first = lines.slice(0, 24).join("\n");
+    expect(first).toMatch(
+      /^Usage: [^]*^Examples:[^]*^ {2}serve [^]*^ {2}create [^]*^ {2}login [^]*^ {2}list /m,
+    );
+    const { stdout: all } = await runCli(["--help", "--all"]);
+    expect(all).toMatch(/--no-color [^]*NO_COLOR[^]*Exit codes:/);
+  });
+
+  it.each(["serve", "create"])(
+    "of %s shows ten options, and all of them with --all",
+    async (name) => {
+      const command = plantstoreCommand.commands?.find((each) => each.name === name);
+      const { options = {}, firstOptions = [] } = command ?? {};
+      expect(firstOptions).toHaveLength(10);
+      expect(Object.keys(options)).toEqual(expect.arrayContaining([...firstOptions]));
+      const { stdout: short } = await runCli([name, "--help"]);
+      expect(short.trimEnd().split("\n").length).toBeLessThanOrEqual(50);
+      expect(short).toContain(`\n  plantstore ${name} --help --all\n`);
+      const { stdout: all } = await runCli([name, "--help", "--all"]);
+      expect((await runCli(["help", name, "--all"])).stdout).toBe(all);
+      for (const [option, { flags }] of Object.entries(options)) {
+        expect(short.includes(`  ${flags} `), flags).toBe(firstOptions.includes(option));
+        expect(all).toContain(`  ${flags} `);
+      }
+    },
+  );
+
+  it.each([40, 50])("breaks no word at %i columns", async (columns) => {
+    const options = { terminals: allTerminals, columns };
+    for (const args of [["--help"], ["serve", "--help", "--all"], ["create", "--help", "--all"]]) {
+      const { stdout } = await runCli(args, options);
+      const tooLong = stdout.split("\n").filter((line) => line.length > columns);
+      expect(tooLong.filter((line) => /\S\s+\S/.test(line))).toEqual([]);
+    }
   });
 
   it("names the default and the variable of each setting", async () => {

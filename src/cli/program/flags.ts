@@ -4,7 +4,7 @@ import { type Command, listValueSources } from "../command.ts";
 import { valueSeparator } from "../../library/option-types.ts";
 import type { Option } from "../options.ts";
 import type { Flags } from "../settings.ts";
-import { maxColumns, wrongUsage } from "./help.ts";
+import { furtherFlags, hasShortHelp, maxColumns, wrongUsage } from "./help.ts";
 
 /** The names of options, each with commander's name for its flag. */
 type FlagNames = readonly (readonly [name: string, attribute: string])[];
@@ -12,16 +12,19 @@ type FlagNames = readonly (readonly [name: string, attribute: string])[];
 /** Declares the flags of a command. */
 export function declareFlags(
   commander: Commander,
-  { options = {}, isGrouped }: Command,
+  command: Command,
   argv: readonly string[],
 ): FlagNames {
+  const { options = {}, isGrouped, firstOptions = [] } = command;
+  const isShort = hasShortHelp(command, argv);
   const longest = Math.max(...Object.values(options).map(({ flags }) => flags.length));
   // Help has two spaces before the flags and two after them.
   const noteColumns = maxColumns - longest - 4;
   return Object.entries(options).map(([name, option]) => {
     const flag = createFlag(option, noteColumns, commander, argv);
-    if (isGrouped && option.group !== undefined) flag.helpGroup(option.group);
+    if (isGrouped && !isShort && option.group !== undefined) flag.helpGroup(option.group);
     commander.addOption(flag);
+    if (isShort && !firstOptions.includes(name)) furtherFlags.add(flag);
     return [name, flag.attributeName()] as const;
   });
 }

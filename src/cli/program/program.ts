@@ -1,5 +1,5 @@
 /** Reads a command line with commander, and runs its command. */
-import { Command as Commander, CommanderError } from "commander";
+import { Command as Commander, CommanderError, Option as Flag } from "commander";
 import { type Command, toExamples, toParagraphs } from "../command.ts";
 import { UsageError } from "../command-error.ts";
 import { helpCommand } from "../commands/help/command.ts";
@@ -12,13 +12,16 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { toVersionLine } from "../version.ts";
 import { declareFlags, readFlags, rejectTokenFlag } from "./flags.ts";
 import {
+  allFlag,
+  furtherFlags,
+  hasShortHelp,
   help,
+  helpFormat,
   isHelpAsked,
   showHelp,
   toExit,
   toHelpEnd,
   toHelpWidth,
-  toTerm,
   wrongUsage,
 } from "./help.ts";
 
@@ -71,15 +74,14 @@ function createProgram(reading: Reading): Commander {
   const print = (text: string): void => {
     reading.output += text;
   };
-  const program = new Commander(reading.program.name)
-    .configureHelp({ subcommandTerm: toTerm, minWidthToWrap: 20 })
-    .configureOutput({
-      writeOut: print,
-      writeErr: print,
-      outputError: () => {},
-      getOutHelpWidth: () => toHelpWidth(io.stdout),
-      getErrHelpWidth: () => toHelpWidth(io.stderr),
-    });
+  const program = new Commander(reading.program.name).configureHelp(helpFormat).configureOutput({
+    writeOut: print,
+    writeErr: print,
+    outputError: () => {},
+    getOutHelpWidth: () => toHelpWidth(io.stdout),
+    getErrHelpWidth: () => toHelpWidth(io.stderr),
+  });
+  program.addOption(new Flag(allFlag).hideHelp());
   declare(program.summary(reading.program.summary), reading.program, reading);
   return program.version(toVersionLine(io), ...versionFlag);
 }
@@ -99,17 +101,19 @@ function declare(commander: Commander, command: Command, reading: Reading): void
     .description([...paragraphs, toExamples(command)].join("\n\n"))
     .addHelpText(
       "after",
-      () => `\n${toHelpEnd(command, commander, toHelpWidth(reading.io.stdout))}`,
+      () => `\n${toHelpEnd(command, commander, reading.argv, toHelpWidth(reading.io.stdout))}`,
     )
     .exitOverride((error) => {
       throw toExit(error, commander, command, reading.argv);
     });
   const flagNames = declareFlags(commander, command, reading.argv);
   if (tokenAdvice !== undefined) rejectTokenFlag(commander, tokenAdvice);
+  const [color, noColor] = [new Flag(...colorFlag), new Flag(...noColorFlag)];
+  if (hasShortHelp(command, reading.argv)) furtherFlags.add(color).add(noColor);
   commander
     .optionsGroup("Options:")
-    .option(...colorFlag)
-    .option(...noColorFlag)
+    .addOption(color)
+    .addOption(noColor)
     .on("option:color", () => (reading.terminal.colorChoice = true))
     .on("option:no-color", () => (reading.terminal.colorChoice = false));
   if (commands !== undefined) {

@@ -1,5 +1,6 @@
 /** Declares `help`. */
 import { type Candidate, type Command, commandGroups } from "../../command.ts";
+import { helpOptions } from "../../options.ts";
 import { listManualFiles, listTopics } from "./topics.ts";
 
 async function listCandidates(): Promise<readonly Candidate[]> {
@@ -23,8 +24,10 @@ export const helpCommand: Command = {
       list: listCandidates,
     },
   ],
+  options: helpOptions,
   examples: [
     "plantstore help create",
+    "plantstore help create --all",
     "plantstore help token issue",
     "plantstore help alerts.yaml > alerts.yaml",
   ],
