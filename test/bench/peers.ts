@@ -172,7 +172,7 @@ export async function openGoPeer(): Promise<Peer> {
  * Starts plantstore.
  *
  * @param store URL of the store
- * @param options further flags of `serve`, and another `bin/plantstore.js`
+ * @param options further flags of `serve`, another `bin/plantstore.js`, and another Node
  */
 export function startPlantstore(
   directory: string,
@@ -180,9 +180,15 @@ export function startPlantstore(
   {
     flags = [],
     program = plantstore,
-  }: { readonly flags?: readonly string[]; readonly program?: string } = {},
+    node = process.execPath,
+  }: {
+    readonly flags?: readonly string[];
+    readonly program?: string;
+    readonly node?: string;
+  } = {},
 ): Promise<ServerProcess> {
   return startServerProcess({
+    command: node,
     args: [program, "serve", "--port=0", ...flags],
     env: { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
     directory,

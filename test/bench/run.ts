@@ -1,4 +1,5 @@
 /** `npm run bench`: measures plantstore and its alternatives on this machine, in one run. */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
@@ -28,6 +29,9 @@ Options of creates:
 
 Options of creates, heads and pipe:
   --against DIR       Directory of another built plantstore to measure
+
+Options of start-up:
+  --node PATH         Node that runs the commands; repeatable (default: the one that runs this)
 `;
 
 const { values, positionals } = parseArgs({
@@ -38,6 +42,7 @@ const { values, positionals } = parseArgs({
     connections: { type: "string", default: "1,16,64,256" },
     peers: { type: "string" },
     against: { type: "string" },
+    node: { type: "string", multiple: true, default: [process.execPath] },
     help: { type: "boolean", default: false },
   },
 });
@@ -104,8 +109,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     process.stdout.write(`\n${toTable(pipeColumns, rows)}`);
   },
   async "start-up"() {
-    const rows = await runStartUpPart(5 * effort.rounds);
-    process.stdout.write(`\n${toTable(startUpColumns, rows)}`);
+    for (const node of values.node) {
+      const version = execFileSync(node, ["--version"], { encoding: "utf8" });
+      const rows = await runStartUpPart(5 * effort.rounds, node);
+      process.stdout.write(`\nNode ${version}\n${toTable(startUpColumns, rows)}`);
+    }
   },
 };
 

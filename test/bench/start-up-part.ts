@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
-import { sqlite, token } from "./peers.ts";
+import { startPlantstore, token } from "./peers.ts";
 import { toProgramPath } from "./programs.ts";
 import { toSpread, toText } from "./statistics.ts";
 import type { Row } from "./table.ts";
@@ -22,17 +22,20 @@ const yardsticks = ["node -e 0", "ten lines of node:http"];
 /**
  * Runs the commands in turn, round after round.
  *
+ * @param node executable of the Node that runs them
  * @returns a row for each command: its time, and the ratios of that time to the yardsticks of the same round
  */
-export async function runStartUpPart(rounds: number): Promise<Row[]> {
+export async function runStartUpPart(rounds: number, node: string): Promise<Row[]> {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
-  const server = await sqlite.start(directory);
+  const store = `sqlite:${join(directory, "plants.db")}`;
+  const server = await startPlantstore(directory, store, { node });
   try {
     const env = {
       PATH: process.env["PATH"],
       HOME: directory,
       PLANTSTORE_URL: server.url,
       PLANTSTORE_TOKEN: token,
+      PLANTSTORE_STORE: store,
     };
     let id = 0;
     const measureRun = async (command: string, args: readonly string[]): Promise<number> => {
@@ -45,12 +48,12 @@ export async function runStartUpPart(rounds: number): Promise<Row[]> {
     const measureReady = async (): Promise<number> => {
       const ownDirectory = await mkdtemp(join(directory, "serve-"));
       const startedAt = performance.now();
-      const started = await sqlite.start(ownDirectory);
+      const ownStore = `sqlite:${join(ownDirectory, "plants.db")}`;
+      const started = await startPlantstore(ownDirectory, ownStore, { node });
       const ms = performance.now() - startedAt;
       await started.stop();
       return ms;
     };
-    const node = process.execPath;
     const toBody = (): string => `{"id":${(id += 1)},"name":"fern"}`;
     const commands: readonly (readonly [string, () => Promise<number>])[] = [
       ["node -e 0", () => measureRun(node, ["-e", "0"])],
@@ -64,6 +67,7 @@ export async function runStartUpPart(rounds: number): Promise<Row[]> {
         "plantstore create",
         () => measureRun(node, [plantstore, "create", `--id=${(id += 1)}`, "--name=fern"]),
       ],
+      ["plantstore list --limit 3", () => measureRun(node, [plantstore, "list", "--limit=3"])],
       [
         "curl",
         () =>
