@@ -1,7 +1,9 @@
 /** Reads tables (RFC 4180): a header row that names the columns, and one row for each record. */
 import { RequestError } from "../core/errors.ts";
-import type { JsonValue } from "../core/json.ts";
+import { toInteger } from "../core/int64.ts";
+import { JsonNumber, type JsonValue } from "../core/json.ts";
 import { isRequired, memberNames, toMemberValue } from "../core/plant-schema.ts";
+import { quoteInput } from "../core/quote.ts";
 import { inspectNewPlant, type PlantReading } from "../core/read-body.ts";
 import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "./characters.ts";
 import { InputSyntaxError, type RecordContent } from "./record.ts";
@@ -112,9 +114,19 @@ function readPlant(row: readonly Cell[], columns: readonly string[]): PlantReadi
   for (const [index, cell] of row.entries()) {
     const column = columns[index];
     if (!column || cell === undefined) continue;
+    if (isSpreadsheetNumber(column, cell)) {
+      const message = `column ${column} must be an integer without an exponent or a decimal point (got ${quoteInput(cell)}): a spreadsheet may have rounded it; format the column as text there`;
+      return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
+    }
     plant.set(column, toMemberValue(column, cell));
   }
   return inspectNewPlant(plant, [], (member) => `column ${member}`);
+}
+
+/** Returns whether a spreadsheet may have written an integer: it rounds those with more than 15 digits. */
+function isSpreadsheetNumber(column: string, cell: string): boolean {
+  const value = toMemberValue(column, cell);
+  return value instanceof JsonNumber && /[.e]/i.test(cell) && toInteger(cell) !== undefined;
 }
 
 /** @throws InputSyntaxError if no row below this header can be a plant */

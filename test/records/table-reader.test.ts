@@ -189,3 +189,17 @@ it("lines with an open quote after a misplaced one are read in linear time", () 
   expect(records).toHaveLength(lines);
   expect(reader.count).toBeLessThan(4 * input.length);
 });
+
+it.each(["9.00720E+15", "1e3", "1.0", "-2E2"])(
+  "the id %s is rejected, because a spreadsheet may have rounded it",
+  (id) => {
+    const { records } = read(`id,name\n${id},fern\n`);
+    expect(records).toHaveLength(1);
+    const [record] = records;
+    expect(record?.content.id).toBeUndefined();
+    expect(record?.content.plant).toMatchObject({
+      error: 42202,
+      message: `column id must be an integer without an exponent or a decimal point (got ${id}): a spreadsheet may have rounded it; format the column as text there`,
+    });
+  },
+);

@@ -8,6 +8,9 @@ import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { PlacedRecord } from "./record-input.ts";
 
+/** Mode of a new file: records can be confidential. */
+const ownerOnly = 0o600;
+
 const lineBreak = Buffer.from("\n");
 
 /** The file of `--rejects`. */
@@ -42,7 +45,7 @@ export class RejectsFile {
   /** Empties the file, or prepares to extend it. @throws CommandError if it cannot be written */
   async open(): Promise<void> {
     await this.#write(async () => {
-      this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w");
+      this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w", ownerOnly);
       // A file that was edited by hand may end without a line break.
       if (await lacksLineBreak(this.#file)) await this.#file.appendFile(lineBreak);
     });

@@ -1,5 +1,5 @@
 /** `plantstore create` with many plants, against a real server. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 
@@ -368,6 +368,12 @@ describe("--rejects", () => {
     const broken = ['{"id":"1",  "name":"é\\u00e9"}', "{", '{"id":1,"name":"other"}'];
     await create([a, ...broken, b].join("\r\n"), "--rejects", path);
     expect(await readFile(path, "utf8")).toBe(broken.map((line) => `${line}\r\n`).join(""));
+  });
+
+  it("creates a file that only its owner can read", async () => {
+    const path = join(directory, "rejects");
+    await create('{"id":1}', "--rejects", path);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
   it("writes a single plant too", async () => {
