@@ -1,5 +1,5 @@
 /** `list`, `get` and `export` read the same store, and do not change it. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
@@ -15,7 +15,9 @@ const commands = [["list"], ["get", "1"], ["export"]];
 describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ argv }) => {
   it("reads the store of the data directory by default", async () => {
     const home = await createTemporaryDirectory();
-    const store = await openStore(`sqlite:${join(home, ".local/share/plantstore/plants.db")}`);
+    const directory = join(home, ".local/share/plantstore");
+    await mkdir(directory, { recursive: true });
+    const store = await openStore(`sqlite:${join(directory, "plants.db")}`);
     await store.create(fern, "reject");
     await store.close();
     const { exitCode, stdout } = await runCli(argv, { home });

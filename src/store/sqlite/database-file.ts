@@ -3,6 +3,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -14,7 +15,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning, toCode, unusable } from "../store-failure.ts";
-import { createDirectory, syncDirectory } from "../durable-files.ts";
+import { syncDirectory } from "../durable-files.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
 export interface StoreFile {
@@ -40,7 +41,7 @@ const headerLength = 100;
 const recognised = new Set<string>();
 
 /**
- * Finds the plant store at a path; creates the file and the directories above it if they are missing. SQLite
+ * Finds the plant store at a path; creates the file if it is missing, but not its directory. SQLite
  * cannot be asked: it would replay the journal of a foreign file, or create a log for it.
  *
  * @param path absolute
@@ -57,7 +58,7 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
       if (found === undefined) throw createStoreError(missing, path);
       if (found.isFile() && found.size === 0n) throw createStoreError(empty, path);
     } else {
-      if (found === undefined) createDirectory(dirname(realPath));
+      if (!existsSync(dirname(realPath))) throw createStoreError(noDirectory, path);
       // SQLite takes the log for that of another database, and drops it with the commits in it.
       const isLoneLog = hasLog && (found === undefined || found.size === 0n);
       if (isLoneLog) throw createStoreError(loneLog, path);
@@ -152,6 +153,7 @@ const empty = unusable('is an empty file: choose another path, or fill it with "
 const loneLog = unusable(
   "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
 );
+const noDirectory = unusable("has no directory: create it, or mount its disk");
 const belowFile = unusable("is below something that is not a directory: choose another path");
 const notOpened = unusable("cannot be opened: choose another path");
 

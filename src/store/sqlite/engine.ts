@@ -28,7 +28,7 @@ export function prepareSqliteEngine(): void {
 }
 
 /**
- * Opens a SQLite file as a store; creates it, and the directories above it, if it is missing.
+ * Opens a SQLite file as a store; creates it if it is missing. Its directory must exist.
  *
  * @param path taken literally; absolute, or relative to the working directory
  * @throws StoreError

@@ -23,6 +23,8 @@ import { type ConnectionThread, useConnection } from "./thread.ts";
 export interface RestoreOptions extends FileWork {
   /** Replaces a store that has plants. */
   readonly isForced: boolean;
+  /** Is called when the backup is sound, before the store is opened. */
+  readonly onChecked?: () => void;
   /** Is called when the store was replaced, before the last files are closed. */
   readonly onReplaced: () => void;
 }
@@ -47,6 +49,7 @@ export async function restoreSqliteFile(
   options: RestoreOptions,
 ): Promise<Restore> {
   const { source, plants } = await checkBackup(backup);
+  options.onChecked?.();
   const target = prepareDatabaseFile(resolve(path), false);
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the backup ${source.path} is the store itself`);

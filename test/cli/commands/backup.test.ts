@@ -35,6 +35,26 @@ it("backup prints the file, the number of plants and the size", async () => {
   expect(stderr).toContain(`backed up 1 plant to ${file} (${(size / 1000).toFixed(1)} kB)\n`);
 });
 
+it("restore and serve create the directory of the default store for its owner, and no other one", async () => {
+  const home = await createTemporaryDirectory();
+  const { url, file } = await createBackup();
+  expect(await runCli(["restore", file], { home })).toMatchObject({ exitCode: 0 });
+  expect((await stat(join(home, ".local/share/plantstore"))).mode & 0o777).toBe(0o700);
+  const path = join(home, "disk", "plants.db");
+  for (const command of [
+    ["restore", file],
+    ["serve", "--port", "0"],
+  ]) {
+    const { stdout, stderr } = await runCli([...command, "--store", `sqlite:${path}`]);
+    expect({ command, stdout }).toEqual({ command, stdout: "" });
+    expect(stderr).toContain("has no directory: create it, or mount its disk");
+  }
+  expect(await runCli(["backup", path, "--store", url])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("has no directory: create it first") as string,
+  });
+});
+
 it("verify prints what a file contains", async () => {
   const { file } = await createBackup();
   const { stdout } = await runCli(["verify", "--json", file], { terminals: allTerminals });

@@ -1,5 +1,5 @@
 /** The SQLite engine: the contract, durability, and failures that affect only their own commit. */
-import { copyFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -74,6 +74,7 @@ describe("a SQLite store", () => {
 
   it("reports that its file is missing if its path became a loop of links", async () => {
     const folder = join(await createTemporaryDirectory(), "folder");
+    await mkdir(folder);
     const engine = await open(join(folder, "plants.db"));
     await rename(folder, `${folder}.old`);
     await symlink(folder, folder);

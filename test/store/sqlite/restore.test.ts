@@ -30,14 +30,19 @@ describe("a restore", () => {
     return `${path}.backup`;
   }
 
-  it("creates a store and its directories, for their owner only", async () => {
+  it("creates a store for its owner only, but no directory", async () => {
     const backup = await createBackup();
-    const directory = join(await createTemporaryDirectory(), "a");
-    const path = join(directory, "b/plants.db");
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    const problem = "has no directory: create it, or mount its disk";
+    const missing = join(directory, "disk", "plants.db");
+    await expect(restoreSqliteFile(backup, missing, toWork())).rejects.toEqual(
+      rejection("unusable", problem),
+    );
+    expect(await listFiles(path)).toEqual([]);
     const restored = await restoreSqliteFile(backup, path, toWork());
     expect(restored).toEqual({ path, plants: 2, bytes: (await stat(path)).size });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect(await readPlants(path)).toEqual(await readPlants(backup));
     expect(await listFiles(path)).toEqual(["plants.db"]);
   });

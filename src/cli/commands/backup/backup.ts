@@ -7,6 +7,7 @@ import {
   verifyStore,
 } from "../../../store/backup-store.ts";
 import type { Run } from "../../command.ts";
+import { createDefaultDirectory } from "../../config/default-directory.ts";
 import { toExitName } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { StopSignal } from "../../io.ts";
@@ -70,7 +71,10 @@ export async function restore(run: Run): Promise<number> {
   return copyFile(
     run,
     { doing: `restoring ${file}`, unchanged: "the store was not replaced" },
-    (work) => restoreStore(file, store, { ...work, isForced }),
+    (work) => {
+      const onChecked = (): void => createDefaultDirectory(store, io);
+      return restoreStore(file, store, { ...work, isForced, onChecked });
+    },
     ({ path, plants, bytes, oldPath }) => {
       const kept = oldPath === undefined ? "" : `; the old store is ${oldPath}`;
       const sentence = `restored ${toPlantCount(plants)} to ${path}${kept}`;

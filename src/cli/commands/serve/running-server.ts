@@ -10,6 +10,7 @@ import { type FaultKind, Faults } from "../../../server/faults.ts";
 import type { Metrics } from "../../../server/ops/metrics.ts";
 import type { MetricsServer } from "../../../server/ops/metrics-server.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
+import { createDefaultDirectory } from "../../config/default-directory.ts";
 import { openStore } from "../../../store/open-store.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import { UsageError } from "../../command-error.ts";
@@ -45,6 +46,7 @@ export async function runServer(
     onOpen(server);
     metricsServer = await openOwnMetrics(metrics, run);
     await seeds?.checkSeeds(run);
+    createDefaultDirectory(options.store, run.io);
     const store = await openStore(options.store, {
       onCommit: metrics?.addCommit,
       onWarning: (message) => log.message("warn", message),

@@ -1,0 +1,33 @@
+/** Creates the directory of the default store, for the commands that create stores. */
+import { dirname, resolve } from "node:path";
+import { createDirectory, toWriteError } from "../../store/durable-files.ts";
+import { parseStoreUrl } from "../../store/store-url.ts";
+import type { Io } from "../io.ts";
+import { findDataDirectory } from "./directories.ts";
+
+/**
+ * Creates the data directory if a store is in it. The directory of any other store must exist, because it may be on a disk that
+ * is not mounted.
+ *
+ * @throws StoreError if it cannot be created
+ */
+export function createDefaultDirectory(url: string, io: Io): void {
+  const { path } = parseStoreUrl(url);
+  if (path === undefined) return;
+  const directory = dirname(resolve(path));
+  if (directory !== findDataDirectoryIfAny(io)) return;
+  try {
+    createDirectory(directory);
+  } catch (error) {
+    throw toWriteError(directory, error);
+  }
+}
+
+/** @returns undefined without a home directory */
+function findDataDirectoryIfAny(io: Io): string | undefined {
+  try {
+    return resolve(findDataDirectory(io));
+  } catch {
+    return undefined;
+  }
+}
