@@ -23,7 +23,7 @@ interface Argument {
   /** True if it is a path of a file, which the shell completes. */
   readonly isFile?: true;
   /** Lists its values for completion. */
-  readonly list?: () => Promise<readonly Candidate[]>;
+  readonly list?: (io: Io, flags: Flags) => Promise<readonly Candidate[]>;
 }
 
 /** A run of a command. */

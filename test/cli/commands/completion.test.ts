@@ -11,6 +11,7 @@ import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
 
 import { hasFish } from "../../helpers/fish.ts";
 import { runCli } from "../../helpers/run-cli.ts";
+import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
@@ -79,6 +80,23 @@ describe("what may come next", () => {
       "http://127.0.0.1:7526",
       "https://plants.example.org",
     ]);
+  });
+
+  it("for token revoke is each valid token of the store, and nothing without a store", async () => {
+    const store = await createSqliteStore([]);
+    for (const name of ["ci", "garden", "old"]) {
+      await runCli(["token", "issue", "--name", name, "--store", store]);
+    }
+    await runCli(["token", "revoke", "old", "--store", store]);
+    const words = ["token", "revoke", "--store", store];
+    expect(await complete([...words, ""])).toEqual(["ci", "garden"]);
+    expect(await complete(["token", "revoke", `--store=${store}`, "g"])).toEqual(["garden"]);
+    expect(await complete(["token", "revoke", ""], { PLANTSTORE_STORE: store })).toHaveLength(2);
+    expect(await complete(["token", "revoke", "--store", "sqlite:/nowhere/x", ""])).toEqual([]);
+  });
+
+  it("after help is each topic", async () => {
+    expect(await complete(["help", "tok"])).toEqual(["token", "tokens"]);
   });
 });
 

@@ -2,6 +2,7 @@
 import { type Candidate, type Command, findCommand } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { commonFlags, type Option, versionFlag, toLongFlag } from "../../options.ts";
+import type { Flags } from "../../settings.ts";
 import { helpCommand } from "../help/command.ts";
 
 /** Candidates for a word. */
@@ -11,7 +12,8 @@ export interface Candidates {
   readonly withFiles: boolean;
 }
 
-const none: Candidates = { values: [], withFiles: false };
+/** No candidates. */
+export const none: Candidates = { values: [], withFiles: false };
 
 /** @param words the words after `plantstore`, up to the cursor; the last one may be empty */
 export async function findCandidates(
@@ -33,6 +35,8 @@ export async function findCandidates(
 interface Place {
   readonly command: Command;
   readonly operands: readonly string[];
+  /** The values of options, by their names. */
+  readonly flags: Flags;
   /** The option whose value comes next. */
   readonly openOption: Option<unknown> | undefined;
   /** After `--`, words are neither options nor commands. */
@@ -42,19 +46,27 @@ interface Place {
 function readWords(program: Command, words: readonly string[]): Place {
   let command = program;
   let operands: string[] = [];
+  const flags: Record<string, string> = {};
   let openOption: Option<unknown> | undefined;
   let isOptionsEnd = false;
+  const setFlag = (option: Option<unknown>, value: string): void => {
+    const names = Object.entries(command.options ?? {}).filter(([, each]) => each === option);
+    for (const [name] of names) flags[name] = value;
+  };
   for (const word of words) {
     const child = isOptionsEnd ? undefined : findCommand(command, [word]);
     if (openOption !== undefined) {
+      setFlag(openOption, word);
       openOption = undefined;
     } else if (isOptionsEnd) {
       operands.push(word);
     } else if (word === "--") {
       isOptionsEnd = true;
     } else if (word.startsWith("-")) {
-      const option = findOption(command, word);
-      if (option !== undefined && hasValue(option)) openOption = option;
+      const [flag = "", ...value] = word.split("=");
+      const option = findOption(command, flag);
+      if (option !== undefined && value.length > 0) setFlag(option, value.join("="));
+      else if (option !== undefined && hasValue(option)) openOption = option;
     } else if (child === undefined) {
       operands.push(word);
     } else {
@@ -62,11 +74,11 @@ function readWords(program: Command, words: readonly string[]): Place {
       operands = [];
     }
   }
-  return { command, operands, openOption, isOptionsEnd };
+  return { command, operands, flags, openOption, isOptionsEnd };
 }
 
 async function listCandidates(
-  { command, operands, openOption, isOptionsEnd }: Place,
+  { command, operands, flags, openOption, isOptionsEnd }: Place,
   current: string,
   program: Command,
   io: Io,
@@ -84,7 +96,7 @@ async function listCandidates(
   const isVariadic = args.at(-1)?.name.includes("...") === true;
   const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
   const isFirst = operands.length === 0;
-  const values = isFirst || isVariadic ? ((await argument?.list?.()) ?? []) : [];
+  const values = isFirst || isVariadic ? ((await argument?.list?.(io, flags)) ?? []) : [];
   return {
     values: [...listCommands(commands), ...values],
     withFiles: argument?.isFile === true,

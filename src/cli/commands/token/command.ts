@@ -48,7 +48,13 @@ const revokeCommand: Command = {
 within one second. With --after, the token expires then, or earlier if it would
 anyway, so that its users have time to change to another one. If several valid
 tokens have one name, the prefix selects one of them.`,
-  arguments: [{ name: "<token>", help: "Token name or prefix" }],
+  arguments: [
+    {
+      name: "<token>",
+      help: "Token name or prefix",
+      list: async (io, flags) => (await import("./token.ts")).listTokenWords(io, flags),
+    },
+  ],
   options: tokenRevokeOptions,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
   environment,

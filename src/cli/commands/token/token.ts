@@ -4,11 +4,17 @@ import { digestToken, mintToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
-import type { Run } from "../../command.ts";
+import { openStoreReader } from "../../../store/open-store.ts";
+import type { Candidate, Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { writeText } from "../../io.ts";
-import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../options.ts";
-import { readOptions, type Values } from "../../settings.ts";
+import { type Io, writeText } from "../../io.ts";
+import {
+  storeOption,
+  tokenIssueOptions,
+  tokenListOptions,
+  tokenRevokeOptions,
+} from "../../options.ts";
+import { type Flags, readOptions, type Values } from "../../settings.ts";
 import { changeStore, nameStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
 import {
@@ -118,6 +124,23 @@ export async function revokeToken(run: Run): Promise<void> {
     return ended;
   });
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
+}
+
+/** The names of the valid tokens in a store, and the prefixes of those without a name, for completion. */
+export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Candidate[]> {
+  const { store: url } = readOptions(storeOption, flags, io);
+  // Without the name of the store, which would be printed into the command line.
+  const store = await openStoreReader(url);
+  try {
+    const nowMs = Date.now();
+    const tokens = (await store.listTokens()).filter((token) => isActive(token, nowMs));
+    return tokens.map(({ name, prefix, issuedAtMs }) => ({
+      value: name || prefix,
+      description: `issued ${toDate(issuedAtMs)}`,
+    }));
+  } finally {
+    await store.close();
+  }
 }
 
 /** @param afterMs undefined to revoke the token at once */
