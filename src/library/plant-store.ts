@@ -88,7 +88,7 @@ const otherOptions = ["listen", "seed", "token", "faults", "onError"];
 /**
  * Starts a plant store. It never installs signal handlers, exits the process or writes to the console.
  *
- * @throws Error if a bundler has moved this code away from the files of the package, or for an invalid seed
+ * @throws Error under Bun unless `listen` is false, if a bundler has moved this code away from the files of the package, or for an invalid seed
  * @throws TypeError for an unknown or invalid option; RangeError for a number that is too small, too large or not whole
  * @throws StoreError if the store cannot be opened
  * @throws the error of node:net if the server cannot listen, and of node:fs if the file of the seed cannot be read
@@ -101,6 +101,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   checkOption("listen", checkBoolean, listen);
   checkOption("token", (value) => tokenType.check(value), token);
   checkOption("onError", checkFunction, onError);
+  if (listen) assertListens();
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
   const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
   const { shutdownTimeoutMs, ...limits } = checkOptions(limitOptions, {});
@@ -213,9 +214,17 @@ function checkSeedType(value: unknown): void {
   }
 }
 
+/** Bun's node:http does not accept the connections that this server passes to it. */
+function assertListens(): void {
+  if (!("Bun" in globalThis)) return;
+  throw new Error(
+    "plantstore cannot listen under Bun: run it with Node.js, or pass listen: false and serve it with Bun.serve({ fetch: (request) => plants.fetch(request) })",
+  );
+}
+
 function assertUnbundled(): void {
   if (existsSync(workerScript)) return;
   throw new Error(
-    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore" or "ssr.external" of Vite',
+    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore" "ssr.external" of Vite, or externals: { plantstore: "module plantstore" } of webpack',
   );
 }

@@ -244,6 +244,17 @@ describe("startPlantStore", () => {
     expect(await client.create(fern, { signal: undefined })).toMatchObject({ ok: true });
   });
 
+  it("opens no port under Bun, and says how to serve there", async () => {
+    Object.defineProperty(globalThis, "Bun", { value: {}, configurable: true });
+    try {
+      await expect(startPlantStore()).rejects.toThrow(/listen: false .* Bun\.serve\(\{ fetch/);
+      await using plants = await startPlantStore({ listen: false });
+      expect(await plants.count()).toBe(0);
+    } finally {
+      Reflect.deleteProperty(globalThis, "Bun");
+    }
+  });
+
   it("rejects if the port is in use", async () => {
     await using plants = await startPlantStore();
     const port = Number(new URL(plants.url).port);

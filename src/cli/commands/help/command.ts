@@ -16,7 +16,7 @@ export const helpCommand: Command = {
   group: commandGroups.other,
   summary: "Show help for a command or a topic",
   description:
-    "Prints the help of a command, or a topic or another file of the manual. On a terminal, topics are shown by the program in PAGER.",
+    'Prints the help of a command, or a topic or another file of the manual. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   arguments: [
     {
       name: "[word...]",
