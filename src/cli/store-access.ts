@@ -1,13 +1,11 @@
 /** Opens a store itself, without a server, to read or change it. Messages say which store, and how it differs from a server's. */
 import { existsSync } from "node:fs";
 import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
-import { openStore, openStoreReader } from "../store/open-store.ts";
 import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
-import { findLocalServer } from "./local-server.ts";
 import { urlOption } from "./options.ts";
 import { isLocalUrl } from "../core/base-url.ts";
 import { readDefaultUrl } from "./settings.ts";
@@ -23,9 +21,9 @@ export function readStore<T>(
   url: string,
   run: StoreRun,
   read: (store: StoreReader) => Promise<T>,
-  options?: ReaderOptions,
+  options: ReaderOptions = {},
 ): Promise<T> {
-  const open = (): Promise<StoreReader> => openStoreReader(url, options);
+  const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader(options);
   return use(url, run.io, open, async (store) => {
     await nameStore(url, run);
     return read(store);
@@ -42,7 +40,11 @@ export function changeStore<T>(
   { io }: StoreRun,
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  return use(url, io, () => openStore(url, { mustExist: true }), change);
+  const open = async (): Promise<PlantStore> => {
+    const { openStore } = await import("../store/open-store.ts");
+    return openStore(url, { mustExist: true });
+  };
+  return use(url, io, open, change);
 }
 
 /** Names a store on stderr, if that is a terminal. */
@@ -91,6 +93,8 @@ export async function explainMissing(storeUrl: string, io: Io): Promise<readonly
       `This command opens a store on this machine, but "create" sends plants to ${url} (${place}): run this command on the machine of that server, or set --store to its database`,
     ];
   }
+  // Loads the client, which other commands that open a store do without.
+  const { findLocalServer } = await import("./local-server.ts");
   const server = await findLocalServer(url, new AbortController().signal);
   if (server !== "volatile") return [];
   return [
