@@ -9,11 +9,13 @@ import { broken, extension, isMissing, readConfigFile, writeConfigFile } from ".
 type Platform = Pick<Io, "platform">;
 
 /** A token, and the only origin (RFC 6454) that it is for. */
-interface SavedCredential {
+export interface SavedCredential {
   readonly origin: string;
   readonly token: string;
   /** Present for the token of a `memory:` store, which is removed when its server stops. */
   readonly store?: "memory:";
+  /** Present for the token of a server on a free port. The next start of its store moves it to the new origin. */
+  readonly isFreePort?: true;
 }
 
 /** The bits of a file's mode for everyone except its owner. */
@@ -101,6 +103,21 @@ export async function removeMemoryToken(
 ): Promise<void> {
   const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
   if (saved?.store !== "memory:" || (token !== undefined && saved.token !== token)) return;
+  await removeToken(configDirectory, origin);
+}
+
+/**
+ * Removes the token for an origin that had a free port, after the token was saved for another origin.
+ *
+ * @throws CommandError if the file cannot be read or removed
+ */
+export async function removeMovedToken(
+  configDirectory: string,
+  { origin, token }: SavedCredential,
+  platform: Platform,
+): Promise<void> {
+  const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
+  if (saved?.isFreePort !== true || saved.token !== token) return;
   await removeToken(configDirectory, origin);
 }
 

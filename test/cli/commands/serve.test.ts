@@ -262,6 +262,28 @@ describe("a store that has tokens", () => {
     expect(readSavedToken(configDirectory(home), first.url)).toBe(foreign);
   });
 
+  it("moves its saved token from a free port to its next address, and copies it from another one", async () => {
+    const home = await createTemporaryDirectory();
+    const directory = configDirectory(home);
+    const first = await startServe(home);
+    await first.stop();
+    const token = readSavedToken(directory, first.url) ?? "none";
+    const foreign = { origin: "http://127.0.0.1:1", token: mintToken(), isFreePort: true } as const;
+    await saveCredential(directory, foreign);
+    const second = await startServe(home);
+    expect(await create(home, second.url)).toMatchObject({ exitCode: 0 });
+    await second.stop();
+    expect(await listSavedOrigins(directory)).toEqual([foreign.origin, second.url].toSorted());
+
+    await saveCredential(directory, { origin: "https://plants.example.org", token });
+    const third = await startServe(home);
+    await third.stop();
+    expect(readSavedToken(directory, third.url)).toBe(token);
+    expect(await listSavedOrigins(directory)).toEqual(
+      [foreign.origin, third.url, "https://plants.example.org"].toSorted(),
+    );
+  });
+
   it("ignores an unreadable token that is saved for another address", async () => {
     const home = await createTemporaryDirectory();
     const first = await startServe(home);
@@ -864,6 +886,14 @@ it("does not start under Bun, whose node:http differs", async () => {
   });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toBe("error: serve does not run under Bun: run it with Node.js, without --bun\n");
+});
+
+it("names the missing directory of a Unix socket, instead of a code of the system", async () => {
+  const home = await createTemporaryDirectory();
+  const path = join(home, "missing", "plants.sock");
+  const { exitCode, stderr } = await runCli(["serve", "--socket", path], { home });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`cannot create ${path} (its directory does not exist): choose a path`);
 });
 
 describe("--reuse-port", () => {

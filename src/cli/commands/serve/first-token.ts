@@ -9,7 +9,9 @@ import {
   listSavedOrigins,
   readSavedToken,
   removeMemoryToken,
+  removeMovedToken,
   saveCredential,
+  type SavedCredential,
 } from "../../config/credentials.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import type { Io } from "../../io.ts";
@@ -32,7 +34,7 @@ export type FirstToken =
 
 /** Gives a store the token that `create` will use. @throws CommandError if a saved token cannot be read or saved; StoreError */
 export async function provideToken(
-  { environmentToken, isEphemeral, basePath }: ServeOptions,
+  { environmentToken, isEphemeral, basePath, port, socketFd, socketPath }: ServeOptions,
   { url }: PlantServer,
   store: PlantStore,
   io: Io,
@@ -41,7 +43,8 @@ export async function provideToken(
   if (isEphemeral) return issueUnsavedToken(store);
   const origin = findOrigin(url, basePath);
   if (origin === undefined) return { kind: "none" };
-  return provideFirstToken(store, origin, io);
+  const isFreePort = port === 0 && socketFd === undefined && socketPath === undefined;
+  return provideFirstToken(store, { origin, ...(isFreePort && { isFreePort }) }, io);
 }
 
 /**
@@ -62,17 +65,19 @@ function findOrigin(url: string, basePath: string): string | undefined {
 /**
  * Gives a new store its first token: the token that is saved for its address, or a new one, which is saved. A store with
  * tokens gets no other one. If one of its tokens is saved for another address, that token is saved for this address too,
- * because a store may move. No other saved token changes. A token that a killed server with a `memory:` store left for
+ * because a store may move. If that address had a free port, the token is removed there: nothing listens at it for long. No
+ * other saved token changes. A token that a killed server with a `memory:` store left for
  * the address is removed.
  *
- * @param origin scheme, host and port of the server, which has this address now; or `unix:` and the path of its socket
+ * @param place scheme, host and port of the server, which has this address now; or `unix:` and the path of its socket
  * @throws CommandError if a saved token cannot be read or saved; StoreError
  */
 async function provideFirstToken(
   store: Pick<PlantStore, "addToken" | "listTokens" | "isVolatile">,
-  origin: string,
+  place: Omit<SavedCredential, "token">,
   io: Io,
 ): Promise<FirstToken> {
+  const { origin } = place;
   const configDirectory = findConfigDirectory(io);
   await removeMemoryToken(configDirectory, origin, io);
   const savedHere = readSavedToken(configDirectory, origin, io);
@@ -83,7 +88,7 @@ async function provideFirstToken(
     const mark = store.isVolatile ? { store: "memory:" as const } : {};
     // Saved first: after a crash in between, the next start finds the saved token and an empty store.
     if (savedHere === undefined) {
-      await saveCredential(configDirectory, { origin, token, ...mark }, io);
+      await saveCredential(configDirectory, { ...place, token, ...mark }, io);
     }
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
@@ -92,9 +97,14 @@ async function provideFirstToken(
   if (savedHere !== undefined) {
     return { kind: issued.has(digestToken(savedHere)) ? "saved" : "none" };
   }
-  const own = await findSavedToken(io, (token) => issued.has(digestToken(token)));
+  const found = (await listSavedTokens(io)).filter(({ token }) => issued.has(digestToken(token)));
+  const [own] = found;
   if (own === undefined) return { kind: "none" };
-  await saveCredential(configDirectory, { origin, token: own }, io);
+  const { token } = own;
+  await saveCredential(configDirectory, { ...place, token }, io);
+  for (const other of found) {
+    if (other.token === token) await removeMovedToken(configDirectory, other, io);
+  }
   return { kind: "saved" };
 }
 
@@ -114,20 +124,18 @@ async function addFirstToken(store: Pick<PlantStore, "addToken">, token: string)
   });
 }
 
-async function findSavedToken(
-  io: Io,
-  isWanted: (token: string) => boolean,
-): Promise<string | undefined> {
+async function listSavedTokens(io: Io): Promise<readonly SavedCredential[]> {
   const configDirectory = findConfigDirectory(io);
-  for (const origin of await listSavedOrigins(configDirectory, io)) {
+  const origins = await listSavedOrigins(configDirectory, io);
+  return origins.flatMap((origin) => {
     try {
       const token = readSavedToken(configDirectory, origin, io);
-      if (token !== undefined && isWanted(token)) return token;
+      return token === undefined ? [] : [{ origin, token }];
     } catch {
       // An unreadable file of another origin does not matter.
+      return [];
     }
-  }
-  return undefined;
+  });
 }
 
 /** Removes the saved token of a `memory:` store. */

@@ -27,6 +27,15 @@ export const portSharing = "--reuse-port lets processes share a port";
 
 const systemCode = /^E[A-Z]+$/;
 
+/** Problems with the path of a socket, by the code of the system. */
+const socketProblems: Readonly<Record<string, string>> = {
+  ENOENT: "its directory does not exist",
+  ENOTDIR: "its directory is a file",
+  EACCES: "its directory is not writable",
+  EROFS: "its disk is read-only",
+  ENAMETOOLONG: "it is too long",
+};
+
 function toExplanation(
   code: string | undefined,
   { host, port, reusePort, socketPath, socketFd }: ListenAddress,
@@ -41,7 +50,7 @@ function toExplanation(
       return `${socketPath} is in use or is another kind of file: choose another path with --socket`;
     }
     if (code === undefined || !systemCode.test(code)) return undefined;
-    return `cannot create ${socketPath} (${code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
+    return `cannot create ${socketPath} (${socketProblems[code] ?? code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
   }
   switch (code) {
     case "ENOTSUP":
