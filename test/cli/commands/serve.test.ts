@@ -893,7 +893,9 @@ it("names the missing directory of a Unix socket, instead of a code of the syste
   const path = join(home, "missing", "plants.sock");
   const { exitCode, stderr } = await runCli(["serve", "--socket", path], { home });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`cannot create ${path} (its directory does not exist): choose a path`);
+  expect(stderr).toContain(
+    `cannot create ${path} (its directory does not exist or is not writable)`,
+  );
 });
 
 describe("--reuse-port", () => {

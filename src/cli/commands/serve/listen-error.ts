@@ -29,9 +29,9 @@ const systemCode = /^E[A-Z]+$/;
 
 /** Problems with the path of a socket, by the code of the system. */
 const socketProblems: Readonly<Record<string, string>> = {
-  ENOENT: "its directory does not exist",
   ENOTDIR: "its directory is a file",
-  EACCES: "its directory is not writable",
+  // Also for a missing directory: libuv converts ENOENT.
+  EACCES: "its directory does not exist or is not writable",
   EROFS: "its disk is read-only",
   ENAMETOOLONG: "it is too long",
 };
