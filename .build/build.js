@@ -1,4 +1,5 @@
 // Builds dist/, unless it is complete and its sources are unchanged. npm runs it in the directory of the package.
+import { execSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -11,6 +12,12 @@ import {
 } from "node:fs";
 
 /** @typedef {{ sources: string, files: string[] }} Stamp */
+/** @typedef {{ name: string, version: string }} Package */
+/**
+ * The part of a CycloneDX document that is changed.
+ * @typedef {{ "bom-ref": string, scope?: string, properties?: { name: string }[] }} Component
+ * @typedef {{ metadata: { component: Package }, components: Component[], dependencies: { ref: string, dependsOn: string[] }[] }} Sbom
+ */
 /** @typedef {{ outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> }} Metafile */
 
 const sources = [".build", "bin", "src", "package.json", "package-lock.json", "tsconfig.json"];
@@ -66,7 +73,9 @@ async function build() {
   // Imported here: tsup would write a file next to it, which another build would take for a source.
   const { options } = await import("./tsup.config.ts");
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
-  await writeLicenses(newDirectory);
+  const bundled = listBundledFiles(newDirectory);
+  await writeLicenses(newDirectory, bundled);
+  writeSbom(newDirectory, bundled);
   const { toManPage } = await import("./man-page.ts");
   writeFileSync(`${newDirectory}/plantstore.1`, toManPage());
   /** @type {Stamp} */
@@ -75,19 +84,23 @@ async function build() {
   while (!replaceDist());
 }
 
-/**
- * Writes the licenses of the bundled packages: most of them require their text in each copy.
- *
- * @param {string} directory the bundle, with its metafile
- */
-async function writeLicenses(directory) {
-  const { writeThirdPartyNotices } = await import("@rnx-kit/third-party-notices");
+/** @param {string} directory the bundle, with its metafile @returns {string[]} the files that it contains code of */
+function listBundledFiles(directory) {
   const metafile = /** @type {Metafile} */ (
     JSON.parse(readFileSync(`${directory}/metafile-esm.json`, "utf8"))
   );
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-  const bundled = inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+  return inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+}
 
+/**
+ * Writes the licenses of the bundled packages: most of them require their text in each copy.
+ *
+ * @param {string} directory the bundle
+ * @param {string[]} bundled its files
+ */
+async function writeLicenses(directory, bundled) {
+  const { writeThirdPartyNotices } = await import("@rnx-kit/third-party-notices");
   // The tool reads the names of the bundled files from a source map.
   const sourceMapFile = `${directory}/sources.map`;
   writeFileSync(sourceMapFile, JSON.stringify({ version: 3, sources: bundled }));
@@ -99,6 +112,41 @@ async function writeLicenses(directory) {
     json: false,
   });
   rmSync(sourceMapFile);
+}
+
+/**
+ * Writes the list of the bundled packages (CycloneDX), in which scanners look for known vulnerabilities.
+ *
+ * @param {string} directory the bundle
+ * @param {string[]} bundled its files
+ */
+function writeSbom(directory, bundled) {
+  const manifests = bundled.flatMap((path) => {
+    const [parent] = /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
+    return parent === undefined ? [] : `${parent}/package.json`;
+  });
+  const packages = [...new Set(manifests)].map((path) => readPackage(path));
+  const names = new Set(packages.map(({ name, version }) => `${name}@${version}`));
+  const command = "npm sbom --package-lock-only --sbom-format cyclonedx";
+  const output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const sbom = /** @type {Sbom} */ (JSON.parse(output));
+  // npm takes it from the directory.
+  sbom.metadata.component.name = readPackage("package.json").name;
+  // For npm they are packages of the development, because a user need not install them.
+  sbom.components = sbom.components
+    .filter((component) => names.has(component["bom-ref"]))
+    .map((component) => ({ ...component, scope: "required", properties: [] }));
+  const root = `${sbom.metadata.component.name}@${sbom.metadata.component.version}`;
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => ref === root || names.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => names.has(each)) }));
+  if (sbom.components.length !== names.size) throw new Error("the SBOM lacks a bundled package");
+  writeFileSync(`${directory}/sbom.cdx.json`, `${JSON.stringify(sbom, undefined, 2)}\n`);
+}
+
+/** @param {string} path @returns {Package} */
+function readPackage(path) {
+  return /** @type {Package} */ (JSON.parse(readFileSync(path, "utf8")));
 }
 
 /** @returns {boolean} false if another build has put its own dist/ there in the meantime */

@@ -29,6 +29,22 @@ describe("the licenses of the bundled packages", () => {
     expect(notices).not.toMatch(/\n(?:vitest|tsup|typescript|@photostructure\/sqlite) \d/);
   });
 
+  it("are of the same packages as the SBOM", async () => {
+    const text = await readFile(join(root, "dist/sbom.cdx.json"), "utf8");
+    const sbom = JSON.parse(text) as { bomFormat: string; components: { "bom-ref": string }[] };
+    expect(sbom.bomFormat).toBe("CycloneDX");
+    const noted = Array.from(notices.matchAll(/^(\S+) (\d\S*)\n--$/gm), ([, name, version]) =>
+      [name, version].join("@"),
+    );
+    const listed = sbom.components.map((each) => each["bom-ref"]);
+    expect(noted.length).toBeGreaterThan(0);
+    expect(listed).toEqual(expect.arrayContaining(noted));
+    // The notices name only one version of a package.
+    const toNames = (refs: readonly string[]) =>
+      new Set(refs.map((ref) => ref.replace(/@[^@]*$/, "")));
+    expect(toNames(listed)).toEqual(toNames(noted));
+  });
+
   it("are in the package", () => {
     expect(manifest.files).toContain("dist");
   });
