@@ -1,5 +1,4 @@
 /** Writes files that survive a power failure. */
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -103,7 +102,8 @@ export async function writePartialFile<T>(
   signal: AbortSignal,
   work: (file: PartialFile) => Promise<T>,
 ): Promise<T> {
-  const path = `${finalPath}.partial-${randomBytes(4).toString("hex")}`;
+  const number = Math.trunc(Math.random() * 2 ** 32);
+  const path = `${finalPath}.partial-${number.toString(16).padStart(8, "0")}`;
   const remove = (): void => {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   };

@@ -1,18 +1,12 @@
 /** The engine on one SQLite file. One thread writes; another one reads and does what would delay commits. */
 import { resolve } from "node:path";
-import type { FeedEntry, FeedQuery, StoreEngine, StoreReader } from "../../core/store.ts";
+import type { StoreEngine } from "../../core/store.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
-import { flushLog } from "../durable-files.ts";
 import { createFilesInUse } from "./files-in-use.ts";
-import { packRequests, unpackFeed, unpackPlants } from "./plants.ts";
-import { assertSqliteInstalled, isForMainThread } from "./provider.ts";
-import {
-  type ConnectionThread,
-  createConnectionThread,
-  startSpareThreads,
-  useConnection,
-} from "./thread.ts";
+import { packRequests, unpackPlants } from "./plants.ts";
+import { assertSqliteInstalled } from "./provider.ts";
+import { createConnectionThread, startSpareThreads } from "./thread.ts";
 
 /** Options for {@link openSqliteEngine}. */
 interface SqliteEngineOptions {
@@ -120,50 +114,6 @@ export async function openSqliteEngine(
       files.leave();
       files.forgetLog();
     },
-  };
-}
-
-/**
- * Opens a store to read, without another thread if possible. Nothing is created or changed, and others may write to it
- * meanwhile.
- *
- * @param path taken literally; absolute, or relative to the working directory
- * @throws StoreError
- */
-export async function openSqliteReader(path: string): Promise<StoreReader> {
-  const absolutePath = resolve(path);
-  const files = createFilesInUse(absolutePath, true, ignore);
-  const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
-  let isFlushed = false;
-  const connection = isForMainThread
-    ? await (await import("./local-connection.ts")).openLocalConnection(locate())
-    : await openThread();
-
-  async function openThread(): Promise<ConnectionThread> {
-    // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
-    const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
-    await thread.open();
-    return thread;
-  }
-
-  async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
-    files.assertInPlace();
-    const packed = await connection.call("readFeed", query);
-    if (!isFlushed) flushLog(files.locate().realPath);
-    isFlushed = true;
-    return unpackFeed(packed);
-  }
-
-  return {
-    get: (id) => connection.call("get", id),
-    list: async (query) => unpackPlants(await connection.call("list", query)),
-    count: (filter) => connection.call("count", filter),
-    listTokens: () => connection.call("listTokens"),
-    // Takes minutes for a large store: the caller shows its progress.
-    checkSoundness: () =>
-      useConnection(locate(), (thread: ConnectionThread) => thread.call("checkSoundness")),
-    readFeed,
-    close: () => connection.close(),
   };
 }
 

@@ -30,7 +30,7 @@ export const sqliteType: EngineType = {
       path,
       prepare: async () => (await import("./engine.ts")).prepareSqliteEngine(),
       openEngine: async (options) => (await import("./engine.ts")).openSqliteEngine(path, options),
-      openReader: async () => (await import("./engine.ts")).openSqliteReader(path),
+      openReader: async () => (await import("./reader.ts")).openSqliteReader(path),
       async loadProvider() {
         // Node 20: has no SQLite, so that a package is needed. Loading Node's own would print a warning.
         if (!isBuiltin("node:sqlite")) await (await import("./provider.ts")).loadSqlite();

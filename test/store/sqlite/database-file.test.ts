@@ -3,7 +3,8 @@ import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
-import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";

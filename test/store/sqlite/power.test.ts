@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openSqliteEngine, openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { bundleProgram, start } from "./programs.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore } from "../../../src/store/open-store.ts";
 import { isForMainThread, loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { openSqliteReader } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";

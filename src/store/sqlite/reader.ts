@@ -1,0 +1,77 @@
+/** Reads a SQLite file as a store: on the thread of the caller where SQLite can run there, because most reads are short. */
+import { resolve } from "node:path";
+import type { FeedEntry, FeedQuery, StoreReader } from "../../core/store.ts";
+import { flushLog } from "../durable-files.ts";
+import { type ConnectionTarget, openConnection } from "./connection.ts";
+import { createFilesInUse } from "./files-in-use.ts";
+import { unpackFeed, unpackPlants } from "./plants.ts";
+import { isForMainThread } from "./provider.ts";
+import { toStoreError } from "./sqlite-error.ts";
+import type { ConnectionThread } from "./thread.ts";
+
+/**
+ * Opens a store to read, without another thread if possible. Nothing is created or changed, and others may write to it
+ * meanwhile.
+ *
+ * @param path taken literally; absolute, or relative to the working directory
+ * @throws StoreError
+ */
+export async function openSqliteReader(path: string): Promise<StoreReader> {
+  const absolutePath = resolve(path);
+  const files = createFilesInUse(absolutePath, true, () => undefined);
+  const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
+  let isFlushed = false;
+  const connection = isForMainThread ? await openLocalConnection(locate()) : await openThread();
+
+  async function openThread(): Promise<ConnectionThread> {
+    // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
+    const { createConnectionThread } = await import("./thread.ts");
+    const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
+    await thread.open();
+    return thread;
+  }
+
+  async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
+    files.assertInPlace();
+    const packed = await connection.call("readFeed", query);
+    if (!isFlushed) flushLog(files.locate().realPath);
+    isFlushed = true;
+    return unpackFeed(packed);
+  }
+
+  return {
+    get: (id) => connection.call("get", id),
+    list: async (query) => unpackPlants(await connection.call("list", query)),
+    count: (filter) => connection.call("count", filter),
+    listTokens: () => connection.call("listTokens"),
+    // Takes minutes for a large store: the caller shows its progress.
+    async checkSoundness() {
+      const { useConnection } = await import("./thread.ts");
+      await useConnection(locate(), (thread: ConnectionThread) => thread.call("checkSoundness"));
+    },
+    readFeed,
+    close: () => connection.close(),
+  };
+}
+
+/** Connects on the thread of the caller, which the calls block. Another thread takes 40 ms to start. @throws StoreError, as do its calls */
+async function openLocalConnection(
+  target: ConnectionTarget,
+): Promise<Pick<ConnectionThread, "call" | "close">> {
+  const fail = (error: unknown): never => {
+    throw toStoreError(error, target.path);
+  };
+  const connection = await openConnection(target).catch(fail);
+  return {
+    async call(method, ...args) {
+      try {
+        return Reflect.apply(connection[method], undefined, args) as never;
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    async close() {
+      connection.close();
+    },
+  };
+}
