@@ -33,7 +33,9 @@ export function checkOutput({ argv, env = {}, stdout, stderr }: SeenRun): void {
   const outputs = {
     stdout: isAsked ? stdout.replace(printed, "") : stdout,
     // Printed on a terminal only, which the tests of serve check.
-    stderr: isServe ? stderr.replace(/^ +(?:PLANTSTORE_TOKEN=)?pst_\w+/gm, "") : stderr,
+    stderr: isServe
+      ? stderr.replace(/^ +(?:PLANTSTORE_TOKEN=|https?:\S+\/#token=)?pst_\w+/gm, "")
+      : stderr,
   };
   const chosen = env["PLANTSTORE_TOKEN"] ?? "";
   for (const [name, text] of Object.entries(outputs)) {

@@ -19,12 +19,34 @@ const token = find("token", HTMLInputElement);
 /** @type {readonly HTMLInputElement[]} */
 const members = Array.from(form.querySelectorAll("[data-json]"));
 const outcome = find("outcome", HTMLElement);
+const wholeNumber = /^-?\d+$/;
+
+/**
+ * Removes zeros before an integer, which JSON does not allow. Other text does not change.
+ *
+ * @param {string} text
+ */
+function toDigits(text) {
+  return wholeNumber.test(text) ? String(BigInt(text)) : text;
+}
+
+/** Returns what is wrong with the plant in the form; undefined for a plant that the server accepts. */
+function findProblem() {
+  for (const { id, value, dataset } of members) {
+    const text = value.trim();
+    if (dataset["json"] !== "number") continue;
+    if (text === "") return `${id} is missing: enter a whole number`;
+    if (!wholeNumber.test(text)) return `${id} must be a whole number`;
+    if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) return `${id} is too large or too small`;
+  }
+  return undefined;
+}
 
 /** Returns the members of the plant in the form: names, texts, and whether each is a number. A number has no spaces. */
 function readPlant() {
   return members.flatMap(({ id, value, dataset }) => {
     const isNumber = dataset["json"] === "number";
-    const text = isNumber ? value.trim() : value;
+    const text = isNumber ? toDigits(value.trim()) : value;
     const box = document.getElementById(`has-${id}`);
     const isAbsent = box instanceof HTMLInputElement ? !box.checked : isNumber && text === "";
     return isAbsent ? [] : [{ name: id, text, isNumber }];
@@ -49,6 +71,9 @@ function toShellWord(text) {
 }
 
 function updateCommands() {
+  const problem = findProblem();
+  find("commands", HTMLElement).hidden = problem !== undefined;
+  find("no-commands", HTMLElement).hidden = problem === undefined;
   const flags = readPlant().flatMap(({ name, text }) => [`--${name}`, text]);
   find("flags", HTMLElement).textContent = flags.map(toShellWord).join(" ");
   // Always in quotes, as a body begins with a brace.
@@ -98,11 +123,23 @@ function describeFailure(status, body) {
 }
 
 async function create() {
+  const problem = findProblem();
+  if (problem !== undefined) {
+    showOutcome(`Not sent: ${problem}.`, "failed");
+    return;
+  }
+  if (token.value.trim() === "") {
+    const advice =
+      '"plantstore serve" prints one at its first start, "plantstore token issue" further ones';
+    showOutcome(`Not sent: the token is missing: ${advice}.`, "failed");
+    token.focus();
+    return;
+  }
   const url = new URL(form.dataset["target"] ?? "", location.href);
   const body = toBody();
   const headers = new Headers({ "Content-Type": "application/json" });
   try {
-    if (token.value !== "") headers.set("Authorization", `Bearer ${token.value}`);
+    headers.set("Authorization", `Bearer ${token.value}`);
   } catch {
     showOutcome("The token contains a character that no header can have. Copy it again.", "failed");
     return;
@@ -110,7 +147,7 @@ async function create() {
   const request = [
     `POST ${url.pathname} HTTP/1.1`,
     `Host: ${url.host}`,
-    ...(token.value === "" ? [] : ["Authorization: Bearer $PLANTSTORE_TOKEN"]),
+    "Authorization: Bearer $PLANTSTORE_TOKEN",
     "Content-Type: application/json",
     "",
     body,
@@ -159,6 +196,17 @@ form.addEventListener("submit", (event) => {
 
 form.addEventListener("input", updateCommands);
 updateCommands();
+
+/** Moves the token of a link from the address bar to the form. Browsers send no fragment to a server. */
+function takeToken() {
+  const linked = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (linked === null) return;
+  token.value = linked;
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+addEventListener("hashchange", takeToken);
+takeToken();
 
 /**
  * @param {HTMLElement} command

@@ -32,13 +32,15 @@ function create(home: string, url: string, env: Readonly<Record<string, string>>
 }
 
 describe("on a terminal", () => {
-  it("shows the issued token once, and how to create the first plant", async () => {
+  it("shows the issued token, the link with it, and how to create the first plant", async () => {
     const home = await createTemporaryDirectory();
     const { url, stop } = await startServe(home, [], { terminals: allTerminals });
     const { exitCode, stdout, stderr } = await stop();
     const token = readSavedToken(configDirectory(home), url);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${url}\n` });
-    expect(stderr.split(token ?? "none").length).toBe(2);
+    // Alone, and in the link that opens the page.
+    expect(stderr.split(token ?? "none").length).toBe(3);
+    expect(stderr).toContain(`${url}/#token=${token}\n`);
     expect(stderr).toContain(`plantstore create --url ${url} --id 1 --name fern`);
   });
 
@@ -61,7 +63,7 @@ describe("on a terminal", () => {
       const lines = stderr.split("\n");
       expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
       const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+)(?: |$)/.exec(line)?.[1] ?? []);
-      expect(labels).toEqual(["Store", "Token", "Try", "Stop", "URL"]);
+      expect(labels).toEqual(["Store", "Token", "Try", "Page", "Stop", "URL"]);
       const tooLong = lines.filter((line) => line.length > columns);
       expect(tooLong.filter((line) => !/pst_|create --url|sqlite:|^ {2}URL/.test(line))).toEqual(
         [],

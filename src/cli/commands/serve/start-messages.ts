@@ -61,7 +61,7 @@ interface StartRow extends BannerRow {
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
   { url, token, seeded }: Started,
-  { store, isVolatile, socketFd, statusMode }: ServeOptions,
+  { store, isVolatile, socketFd, statusMode, docs }: ServeOptions,
   io: Io,
 ): readonly StartRow[] {
   const command = toInvocation(io);
@@ -104,6 +104,11 @@ function toRows(
         text: "in a second terminal:",
         line: token.saved === "never" ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
       });
+      // Only on a terminal: a row without a sentence is not in a log.
+      if (docs && url.startsWith("http")) {
+        const page = `${new URL("/", url).href}#token=${token.token}`;
+        rows.push({ label: "Page", text: "in a browser, with this token:", line: page });
+      }
       break;
     case "none":
       rows.push({ label: "Token", text: "none of this store is saved for this user" });
