@@ -1,0 +1,227 @@
+/**
+ * Histories, as Jepsen checks them: clients create few ids through two servers on one store while servers are killed and
+ * paused, and PostgreSQL restarts at once. An order must explain the results of each id, the reads of `export`, and the end.
+ *
+ * Each history takes ten seconds. A longer run:
+ *
+ *     npm run build && PLANTSTORE_HISTORY_SECONDS=600 npx vitest run --config test/vitest.config.ts --project slow test/e2e/histories
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import {
+  type CreateOutcome,
+  isLinearizable,
+  type Operation,
+  type Policy,
+} from "../helpers/linearizability.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
+import { createStoreUrl, useOwnPostgres } from "../helpers/postgres.ts";
+import { runBinary, type Running, startBinary } from "../helpers/run-binary.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const seconds = Number(process.env["PLANTSTORE_HISTORY_SECONDS"] || 10);
+const token = "token-of-the-histories";
+const clientCount = 8;
+/** Few, so that several clients send the same plant at the same time. */
+const values = ["fern", "moss", "rose"];
+/** Ids that are in use at a time. Others follow them, so that few operations of an id have an unknown outcome. */
+const idsAtOnce = 3;
+const idLifeMs = 1500;
+const requestTimeoutMs = 3000;
+
+const postgres = useOwnPostgres();
+
+const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
+
+/** A span of time, as an operation has one. */
+type Span = Pick<Operation, "start" | "end">;
+
+/** Time after a restart of PostgreSQL in which servers repeat the commits that it cut. */
+const retryMs = 2000;
+
+/**
+ * Changes the creates that a restart of PostgreSQL may have cut in the moment of their commit. A server carries them out again
+ * if it cannot tell whether they were stored. So their results may be those of either time, and they may replace twice.
+ */
+function allowRepeats(
+  history: readonly Operation[],
+  restarts: readonly Span[],
+): readonly Operation[] {
+  return history.flatMap((operation): Operation[] => {
+    const { kind, start, end } = operation;
+    const isCut = restarts.some((restart) => start < restart.end && restart.start < end);
+    if (!isCut || kind === "read" || operation.result === "conflict") return [operation];
+    const repeated: Operation = { ...operation, result: "unknown" };
+    const isUnknown = operation.result === "unknown";
+    return [isUnknown ? operation : { ...operation, result: "stored" }, repeated];
+  });
+}
+
+/** The operations of each id. */
+function createHistories(startedAtMs: number) {
+  const histories = new Map<number, Operation[]>();
+  const toGeneration = (): number => Math.floor((performance.now() - startedAtMs) / idLifeMs);
+  return {
+    histories,
+    pickId: (): number => toGeneration() * idsAtOnce + Math.floor(Math.random() * idsAtOnce),
+    /** Returns the ids in use, and those before them: a request may have chosen one of those. */
+    listRecent(): number[] {
+      const last = toGeneration();
+      return [...histories.keys()].filter((id) => id >= (last - 1) * idsAtOnce);
+    },
+    add(id: number, operation: Operation): void {
+      const history = histories.get(id) ?? [];
+      histories.set(id, history);
+      history.push(operation);
+    },
+  };
+}
+
+/** Sends a create. @returns undefined if it was certainly not sent */
+async function send(port: number, id: number, name: string): Promise<CreateOutcome | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/plants`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ id, name }),
+      signal: AbortSignal.timeout(requestTimeoutMs),
+    });
+    const { error } = (await response.json()) as { error?: number };
+    if (error === 40900) return "conflict";
+    return error === undefined
+      ? (response.headers.get("x-plantstore-result") as CreateOutcome)
+      : "unknown";
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    return cause?.code === "ECONNREFUSED" ? undefined : "unknown";
+  }
+}
+
+/** Exports the store. @returns the names by id; undefined if the store could not be read */
+async function exportAll(home: string, store: string): Promise<Map<number, string> | undefined> {
+  const { code, stdout } = await runBinary(["export", "--store", store], { home });
+  if (code !== 0) return undefined;
+  const lines = stdout.split("\n").slice(0, -1);
+  const plants = lines.map((line) => JSON.parse(line) as { id: number; name: string });
+  return new Map(plants.map(({ id, name }) => [id, name]));
+}
+
+/** Runs clients and faults. @returns the operations of each id, and the number of faults of each kind */
+async function record(store: string, policy: Policy, isPostgres: boolean) {
+  const home = await createTemporaryDirectory();
+  const ports = [await findFreePort(), await findFreePort()];
+  const env = { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token };
+  const start = (port: number): Running =>
+    startBinary(["serve", "--port", `${port}`, "--on-conflict", policy], { home, env });
+  const servers = ports.map(start);
+  await Promise.all(servers.map((server) => server.firstLine));
+
+  const startedAtMs = performance.now();
+  const { histories, pickId, listRecent, add } = createHistories(startedAtMs);
+  const isRunning = (): boolean => performance.now() - startedAtMs < seconds * 1000;
+  const faults = { kills: 0, pauses: 0 };
+  const restarts: Span[] = [];
+
+  async function runClient(): Promise<void> {
+    while (isRunning()) {
+      const id = pickId();
+      const value = pick(values);
+      const startMs = performance.now();
+      const result = await send(pick(ports), id, value);
+      const end = performance.now();
+      if (result !== undefined) add(id, { kind: "create", start: startMs, end, value, result });
+      await sleep(result === undefined || result === "unknown" ? 200 : 10 * Math.random());
+    }
+  }
+
+  async function read(toIds: () => readonly number[]): Promise<boolean> {
+    const startMs = performance.now();
+    const ids = toIds();
+    const plants = await exportAll(home, store);
+    const end = performance.now();
+    for (const id of plants === undefined ? [] : ids) {
+      add(id, { kind: "read", start: startMs, end, value: plants?.get(id) });
+    }
+    return plants !== undefined;
+  }
+
+  async function runReader(): Promise<void> {
+    while (isRunning()) {
+      await read(listRecent);
+      await sleep(200);
+    }
+  }
+
+  async function disturb(): Promise<void> {
+    for (let round = 0; isRunning(); round++) {
+      await sleep(500 + 500 * Math.random());
+      const place = round % 2;
+      const server = servers[place] as Running;
+      switch (round % (isPostgres ? 3 : 2)) {
+        case 0:
+          server.child.kill("SIGKILL");
+          await server.finished;
+          servers[place] = start(ports[place] as number);
+          await servers[place].firstLine;
+          faults.kills++;
+          break;
+        case 1:
+          server.child.kill("SIGSTOP");
+          await sleep(1000 * Math.random());
+          server.child.kill("SIGCONT");
+          faults.pauses++;
+          break;
+        default: {
+          const startMs = performance.now();
+          await postgres.kill();
+          await postgres.start();
+          restarts.push({ start: startMs, end: performance.now() + retryMs });
+        }
+      }
+    }
+  }
+
+  const clients = Array.from({ length: clientCount }, runClient);
+  await Promise.all([...clients, runReader(), disturb()]);
+  // A server may still store requests that it received.
+  for (const { child } of servers) child.kill("SIGTERM");
+  await Promise.all(servers.map(({ finished }) => finished));
+  await expect.poll(() => read(() => [...histories.keys()])).toBe(true);
+  return { histories, faults, restarts };
+}
+
+const engines: readonly [name: string, toStore: () => Promise<string>][] = [
+  ["SQLite", async () => `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`],
+  ["PostgreSQL", () => createStoreUrl(postgres.url)],
+];
+
+describe.each(engines)("%s", (engine, toStore) => {
+  it.each<Policy>(["reject", "replace"])(
+    "has an order that explains every result and every read, with --on-conflict %s",
+    async (policy) => {
+      const isPostgres = engine === "PostgreSQL";
+      const { histories, faults, restarts } = await record(await toStore(), policy, isPostgres);
+      const unexplained = [...histories].filter(
+        ([, history]) => !isLinearizable(allowRepeats(history, restarts), policy),
+      );
+      expect(unexplained).toEqual([]);
+
+      const outcomes = [...histories.values()]
+        .flat()
+        .map((operation) => (operation.kind === "read" ? "read" : operation.result));
+      const changing = policy === "reject" ? "conflict" : "replaced";
+      expect(new Set(outcomes)).toEqual(
+        new Set(["created", "unchanged", changing, "unknown", "read"]),
+      );
+      expect(Math.min(faults.kills, faults.pauses)).toBeGreaterThan(0);
+      // The last operation is the read at the end.
+      for (const history of histories.values()) {
+        const last = history.at(-1) as Operation;
+        const changed: Operation = { ...last, kind: "read", value: "sent by nobody" };
+        expect(isLinearizable([...history.slice(0, -1), changed], policy)).toBe(false);
+      }
+    },
+    seconds * 1000 + 120_000,
+  );
+});

@@ -1,0 +1,214 @@
+/** The checker of histories accepts those that some order explains, and finds one changed result. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type CreateOutcome,
+  isLinearizable,
+  type Operation,
+  type Policy,
+} from "./linearizability.ts";
+
+function create(start: number, end: number, value: string, result: CreateOutcome): Operation {
+  return { kind: "create", start, end, value, result };
+}
+
+function read(start: number, end: number, value: string | undefined): Operation {
+  return { kind: "read", start, end, value };
+}
+
+describe("a history is linearizable", () => {
+  it.each<[what: string, isExplained: boolean, policy: Policy, history: Operation[]]>([
+    ["without operations", true, "reject", []],
+    [
+      "if one of two creates at once succeeds",
+      true,
+      "reject",
+      [create(1, 4, "a", "created"), create(2, 3, "b", "conflict")],
+    ],
+    [
+      "not if both do",
+      false,
+      "reject",
+      [create(1, 4, "a", "created"), create(2, 3, "b", "created")],
+    ],
+    [
+      "not if the rejected one ended before the other began",
+      false,
+      "reject",
+      [create(1, 2, "b", "conflict"), create(3, 4, "a", "created")],
+    ],
+    [
+      "not if a read misses what was acknowledged before",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), read(3, 4, undefined)],
+    ],
+    [
+      "if a read at the same time misses it",
+      true,
+      "reject",
+      [create(1, 3, "a", "created"), read(2, 4, undefined)],
+    ],
+    [
+      "not if a read has a value that no client sent",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), read(3, 4, "b")],
+    ],
+    [
+      "if a create without a response took effect",
+      true,
+      "reject",
+      [create(1, 2, "a", "unknown"), create(3, 4, "b", "conflict"), read(5, 6, "a")],
+    ],
+    [
+      "if it took effect late",
+      true,
+      "reject",
+      [create(1, 2, "a", "unknown"), read(3, 4, undefined), create(5, 6, "a", "unchanged")],
+    ],
+    [
+      "if it took no effect",
+      true,
+      "reject",
+      [create(1, 2, "a", "unknown"), create(3, 4, "b", "created"), read(5, 6, "b")],
+    ],
+    [
+      "not if it took effect before it began",
+      false,
+      "reject",
+      [read(1, 2, "a"), create(3, 4, "a", "unknown")],
+    ],
+    [
+      "not if it took effect and then did not",
+      false,
+      "reject",
+      [create(1, 2, "a", "unknown"), read(3, 4, "a"), read(5, 6, undefined)],
+    ],
+    [
+      "if replaced values follow each other",
+      true,
+      "replace",
+      [
+        create(1, 2, "a", "created"),
+        create(3, 6, "b", "replaced"),
+        create(4, 5, "c", "replaced"),
+        read(7, 8, "b"),
+      ],
+    ],
+    [
+      "not if two clients replace by the same value",
+      false,
+      "replace",
+      [create(1, 2, "a", "created"), create(3, 6, "b", "replaced"), create(4, 5, "b", "replaced")],
+    ],
+    [
+      "not if a replaced value returns",
+      false,
+      "replace",
+      [create(1, 2, "a", "created"), create(3, 4, "b", "replaced"), read(5, 6, "a")],
+    ],
+  ])("%s", (_what, isExplained, policy, history) => {
+    expect(isLinearizable(history, policy)).toBe(isExplained);
+  });
+});
+
+/** Carries out creates and reads in an order, and returns their history. Each may have run longer than it took. */
+function simulate(
+  steps: readonly {
+    readonly value: string;
+    readonly isRead: boolean;
+    readonly early: number;
+    readonly late: number;
+  }[],
+  policy: Policy,
+): Operation[] {
+  let stored: string | undefined;
+  return steps.map(({ value, isRead, early, late }, index) => {
+    const [start, end] = [index - early, index + late];
+    if (isRead) return read(start, end, stored);
+    const other = policy === "replace" ? "replaced" : "conflict";
+    const result = stored === undefined ? "created" : stored === value ? "unchanged" : other;
+    if (result !== "conflict") stored = value;
+    return create(start, end, value, result);
+  });
+}
+
+const anyPolicy = fc.constantFrom<Policy>("reject", "replace");
+const anySteps = (longest: number) =>
+  fc.array(
+    fc.record({
+      value: fc.constantFrom("a", "b", "c"),
+      isRead: fc.boolean(),
+      early: fc.double({ min: 0, max: longest, noNaN: true }),
+      late: fc.double({ min: 0, max: longest, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 40 },
+  );
+
+describe("a result that is known only as stored", () => {
+  it.each<[what: string, isExplained: boolean, policy: Policy, history: Operation[]]>([
+    [
+      "may be any of them",
+      true,
+      "replace",
+      [create(1, 2, "a", "stored"), create(3, 4, "a", "stored"), create(5, 6, "b", "stored")],
+    ],
+    [
+      "must be read afterwards",
+      false,
+      "replace",
+      [create(1, 2, "a", "stored"), read(3, 4, undefined)],
+    ],
+    [
+      "is not a conflict",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), create(3, 4, "b", "stored")],
+    ],
+  ])("%s", (_what, isExplained, policy, history) => {
+    expect(isLinearizable(history, policy)).toBe(isExplained);
+  });
+});
+
+describe("the checker", () => {
+  it("accepts every history of overlapping operations that took effect in some order", () => {
+    fc.assert(
+      fc.property(anySteps(4), anyPolicy, (steps, policy) => {
+        expect(isLinearizable(simulate(steps, policy), policy)).toBe(true);
+      }),
+    );
+  });
+
+  it("accepts it if any responses were lost", () => {
+    fc.assert(
+      fc.property(anySteps(3), anyPolicy, fc.infiniteStream(fc.nat(9)), (steps, policy, lost) => {
+        const history = simulate(steps, policy).map((operation): Operation => {
+          const isLost = operation.kind === "create" && lost.next().value === 0;
+          return isLost ? { ...operation, result: "unknown" } : operation;
+        });
+        expect(isLinearizable(history, policy)).toBe(true);
+      }),
+    );
+  });
+
+  it("finds one changed result in any history of operations one after the other", () => {
+    const results = ["created", "unchanged", "replaced", "conflict"] as const;
+    fc.assert(
+      fc.property(anySteps(0.4), anyPolicy, fc.nat(), fc.nat(2), (steps, policy, at, change) => {
+        const history = simulate(steps, policy);
+        const index = at % history.length;
+        const operation = history[index] as Operation;
+        history[index] =
+          operation.kind === "read"
+            ? { ...operation, value: operation.value === undefined ? "a" : undefined }
+            : {
+                ...operation,
+                result:
+                  results.filter((result) => result !== operation.result)[change] ?? "created",
+              };
+        expect(isLinearizable(history, policy)).toBe(false);
+      }),
+    );
+  });
+});
