@@ -185,15 +185,11 @@ export const serveOptions = {
     default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
     shownDefault: "text on a terminal, otherwise json",
   }),
-  logLevel: setting(
-    "--log-level <level>",
-    "Least important lines of the log: error, warn, info or debug",
-    {
-      ...operations,
-      type: types.choice<LogLevel>(["error", "warn", "info", "debug"]),
-      default: "info",
-    },
-  ),
+  logLevel: setting("--log-level <level>", "Minimum level to log: error, warn, info or debug", {
+    ...operations,
+    type: types.choice<LogLevel>(["error", "warn", "info", "debug"]),
+    default: "info",
+  }),
   statusMode: setting(
     "--status-mode <mode>",
     "Status of failed creates: contract (400), or http (401, 409, 422 and others)",

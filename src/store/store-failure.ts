@@ -31,7 +31,7 @@ export const failures = {
   ),
   noMemory: meaning("busy", "is out of memory: free some there"),
   inputOutput: meaning("busy", "cannot read or write its disk: check the disk and the system log"),
-  noRoom: meaning("full", "has no room: make room on its disk"),
+  noRoom: meaning("full", "is full: free some space on its disk"),
   noFiles: transient(`cannot be opened, because ${tooManyFiles}`),
   readOnly: meaning("full", "is read-only: make the file and its directory writable"),
   closed: meaning("closed", "is closed"),
@@ -61,7 +61,7 @@ export const failures = {
     "does not offer TLS: turn it on there, or set sslmode=disable on a network that you trust",
   ),
   notTrusted: unusable(
-    "shows a certificate that cannot be trusted: name its authority's file with sslrootcert, or set sslmode=require to accept any",
+    "presents an untrusted certificate: name its authority's file with sslrootcert, or set sslmode=require to accept any",
   ),
   notFlushed: unusable(
     "runs with fsync=off and would lose plants at a power failure: set fsync=on",

@@ -24,7 +24,9 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
       const argv = [...words.split(" "), "--store", url];
       const { exitCode, stdout, stderr } = await runCli(argv);
       expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-      expect(stderr).toMatch(/^error: the store \S+ has no room: make room on its disk [^\n]*\n$/);
+      expect(stderr).toMatch(
+        /^error: the store \S+ is full: free some space on its disk [^\n]*\n$/,
+      );
       await resizeDisk(disk, 8);
       expect(await runCli(argv)).toMatchObject({ exitCode: 0 });
     },

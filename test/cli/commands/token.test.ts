@@ -403,7 +403,7 @@ describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => 
     );
   });
 
-  it("has its own help, which an error of usage names", async () => {
+  it("has its own help, which a usage error names", async () => {
     const { stdout } = await runCli(["token", args[0], "--help"]);
     expect(stdout).toContain("--store <url>");
     expect(stdout).toContain("Examples:");

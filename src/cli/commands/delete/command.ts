@@ -7,7 +7,7 @@ import { deleteOptions } from "../../options.ts";
 export const deleteCommand: Command = {
   name: "delete",
   group: commandGroups.local,
-  summary: "Delete plants of a store by their ids",
+  summary: "Delete plants in a store by their ids",
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created

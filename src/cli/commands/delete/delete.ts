@@ -1,4 +1,4 @@
-/** `plantstore delete`: deletes plants of a store by their ids. */
+/** `plantstore delete`: deletes plants in a store by their ids. */
 import type { PlantStore } from "../../../core/store.ts";
 import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";

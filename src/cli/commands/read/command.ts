@@ -9,8 +9,8 @@ const environment = describeVariables("PLANTSTORE_DATA_DIR");
 export const listCommand: Command = {
   name: "list",
   group: commandGroups.local,
-  summary: "List plants of a store",
-  description: `Lists plants of a store in the order of their ids: as a table on a terminal,
+  summary: "List plants in a store",
+  description: `Lists plants in a store in the order of their ids: as a table on a terminal,
 otherwise as one line of JSON per plant. Reads the store itself, without a server
 or a token. Servers may write to it at the same time. The command "export" prints
 all plants.`,
@@ -31,7 +31,7 @@ all plants.`,
 export const getCommand: Command = {
   name: "get",
   group: commandGroups.local,
-  summary: "Print plants of a store by their ids",
+  summary: "Print plants in a store by their ids",
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
 server or a token. Servers may write to it at the same time.`,
@@ -53,8 +53,8 @@ server or a token. Servers may write to it at the same time.`,
 export const exportCommand: Command = {
   name: "export",
   group: commandGroups.local,
-  summary: "Print all plants of a store",
-  description: `Prints all plants of a store in the order of their ids, as one line of JSON per
+  summary: "Print all plants in a store",
+  description: `Prints all plants in a store in the order of their ids, as one line of JSON per
 plant or as CSV. Reads the store itself, without a server or a token. Servers may write to
 it at the same time: every plant that was acknowledged before the export starts
 is printed, each id once. Plants that are created during the export may be

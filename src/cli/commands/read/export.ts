@@ -1,4 +1,4 @@
-/** `plantstore export`: prints all plants of a store, or follows its feed. */
+/** `plantstore export`: prints all plants in a store, or follows its feed. */
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
 import { type NewPlant, toPlantJson } from "../../../core/plant.ts";
 import type { FeedEntry, StoreReader } from "../../../core/store.ts";

@@ -1,4 +1,4 @@
-/** `plantstore list` and `get`: print plants of a store, page by page or by their ids. */
+/** `plantstore list` and `get`: print plants in a store, page by page or by their ids. */
 import { type NewPlant, toNewPlantJson } from "../../../core/plant.ts";
 import { readPlantPages } from "../../../store/plant-pages.ts";
 import type { Run } from "../../command.ts";

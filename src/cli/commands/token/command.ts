@@ -26,7 +26,7 @@ one second. Removes tokens that expired or were revoked more than 90 days ago.`,
 
 const listCommand: Command = {
   name: "list",
-  summary: "Show the valid tokens of a store",
+  summary: "Show the valid tokens in a store",
   description: `Shows the name and the first characters of each valid token, its times, the day
 of its last use, and its state: active, or with --all also expired and revoked.
 Prints a table on a terminal, otherwise one line of JSON per token.`,
@@ -69,8 +69,8 @@ const rotation = `"plantstore token issue", then "plantstore token revoke PREFIX
 export const tokenCommand: Command = {
   name: "token",
   group: commandGroups.local,
-  summary: "Issue, list and revoke tokens of a store",
-  description: `Manages the tokens of a store, which decide who can create plants. Opens the
+  summary: "Issue, list and revoke tokens in a store",
+  description: `Manages the tokens in a store, which decide who can create plants. Opens the
 store itself, without a server. Running servers follow within one second.`,
   examples: [
     "plantstore token issue --name ci --expires 30d",

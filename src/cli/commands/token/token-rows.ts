@@ -1,4 +1,4 @@
-/** Formats the tokens of a store for their owner: in a sentence, and as rows. */
+/** Formats the tokens in a store for their owner: in a sentence, and as rows. */
 import type { TokenRecord } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
 import type { RowType } from "../../terminal/rows.ts";

@@ -1,4 +1,4 @@
-/** `plantstore token issue`, `list` and `revoke`: the tokens of a store. */
+/** `plantstore token issue`, `list` and `revoke`: the tokens in a store. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/quote.ts";

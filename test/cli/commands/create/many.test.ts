@@ -225,7 +225,7 @@ describe("many plants", () => {
     expect(result).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });
 
-  it("with --quiet print errors of usage", async () => {
+  it("with --quiet print usage errors", async () => {
     const { exitCode, stdout, stderr } = await create(`[${a},`, "--quiet");
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(

@@ -1,4 +1,4 @@
-/** `plantstore get`: plants of a store by their ids. */
+/** `plantstore get`: plants in a store by their ids. */
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../../src/core/int64.ts";
 import { allTerminals, runCli } from "../../../helpers/run-cli.ts";

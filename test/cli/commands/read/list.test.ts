@@ -1,4 +1,4 @@
-/** `plantstore list`: some plants of a store, for a user and for a program. */
+/** `plantstore list`: some plants in a store, for a user and for a program. */
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../../src/core/int64.ts";
 import type { NewPlant } from "../../../../src/core/plant.ts";
