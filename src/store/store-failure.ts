@@ -24,6 +24,7 @@ export const failures = {
   timedOut: transient(
     "did not respond in time: check its load, its locks (pg_stat_activity) and its synchronous standby",
   ),
+  unknownOutcome: meaning("busy", "was lost during a commit, whose outcome is unknown: try again"),
   locked: meaning("busy", "is locked by another process: try again, or stop that process"),
   slow: meaning(
     "busy",

@@ -146,31 +146,6 @@ const anySteps = (longest: number) =>
     { minLength: 1, maxLength: 40 },
   );
 
-describe("a result that is known only as stored", () => {
-  it.each<[what: string, isExplained: boolean, policy: Policy, history: Operation[]]>([
-    [
-      "may be any of them",
-      true,
-      "replace",
-      [create(1, 2, "a", "stored"), create(3, 4, "a", "stored"), create(5, 6, "b", "stored")],
-    ],
-    [
-      "must be read afterwards",
-      false,
-      "replace",
-      [create(1, 2, "a", "stored"), read(3, 4, undefined)],
-    ],
-    [
-      "is not a conflict",
-      false,
-      "reject",
-      [create(1, 2, "a", "created"), create(3, 4, "b", "stored")],
-    ],
-  ])("%s", (_what, isExplained, policy, history) => {
-    expect(isLinearizable(history, policy)).toBe(isExplained);
-  });
-});
-
 describe("the checker", () => {
   it("accepts every history of overlapping operations that took effect in some order", () => {
     fc.assert(

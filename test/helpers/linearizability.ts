@@ -4,16 +4,9 @@
  */
 
 /**
- * Result of a create. `stored` is any of the first three. `unknown` if no response says it, so that it may take effect at
- * any time after its start, or never.
+ * Result of a create; `unknown` if no response says it, so that it may take effect at any time after its start, or never.
  */
-export type CreateOutcome =
-  | "created"
-  | "unchanged"
-  | "replaced"
-  | "stored"
-  | "conflict"
-  | "unknown";
+export type CreateOutcome = "created" | "unchanged" | "replaced" | "conflict" | "unknown";
 
 /** An operation on one id. Times are of one clock. */
 export type Operation = { readonly start: number; readonly end: number } & (
@@ -35,8 +28,7 @@ function apply(
   const { value, result } = operation;
   const other = policy === "replace" ? "replaced" : "conflict";
   const expected = stored === undefined ? "created" : stored === value ? "unchanged" : other;
-  if (result === "stored" && expected === "conflict") return false;
-  if (result !== "unknown" && result !== "stored" && result !== expected) return false;
+  if (result !== "unknown" && result !== expected) return false;
   return expected === "conflict" ? stored : value;
 }
 

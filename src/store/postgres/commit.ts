@@ -4,7 +4,14 @@ import { isSamePlant } from "../../core/plant.ts";
 import type { CreateRequest, CreateResult } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { createError, isRolledBack } from "./postgres-error.ts";
-import { comparePlants, insertPlants, lockPlants, replacePlants } from "./statements.ts";
+import {
+  comparePlants,
+  findCommitted,
+  findTransactionId,
+  insertPlants,
+  lockPlants,
+  replacePlants,
+} from "./statements.ts";
 
 /** One create of a batch. */
 interface Create extends CreateRequest {
@@ -28,6 +35,14 @@ interface Outcome {
 
 type Outcomes = ReadonlyMap<Group, Outcome>;
 
+/** The outcome of a group in a transaction that may have been committed. */
+interface UncertainOutcome extends Outcome {
+  /** The id of the transaction. */
+  readonly xid: string;
+}
+
+type UncertainOutcomes = ReadonlyMap<Group, UncertainOutcome>;
+
 /**
  * Makes an attempt to commit a batch. After a failure it may be called again; each create takes effect once.
  *
@@ -37,15 +52,14 @@ export type AttemptCommit = (write: Database["write"]) => Promise<readonly Creat
 
 /**
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
- * attempt finds out: a plant that this batch wrote, and that is stored exactly as it was written, keeps its results. (If
- * another client sent the very same plant in between, the result is `created` instead of `unchanged`.)
+ * attempt asks PostgreSQL, and a group that was stored keeps its results.
  */
 export function createCommit(requests: readonly CreateRequest[]): AttemptCommit {
   const groups = groupById(requests);
-  let uncertain: Outcomes = new Map();
+  let uncertain: UncertainOutcomes = new Map();
 
   return async (write) => {
-    let outcomes: Outcomes | undefined;
+    let outcomes: UncertainOutcomes | undefined;
     try {
       await write(async (client) => {
         outcomes = await writeGroups(client, groups, uncertain);
@@ -67,16 +81,18 @@ export function createCommit(requests: readonly CreateRequest[]): AttemptCommit 
 async function writeGroups(
   client: ClientBase,
   groups: readonly Group[],
-  uncertain: Outcomes,
-): Promise<Outcomes> {
-  const outcomes = new Map(groups.map((group) => [group, decide(group)]));
-  const inserted = await insertPlants(client, toStored(outcomes));
+  uncertain: UncertainOutcomes,
+): Promise<UncertainOutcomes> {
+  const created = new Map(groups.map((group) => [group, decide(group)]));
+  const [inserted, xid] = await Promise.all([
+    insertPlants(client, toStored(created)),
+    findTransactionId(client),
+  ]);
+  const outcomes = new Map([...created].map(([group, outcome]) => [group, { ...outcome, xid }]));
   const others = groups.filter(({ id }) => !inserted.has(id));
   if (others.length === 0) return outcomes;
 
-  const replaceable = others.filter(({ creates }) =>
-    creates.some(({ onConflict }) => onConflict === "replace"),
-  );
+  const replaceable = others.filter(isReplaceable);
   if (replaceable.length > 0) {
     await lockPlants(
       client,
@@ -84,19 +100,29 @@ async function writeGroups(
     );
   }
   const stored = await findStored(client, others);
-  const changes = new Map<Group, Outcome>();
+  const committed = await findCommitted(
+    client,
+    others.flatMap((group) => uncertain.get(group)?.xid ?? []),
+  );
+  const changes = new Map<Group, UncertainOutcome>();
   for (const group of others) {
     const before = uncertain.get(group);
-    if (before?.stored !== undefined && stored.has(before.stored)) {
+    const wasStored = before?.stored !== undefined && committed.has(before.xid);
+    if (wasStored && stored.has(before.stored)) {
       outcomes.set(group, before);
+    } else if (wasStored && isReplaceable(group)) {
+      throw createError("OUTCOME_UNKNOWN", `transaction ${before.xid}`);
     } else {
-      const outcome = decide(group, (create) => stored.has(create));
-      changes.set(group, outcome);
+      changes.set(group, { ...decide(group, (create) => stored.has(create)), xid });
     }
   }
   const replacements = toStored(changes);
   if (replacements.length > 0) await replacePlants(client, replacements);
   return new Map([...outcomes, ...changes]);
+}
+
+function isReplaceable({ creates }: Group): boolean {
+  return creates.some(({ onConflict }) => onConflict === "replace");
 }
 
 /** Returns the creates whose plants are the stored ones. */

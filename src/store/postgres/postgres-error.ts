@@ -20,6 +20,7 @@ const codes: readonly (readonly [Meaning, ...string[]])[] = [
   [failures.crowded, "53300"],
   [failures.notWritable, "NOT_WRITABLE"],
   [failures.notConfirmed, "NOT_CONFIRMED"],
+  [failures.unknownOutcome, "OUTCOME_UNKNOWN"],
   [failures.timedOut, "TIMEOUT"],
   [failures.slow, "55P03", "57014"],
   [failures.noMemory, "53200"],

@@ -87,6 +87,30 @@ export async function replacePlants(
   );
 }
 
+/** Returns the id of the current transaction. */
+export async function findTransactionId(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ xid: string }>("SELECT pg_current_xact_id() AS xid");
+  return rows[0]?.xid ?? "";
+}
+
+/**
+ * Returns which transactions were committed, of those that have ended. After a crash or a failover that lost a transaction, its
+ * id can be that of another one.
+ */
+export async function findCommitted(
+  client: ClientBase,
+  xids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (xids.length === 0) return new Set();
+  // PostgreSQL rejects ids of the future, which a failover can leave.
+  const { rows } = await client.query<{ xid: string }>(
+    `SELECT xid FROM unnest($1::xid8[]) AS xid
+    WHERE CASE WHEN xid < pg_snapshot_xmax(pg_current_snapshot()) THEN pg_xact_status(xid) END = 'committed'`,
+    [xids],
+  );
+  return new Set(rows.map(({ xid }) => xid));
+}
+
 /**
  * Deletes plants; a trigger adds them to the feed.
  *

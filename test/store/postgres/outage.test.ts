@@ -105,22 +105,51 @@ describe("a connection that is lost during a commit", () => {
     expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "pine" }]);
   });
 
-  it("after it was committed reports a conflict if another server replaced the plant since", async () => {
+  /** Opens an engine that loses its connection at COMMIT. Another engine creates a plant before the next attempt. */
+  async function openMeddledEngine(fate: Fate, otherPlant: NewPlant): Promise<StoreEngine> {
     const url = await createStoreUrl(postgres.url);
     const other = await openEngine(url);
-    let state: "opening" | "waiting" | "lost" | "replaced" = "opening";
+    let state: "opening" | "waiting" | "lost" | "written" = "opening";
     const proxy = await openLossyProxy(url, (message) => {
       if (state === "lost") return "lose";
       if (state !== "waiting" || !message.includes("COMMIT")) return "pass";
       state = "lost";
-      void other.commit(toRequests([moss], "replace")).then(() => (state = "replaced"));
-      return "lose response";
+      void other.commit(toRequests([otherPlant], "replace")).then(() => (state = "written"));
+      return fate;
     });
     const engine = await openEngine(proxy.url);
     state = "waiting";
-    const results = await engine.commit(toRequests([fern]));
-    expect(results).toEqual(["conflict"]);
+    return engine;
+  }
+
+  it("after it was committed reports a conflict if another server replaced the plant since", async () => {
+    const engine = await openMeddledEngine("lose response", moss);
+    expect(await engine.commit(toRequests([fern]))).toEqual(["conflict"]);
     expect(await engine.get(1n)).toEqual(moss);
+  });
+
+  it("after it was committed never replaces what another server stored since", async () => {
+    const engine = await openMeddledEngine("lose response", moss);
+    await expect(engine.commit(toRequests([fern], "replace"))).rejects.toMatchObject({
+      reason: "busy",
+      message: expect.stringContaining("outcome is unknown: try again") as string,
+    });
+    expect(await engine.get(1n)).toEqual(moss);
+    expect(await engine.commit(toRequests([fern], "replace"))).toEqual(["replaced"]);
+  });
+
+  it.each(["reject", "replace"] as const)(
+    "before it is committed does not count the same plant of another server as its own, with %s",
+    async (onConflict) => {
+      const engine = await openMeddledEngine("lose", fern);
+      expect(await engine.commit(toRequests([fern], onConflict))).toEqual(["unchanged"]);
+    },
+  );
+
+  it("before it is committed replaces what another server stored since", async () => {
+    const engine = await openMeddledEngine("lose", moss);
+    expect(await engine.commit(toRequests([fern], "replace"))).toEqual(["replaced"]);
+    expect(await engine.get(1n)).toEqual(fern);
   });
 
   it("because a response never arrives does not change the result", async () => {
