@@ -127,7 +127,8 @@ function writeSbom(directory, bundled) {
   });
   const packages = [...new Set(manifests)].map((path) => readPackage(path));
   const names = new Set(packages.map(({ name, version }) => `${name}@${version}`));
-  const command = "npm sbom --package-lock-only --sbom-format cyclonedx";
+  // The last two flags override the environment: that of "npm install --global", and NODE_ENV=production.
+  const command = "npm sbom --package-lock-only --sbom-format cyclonedx --no-global --include=dev";
   const output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const sbom = /** @type {Sbom} */ (JSON.parse(output));
   // npm takes it from the directory.
