@@ -67,6 +67,8 @@ export const postgresSchema: Schema = [
           EXECUTE format('UPDATE %I.plantstore_token_version SET version = gen_random_uuid()', TG_TABLE_SCHEMA);
           RETURN NULL;
         END $$;
+      -- Only its owner may attach it to a table, because it runs with the privileges of the owner.
+      REVOKE ALL ON FUNCTION plantstore_change_token_version() FROM PUBLIC;
       DROP TRIGGER IF EXISTS plantstore_change_token_version ON plantstore_tokens;
       CREATE TRIGGER plantstore_change_token_version
         AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF digest, expires_at, revoked_at ON plantstore_tokens

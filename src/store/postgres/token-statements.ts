@@ -23,8 +23,11 @@ export async function readTokens(
   const { rows } = await client.query<{ version: string }>(
     "SELECT version FROM plantstore_token_version",
   );
+  // Without a row, which a TRUNCATE removes, the tokens may always have changed.
   const version = rows[0]?.version ?? "";
-  return version === knownVersion ? { version } : { version, tokens: await findTokens(client) };
+  return version !== "" && version === knownVersion
+    ? { version }
+    : { version, tokens: await findTokens(client) };
 }
 
 /** Returns every token, oldest first. */

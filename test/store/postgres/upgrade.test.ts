@@ -192,10 +192,21 @@ describe("a store of version 3", () => {
     for (const sql of [
       "UPDATE plantstore_tokens SET revoked_at = 5",
       "TRUNCATE plantstore_tokens",
+      "TRUNCATE plantstore_token_version",
+      "UPDATE plantstore_tokens SET revoked_at = 6",
     ]) {
       await runSql(url, sql);
       expect(await readDigests(), sql).toBeDefined();
     }
+    await runSql(
+      url,
+      `DO $$ BEGIN
+      EXECUTE format('GRANT CREATE ON SCHEMA %I TO ${user}', current_schema());
+    END $$`,
+    );
+    const attach = `CREATE TABLE own (); CREATE TRIGGER own AFTER INSERT ON own
+      FOR EACH STATEMENT EXECUTE FUNCTION plantstore_change_token_version()`;
+    await expect(runSql(userUrl, attach)).rejects.toThrow("permission denied for function");
   });
 });
 
