@@ -95,6 +95,16 @@ describe("what may come next", () => {
     expect(await complete(["token", "revoke", "--store", "sqlite:/nowhere/x", ""])).toEqual([]);
   });
 
+  it("for token revoke is the prefix of a token whose name a shell would not read as one word", async () => {
+    const store = await createSqliteStore([]);
+    for (const name of ["a b", "$(touch x)", "c\nd", "e\u001B[2J"]) {
+      await runCli(["token", "issue", "--name", name, "--store", store]);
+    }
+    const found = await complete(["token", "revoke", "--store", store, ""]);
+    expect(found).toHaveLength(4);
+    expect(found.join("\n")).toMatch(/^(?:pst_\w{4}\n?){4}$/);
+  });
+
   it("after help is each topic", async () => {
     expect(await complete(["help", "tok"])).toEqual(["token", "tokens"]);
   });

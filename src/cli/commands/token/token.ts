@@ -1,7 +1,7 @@
 /** `plantstore token issue`, `list` and `revoke`: the tokens in a store. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
-import { quoteInput } from "../../../core/quote.ts";
+import { quoteInput, toShellWord } from "../../../core/quote.ts";
 import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
 import { openStoreReader } from "../../../store/open-store.ts";
@@ -126,7 +126,10 @@ export async function revokeToken(run: Run): Promise<void> {
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
 }
 
-/** The names of the valid tokens in a store, and the prefixes of those without a name, for completion. */
+/**
+ * The names of the valid tokens in a store, for completion. A name that a shell would not read as one word, and that someone
+ * else may have chosen, is replaced by the prefix of its token.
+ */
 export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Candidate[]> {
   const { store: url } = readOptions(storeOption, flags, io);
   // Without the name of the store, which would be printed into the command line.
@@ -135,7 +138,7 @@ export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Can
     const nowMs = Date.now();
     const tokens = (await store.listTokens()).filter((token) => isActive(token, nowMs));
     return tokens.map(({ name, prefix, issuedAtMs }) => ({
-      value: name || prefix,
+      value: toShellWord(name) === name ? name : prefix,
       description: `issued ${toDate(issuedAtMs)}`,
     }));
   } finally {
