@@ -163,7 +163,7 @@ export interface StoreEngine extends StoreParts {
 /**
  * Reasons for a failure of the store. The plant of a failed create may or may not be stored.
  *
- * - `full`: no room, read-only, or files of the store are gone. Works again once that is fixed
+ * - `full`: the disk is full or read-only, or files of the store are missing. Works again once that is fixed
  * - `busy`: locked by others for too long, or unreachable
  * - `closed`: `close()` was called
  * - `unusable`: cannot be opened until the operator fixes it

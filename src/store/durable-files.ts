@@ -158,7 +158,7 @@ export function toWriteError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || code === "") return error;
   const isFull = noRoomCodes.has(code);
   const advice = isFull
-    ? "make room on its disk, or choose another place"
+    ? "free some space on its disk, or choose another place"
     : "choose another place, or change the permissions";
   const message = `${path} cannot be written: ${advice} (${error.message})`;
   return new StoreError(isFull ? "full" : "unusable", message, { cause: error });

@@ -94,7 +94,9 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     await fillDisk(disk);
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-    expect(stderr).toContain(`cannot be copied to ${disk}: make room there, or check both disks`);
+    expect(stderr).toContain(
+      `cannot be copied to ${disk}: free some space there, or check both disks`,
+    );
     await resizeDisk(disk, 8);
     expect(await runCli(argv)).toMatchObject({ exitCode: 0 });
   });

@@ -131,7 +131,7 @@ it("leaves no part of a backup when there is no room, and keeps the older one", 
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect(code).toBe(6);
   expect(stderr).toContain(
-    `the store ${path} cannot be copied to ${home}: make room there, or check both disks`,
+    `the store ${path} cannot be copied to ${home}: free some space there, or check both disks`,
   );
   expect((await readdir(home)).filter((name) => name.startsWith("copy"))).toEqual(["copy"]);
   expect(await readFile(join(home, "copy"), "utf8")).toBe("the older one");

@@ -59,7 +59,7 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
       if (found.isFile() && found.size === 0n) throw createStoreError(empty, path);
     } else {
       if (!existsSync(dirname(realPath))) throw createStoreError(noDirectory, path);
-      // SQLite takes the log for that of another database, and drops it with the commits in it.
+      // SQLite mistakes the log for that of another database, and drops it with the commits in it.
       const isLoneLog = hasLog && (found === undefined || found.size === 0n);
       if (isLoneLog) throw createStoreError(loneLog, path);
     }

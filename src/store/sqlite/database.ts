@@ -47,7 +47,7 @@ const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
 /**
  * Opens a plant store to write; an empty file becomes one.
  *
- * @param path absolute, so that SQLite takes it for neither a URI nor a name such as ":memory:"; without symbolic links
+ * @param path absolute, so that SQLite mistakes it for neither a URI nor a name such as ":memory:"; without symbolic links
  * @param upgrades creates or upgrades the schema; without it, the schema is not checked
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
@@ -133,7 +133,7 @@ function connectWithoutIndex(
 const crowded: Meaning = {
   reason: "full",
   problem:
-    "has no room on its disk for another reader while a process has it open: make room there, or stop that process",
+    "is open in another process, and its disk is too full for another reader: free some space there, or stop that process",
 };
 
 /**

@@ -18,7 +18,7 @@ const meanings: ReadonlyMap<number, Meaning> = new Map([
   [14, failures.notOpened], // CANTOPEN
   [26, failures.damaged], // NOTADB
   [778, failures.noRoom], // IOERR_WRITE
-  [4874, failures.noRoom], // IOERR_SHMSIZE: no room for the index of the write-ahead log
+  [4874, failures.noRoom], // IOERR_SHMSIZE: the disk is too full for the index of the write-ahead log
 ]);
 
 /** Result codes by SQLite's message. Node omits the code when reading many rows fails. */

@@ -85,7 +85,7 @@ export async function openWholeFile(
 }
 
 function createCopyError(path: string, copyPath: string, cause: unknown): StoreError {
-  const problem = `cannot be copied to ${dirname(copyPath)}: make room there, or check both disks`;
+  const problem = `cannot be copied to ${dirname(copyPath)}: free some space there, or check both disks`;
   return createStoreError({ reason: "full", problem }, path, cause);
 }
 
