@@ -147,7 +147,9 @@ describe.each([
     for (let id = 1; id <= count; id++) socket.write(toRawCreate(id, name));
     await expect.poll(() => performed).toBe(count);
     release();
-    await expect.poll(() => records.length).toBe(count - 2);
+    // The system takes some of them. The others wait until the client has read those.
+    await expect.poll(() => records.length).toBeGreaterThan(0);
+    expect(records.length).toBeLessThan(count - 1);
     socket.destroy();
     const load = { creates: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(load);
