@@ -1,6 +1,6 @@
 /** The built command in a shell, with the streams of scripts, cron jobs and terminals. */
 import { execFile } from "node:child_process";
-import { open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -143,6 +143,7 @@ describe("the shell can pass", () => {
         PLANTSTORE_TOKEN: "any-token",
         PLANTSTORE_CONFIG_DIR: join(home, name),
       };
+      await mkdir(join(home, name));
       await writeFile(join(home, `${name}.json`), JSON.stringify({ id: 1, name }));
       const { code, stdout, stderr } = await runShell(
         `
