@@ -228,6 +228,7 @@ describe("a topic of the manual", () => {
     const { exitCode, stdout, stderr } = await runCli(["help", topic]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toBe(readTopic(topic));
+    expect(stdout).not.toContain("![");
   });
 
   it.each(topics)("%s fits a terminal of 40 columns", async (topic) => {

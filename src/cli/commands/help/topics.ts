@@ -21,9 +21,10 @@ function listManual(): readonly string[] {
   return directory === undefined ? [] : readdirSync(directory).toSorted();
 }
 
-/** The text of a topic, in Markdown; undefined for an unknown name. */
+/** The text of a topic, in Markdown without pictures; undefined for an unknown name. */
 export function readTopic(name: string): string | undefined {
-  return listTopics().includes(name) ? readManual(name + extension) : undefined;
+  if (!listTopics().includes(name)) return undefined;
+  return readManual(name + extension).replaceAll(/^!\[.*\n\n/gm, "");
 }
 
 /** The text of another file of the manual; undefined for an unknown name. */

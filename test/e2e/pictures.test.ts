@@ -1,0 +1,95 @@
+/** The pictures in .github/pictures match what they show. `npm run draw` draws them again. */
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { drawChart, drawSession, pictureColumns } from "../../.build/pictures.ts";
+import { startSession } from "../helpers/pseudo-terminal.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const pictures = join(root, ".github/pictures");
+const commands = [
+  "plantstore create --id 1 --name fern",
+  "plantstore create --id 1 --name moss",
+  "zcat plants.ndjson.gz | plantstore create",
+  "plantstore list --limit 3",
+];
+const plantCount = 5000;
+const summary = /^created /;
+const progress = /records, /;
+
+/** Replaces what differs from run to run. */
+function toFixed(screen: string, home: string, url: string): string {
+  return (
+    screen
+      .replaceAll("\r", "")
+      .replaceAll(home, "/home/ada")
+      // Not printed for the default port.
+      .replaceAll(` --url ${url}`, "")
+      .replaceAll(url, "http://127.0.0.1:7526")
+      .replaceAll(/pst_\w+/g, `pst_Kd81${"x".repeat(45)}`)
+      .replaceAll(/request [0-9a-f]+-\d+/g, "request 9f1c2ab03d4e-3")
+      .replaceAll(/in [\d.]+ s \([\d,.]+\/s\)/g, "in 0.4 s (12,500/s)")
+      .replaceAll(/[\d,.]+\/s(?=$|\p{Cc})/gmu, "12,500/s")
+      .replaceAll(/[\u2800-\u28FF]/g, "\u2834")
+  );
+}
+
+/** Returns the lines of a screen without cursor movements, and only the last progress line before the summary. */
+function toLines(screen: string): string {
+  const lines = screen
+    .replaceAll(/\p{Cc}\[\?\d+[hl]/gu, "")
+    .replaceAll(/\p{Cc}\[\d*[A-K]/gu, "\n")
+    .split("\n")
+    .filter((line) => line !== "");
+  return lines
+    .filter((line, index) => !progress.test(line) || summary.test(lines[index + 1] ?? ""))
+    .join("\n");
+}
+
+it("the picture in the README shows what the commands print", async () => {
+  const home = await createTemporaryDirectory();
+  await mkdir(join(home, "bin"));
+  await symlink(join(root, "bin/plantstore.js"), join(home, "bin/plantstore"));
+  const ids = Array.from({ length: plantCount }, (_, index) => index + 2);
+  const records = ids.map((id) => (id === 4 ? '{"id":4}' : `{"id":${id},"name":"moss ${id}"}`));
+  await writeFile(join(home, "plants.ndjson.gz"), gzipSync(`${records.join("\n")}\n`));
+  const paths = [join(home, "bin"), dirname(process.execPath), process.env["PATH"]];
+  const env = { PATH: paths.join(delimiter), NO_COLOR: "", PLANTSTORE_PORT: "0" };
+  const size = `stty cols ${pictureColumns} -echo`;
+
+  const server = startSession(`${size}; exec plantstore serve`, home, env);
+  await server.saw("http://127.0.0.1");
+  await expect.poll(() => server.screen()).toMatch(/URL.*http:\/\/\S+\r?\n/);
+  const banner = server.screen();
+  const [, url = ""] = /URL\S* +(http:\S+)/.exec(banner) ?? [];
+
+  const steps = commands.map((command) => `echo '$ ${command}'\n${command}\n`).join("");
+  // The input ends once its progress was seen.
+  const slowly = 'zcat() { command zcat "$@"; read -r _ </dev/tty; }';
+  const client = startSession(`${size}\n${slowly}\n${steps}`, home, {
+    ...env,
+    PLANTSTORE_URL: url,
+  });
+  await client.saw(`${plantCount.toLocaleString("en")} records, 1 rejected`);
+  client.type("\n");
+
+  const shown = [
+    "$ plantstore serve",
+    toLines(toFixed(banner, home, url)),
+    "",
+    "\u001B[2m# in a second terminal\u001B[22m",
+    toLines(toFixed(await client.finished, home, url)),
+  ].join("\n");
+  const picture = drawSession("A session with plantstore", shown);
+  await expect(picture).toMatchFileSnapshot(join(pictures, "session.svg"));
+});
+
+it("the chart shows the rates in the README", async () => {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const [table = ""] = /^\| connections .*\n(?:\|.*\n)+/m.exec(readme) ?? [];
+  const chart = drawChart("Creates per second", table);
+  await expect(chart).toMatchFileSnapshot(join(pictures, "creates.svg"));
+});
