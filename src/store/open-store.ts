@@ -1,7 +1,7 @@
 /** Opens the store that a URL names. Only the engine of that store is loaded. */
 import type { PlantStore, StoreReader } from "../core/store.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
-import type { EngineOptions, ReaderOptions } from "./store-location.ts";
+import type { EngineOptions } from "./store-location.ts";
 import { parseStoreUrl } from "./store-url.ts";
 
 /** Options for {@link openStore}. */
@@ -31,9 +31,6 @@ export async function openStore(
  * @param url `sqlite:PATH` or `postgres://…`
  * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
  */
-export async function openStoreReader(
-  url: string,
-  options: ReaderOptions = {},
-): Promise<StoreReader> {
-  return parseStoreUrl(url).openReader(options);
+export async function openStoreReader(url: string): Promise<StoreReader> {
+  return parseStoreUrl(url).openReader({});
 }
