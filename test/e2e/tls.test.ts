@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
+import { listAll } from "../helpers/all-plants.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -41,7 +42,7 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   expect(stderr.match(/"status":200/g)).toHaveLength(count);
   expect(stderr).not.toMatch(/"status":[45]/);
   const reader = await openStoreReader(store);
-  const stored = await reader.list({ limit: count + 1 });
+  const stored = await listAll(reader);
   await reader.close();
   expect(stored.map(({ name }) => name)).toEqual(names);
 });

@@ -8,11 +8,12 @@ import type { NewPlant } from "../../../src/core/plant.ts";
 import type { StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { listAll } from "../../helpers/all-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";
 
 async function createPath(): Promise<string> {
-  return join(await createTemporaryDirectory(), "a", "plants.db");
+  return join(await createTemporaryDirectory(), "plants.db");
 }
 
 async function open(path: string): Promise<StoreEngine> {
@@ -52,7 +53,7 @@ describe("a process that is killed while it writes", () => {
       acknowledged.push(...(await createUntilKilled(program, path, firstId)));
 
       const engine = await openSqliteEngine(path);
-      const [replaced, ...plants] = await engine.list({ limit: Number.MAX_SAFE_INTEGER });
+      const [replaced, ...plants] = await listAll(engine);
       await engine.close();
       expect(plants).toEqual(plants.map(({ id }) => toPlant(id)));
       const stored = new Set(plants.map(({ id }) => id));
@@ -95,7 +96,7 @@ describe("two processes that create the same ids on one file", () => {
     expect(results.map(({ length }) => length)).toEqual([2000, 2000]);
 
     const engine = await open(path);
-    const plants = await engine.list({ limit: 2000, afterId: 0n });
+    const plants = (await listAll(engine)).filter(({ id }) => id > 0n);
     expect(plants.map(({ id }) => Number(id))).toEqual(plants.map((_, index) => index + 1));
     const creators = plants.map(({ id, name, tag }) => {
       const both = results.map((of) => of[Number(id) - 1]);
