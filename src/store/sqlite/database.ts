@@ -117,7 +117,9 @@ function connectWithoutIndex(
   try {
     return connect(provider, path, prepare, exclusive + settings);
   } catch (exclusiveError) {
-    if (isBusy(exclusiveError)) throw createStoreError(crowded, path, error);
+    if (isBusy(exclusiveError)) {
+      throw isUnwritable(error) ? error : createStoreError(crowded, path, error);
+    }
   }
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   // A process that has just opened the store has both files, and its log is still empty.
