@@ -190,7 +190,7 @@ describe.each(engines)("%s", (engine, toStore) => {
       // The last operation is the read at the end.
       for (const history of histories.values()) {
         const last = history.at(-1) as Operation;
-        const changed: Operation = { ...last, kind: "read", value: "sent by nobody" };
+        const changed: Operation = { ...last, kind: "read", value: "never sent" };
         expect(isLinearizable([...history.slice(0, -1), changed], policy)).toBe(false);
       }
     },

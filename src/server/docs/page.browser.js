@@ -30,7 +30,7 @@ function toDigits(text) {
   return wholeNumber.test(text) ? String(BigInt(text)) : text;
 }
 
-/** Returns what is wrong with the plant in the form; undefined for a plant that the server accepts. */
+/** Returns the first problem of the fields; undefined for a plant that the server accepts. */
 function findProblem() {
   for (const { id, value, dataset } of members) {
     const text = value.trim();

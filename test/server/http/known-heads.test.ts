@@ -22,7 +22,7 @@ function receive(parse: UsualRequestParser, head: string, isAccepted = true) {
   return request;
 }
 
-/** Whether the checks of a head are those of an earlier request. */
+/** Checks whether a head has the checks of an earlier request. */
 function isKnown(parse: UsualRequestParser, head: string, earlier = receive(parse, head)): boolean {
   return receive(parse, head)?.checks === earlier?.checks;
 }

@@ -127,8 +127,8 @@ export async function revokeToken(run: Run): Promise<void> {
 }
 
 /**
- * The names of the valid tokens in a store, for completion. A name that a shell would not read as one word, and that someone
- * else may have chosen, is replaced by the prefix of its token.
+ * Returns the names of the valid tokens in a store, for completion. Another user may have chosen a name. So the prefix of the
+ * token replaces a name that a shell would split or expand.
  */
 export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Candidate[]> {
   const { store: url } = readOptions(storeOption, flags, io);

@@ -19,7 +19,7 @@ it("is sent with a single create", async () => {
   expect(await readTraces(trace, single)).toEqual([trace]);
 });
 
-it("is sent as it is in a later version, which may be longer", async () => {
+it("is sent unchanged in a later version, which can be longer", async () => {
   const later = trace.replace("00-", "01-");
   expect(await readTraces(`${later}-more`, single)).toEqual([`${later}-more`]);
 });
