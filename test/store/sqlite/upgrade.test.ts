@@ -23,8 +23,11 @@ import { bundleProgram, run } from "./programs.ts";
 
 const provider = await loadSqlite();
 
+/** Upgrades a store and moves its log into the file: until its statements are collected, `close` may leave the log behind. */
 function upgrade(path: string, schema: Schema = nextSchema): void {
-  openDatabase(provider, path, { schema }).close();
+  const database = openDatabase(provider, path, { schema });
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
 }
 
 function readRows(path: string, sql: string): readonly unknown[] {
