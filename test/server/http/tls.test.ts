@@ -1,10 +1,10 @@
 /** HTTPS: the same server after a TLS handshake, with a certificate that may change while it runs. */
 import { once } from "node:events";
 import { request } from "node:https";
-import { connect } from "node:net";
+import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
@@ -156,6 +156,19 @@ describe("a client that never starts the handshake", () => {
     held.release("created");
     expect(await accepted).toBe('{"name":"fern"}');
     for (const socket of silent) socket.destroy();
+  });
+
+  it.each([
+    ["10 seconds", 60_000, 10_000],
+    ["the time for the headers, if that is shorter", 15_000, 5000],
+  ])("has at most %s", async (_limit, requestTimeoutMs, limitMs) => {
+    // node:tls starts the limit on the server's socket; the client sets none.
+    const setTimeout = vi.spyOn(Socket.prototype, "setTimeout");
+    onTestFinished(() => setTimeout.mockRestore());
+    await using server = await startServer({ certificate, requestTimeoutMs });
+    const silent = await openSilent(server.port);
+    await expect.poll(() => setTimeout.mock.calls.map(([ms]) => ms)).toContain(limitMs);
+    silent.destroy();
   });
 
   it("does not lose its place in the count of connections", async () => {
