@@ -2,7 +2,7 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStoreReader, openStore } from "../../src/store/open-store.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { canMountSmallDisks, fillDisk, openSmallDisk, resizeDisk } from "../helpers/small-disk.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -85,6 +85,24 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     await fillDisk(disk);
     const argv = ["list", "--count", "--store", `sqlite:${path}`];
     // The process has made room for the index of the log before.
+    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: "1\n", stderr: "" });
+  });
+
+  it("list exits with 6 and advice while another command reads the store", async () => {
+    const disk = await openSmallDisk(1);
+    const url = `sqlite:${join(disk, "plants.db")}`;
+    const store = await openStore(url);
+    await store.create(fern, "reject");
+    await store.close();
+    await fillDisk(disk);
+    const reader = await openStoreReader(url);
+    onTestFinished(() => reader.close());
+    const argv = ["list", "--count", "--store", url];
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
+    // A reader keeps all others out where the index of the log cannot be created.
+    expect(stderr).toMatch(/is locked by another process: try again, or stop that process/);
+    await reader.close();
     expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: "1\n", stderr: "" });
   });
 

@@ -1,7 +1,7 @@
 /** Opens databases with the settings that make their commits survive a power failure. */
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
+import { createStoreError, unusable } from "../store-failure.ts";
 import { flushLog } from "../durable-files.ts";
 import { isBusy, isUnwritable, isWriteFailure } from "./sqlite-error.ts";
 import { assertCurrent, migrate, sqliteSchema } from "./migrations.ts";
@@ -106,7 +106,7 @@ export function openDatabaseToRead(
  * SQLite can read it as a file that never changes (https://sqlite.org/uri.html, "immutable").
  *
  * @param error for which the index cannot be created
- * @throws StoreError if another process has the store open; otherwise `error`
+ * @throws an error of SQLite: busy if another process reads the store in this way; otherwise `error`
  */
 function connectWithoutIndex(
   provider: SqliteProvider,
@@ -117,9 +117,7 @@ function connectWithoutIndex(
   try {
     return connect(provider, path, prepare, exclusive + settings);
   } catch (exclusiveError) {
-    if (isBusy(exclusiveError)) {
-      throw isUnwritable(error) ? error : createStoreError(crowded, path, error);
-    }
+    if (isBusy(exclusiveError)) throw isUnwritable(error) ? error : exclusiveError;
   }
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   // A process that has just opened the store has both files, and its log is still empty.
@@ -131,12 +129,6 @@ function connectWithoutIndex(
     throw error;
   }
 }
-
-const crowded: Meaning = {
-  reason: "full",
-  problem:
-    "is open in another process, and its disk is too full for another reader: free some space there, or stop that process",
-};
 
 /**
  * Asserts that no other process has the store open although its log or the index of its log is missing. Without the
