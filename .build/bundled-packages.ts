@@ -1,0 +1,84 @@
+/** Writes what the bundle must say about the packages that it contains code of: licenses and SBOM. */
+import { execSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeThirdPartyNotices } from "@rnx-kit/third-party-notices";
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** The part of a CycloneDX document that is changed. */
+interface Sbom {
+  readonly metadata: { readonly component: { name: string; readonly version: string } };
+  components: { readonly "bom-ref": string; scope?: string; properties?: { name: string }[] }[];
+  dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
+}
+
+/** The part of esbuild's description of its outputs that is read. */
+interface Metafile {
+  readonly outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
+}
+
+/**
+ * Writes the licenses of the bundled packages: most of them require their text in each copy.
+ *
+ * @param directory the bundle, with its metafile
+ */
+export async function writeLicenses(directory: string): Promise<void> {
+  // The tool reads the names of the bundled files from a source map.
+  const sourceMapFile = `${directory}/sources.map`;
+  const sources = listBundledFiles(directory);
+  writeFileSync(sourceMapFile, JSON.stringify({ version: 3, sources }));
+  await writeThirdPartyNotices({
+    rootPath: ".",
+    sourceMapFile,
+    outputFile: `${directory}/THIRD-PARTY-LICENSES.txt`,
+    preambleText: ["plantstore contains parts of the following packages."],
+    json: false,
+  });
+  rmSync(sourceMapFile);
+}
+
+/**
+ * Writes the list of the bundled packages (CycloneDX), in which scanners look for known vulnerabilities.
+ *
+ * @param directory the bundle, with its metafile
+ * @throws {Error} if npm does not list one of them
+ */
+export function writeSbom(directory: string): void {
+  const manifests = listBundledFiles(directory).flatMap((path) => {
+    const [parent] = /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
+    return parent === undefined ? [] : `${parent}/package.json`;
+  });
+  const packages = [...new Set(manifests)].map((path) => readJson(path) as Package);
+  const names = new Set(packages.map(({ name, version }) => `${name}@${version}`));
+  // The last two flags override the environment: that of "npm install --global", and NODE_ENV=production.
+  const command = "npm sbom --package-lock-only --sbom-format cyclonedx --no-global --include=dev";
+  const output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const sbom = JSON.parse(output) as Sbom;
+  const { component } = sbom.metadata;
+  // npm takes it from the directory.
+  component.name = (readJson("package.json") as Package).name;
+  // For npm they are packages of the development, because a user need not install them.
+  sbom.components = sbom.components
+    .filter((each) => names.has(each["bom-ref"]))
+    .map((each) => ({ ...each, scope: "required", properties: [] }));
+  const root = `${component.name}@${component.version}`;
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => ref === root || names.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => names.has(each)) }));
+  if (sbom.components.length !== names.size) throw new Error("the SBOM lacks a bundled package");
+  writeFileSync(`${directory}/sbom.cdx.json`, `${JSON.stringify(sbom, undefined, 2)}\n`);
+}
+
+/** Lists the files that the bundle contains code of. */
+function listBundledFiles(directory: string): string[] {
+  const { outputs } = readJson(`${directory}/metafile-esm.json`) as Metafile;
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
