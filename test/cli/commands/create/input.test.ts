@@ -188,7 +188,7 @@ describe("a document that is not a plant", () => {
     expect(exitCode).toBe(3);
     expect(JSON.parse(stdout)).toEqual({ error: 41300, message });
     expect(stderr).toBe(`error 41300: ${message} (in standard input)\n`);
-  });
+  }, 120_000);
 });
 
 describe("an error with exit code 2 reports input that cannot be read, if it", () => {
