@@ -5,12 +5,14 @@ import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import type { Io } from "./io.ts";
 import { urlOption } from "./options.ts";
 import { isLocalUrl } from "../core/base-url.ts";
 import { readDefaultUrl } from "./settings.ts";
 
-type StoreRun = Pick<Run, "io" | "terminal">;
+interface StoreRun extends Pick<Run, "io" | "terminal"> {
+  /** Ends the check of a server for a hint. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Opens a store, names it on a terminal, reads from it, and always closes it.
@@ -24,7 +26,7 @@ export function readStore<T>(
   options: ReaderOptions = {},
 ): Promise<T> {
   const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader(options);
-  return use(url, run.io, open, async (store) => {
+  return use(url, run, open, async (store) => {
     await nameStore(url, run);
     return read(store);
   });
@@ -37,14 +39,14 @@ export function readStore<T>(
  */
 export function changeStore<T>(
   url: string,
-  { io }: StoreRun,
+  run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
   const open = async (): Promise<PlantStore> => {
     const { openStore } = await import("../store/open-store.ts");
     return openStore(url, { mustExist: true });
   };
-  return use(url, io, open, change);
+  return use(url, run, open, change);
 }
 
 /** Names a store on stderr, if that is a terminal. */
@@ -54,7 +56,7 @@ export async function nameStore(url: string, { io, terminal }: StoreRun): Promis
 
 async function use<Store extends Pick<PlantStore, "close">, T>(
   url: string,
-  io: Io,
+  run: StoreRun,
   open: () => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
@@ -67,7 +69,7 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
     }
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
-    const hints = await explainMissing(url, io);
+    const hints = await explainMissing(url, run);
     const { path, place } = parseStoreUrl(url);
     const isElsewhere = hints.length > 0 && path !== undefined && !existsSync(path);
     const message = isElsewhere
@@ -82,7 +84,10 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
  *
  * @returns one sentence, or nothing
  */
-export async function explainMissing(storeUrl: string, io: Io): Promise<readonly string[]> {
+export async function explainMissing(
+  storeUrl: string,
+  { io, signal = new AbortController().signal }: Pick<StoreRun, "io" | "signal">,
+): Promise<readonly string[]> {
   if (parseStoreUrl(storeUrl).isShared) return [];
   const setting = readDefaultUrl(io);
   if (setting === undefined) return [];
@@ -95,7 +100,7 @@ export async function explainMissing(storeUrl: string, io: Io): Promise<readonly
   }
   // Loads the client, which other commands that open a store do without.
   const { findLocalServer } = await import("./local-server.ts");
-  const server = await findLocalServer(url, new AbortController().signal);
+  const server = await findLocalServer(url, signal);
   if (server !== "volatile") return [];
   return [
     `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,

@@ -197,5 +197,5 @@ export class JsonReader extends RecordReader {
 function rejectTable(bytes: Uint8Array): void {
   const delimiter = findDelimiter(bytes);
   if (delimiter === undefined) return;
-  throw new InputSyntaxError(`is not JSON: use ${toTableFlag(delimiter)} for a table`);
+  throw new InputSyntaxError(`is not JSON: use create ${toTableFlag(delimiter)} for a table`);
 }

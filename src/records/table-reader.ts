@@ -156,7 +156,7 @@ function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly st
   }
   const name = other === "\t" ? "tabs" : `"${other}"`;
   throw new InputSyntaxError(
-    `has a header row that is separated by ${name}: use ${toTableFlag(other)}`,
+    `has a header row that is separated by ${name}: use create ${toTableFlag(other)}`,
   );
 }
 

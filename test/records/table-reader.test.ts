@@ -160,9 +160,9 @@ it("the header is kept without the byte order mark, for a table of some of the r
 
 describe("a header", () => {
   it.each([
-    ["id;name;tag", /is separated by ";": use --delimiter ";"/],
-    ["id|name", /is separated by "\|": use --delimiter "\|"/],
-    ["id\tname", /is separated by tabs: use --delimiter tab/],
+    ["id;name;tag", /is separated by ";": use create --delimiter ";"/],
+    ["id|name", /is separated by "\|": use create --delimiter "\|"/],
+    ["id\tname", /is separated by tabs: use create --delimiter tab/],
     ["nr,name", /must begin with a row that names its columns/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],

@@ -73,7 +73,7 @@ describe("delete", () => {
     const { exitCode, stderr } = await runCli(["delete", "1", "--store", url]);
     expect(exitCode).toBe(2);
     expect(stderr.split("\n")[0]).toBe(
-      `error: delete removes plants from the store ${url} for good: pass --yes to agree`,
+      `error: delete removes plants from the store ${url} permanently: pass --yes to confirm`,
     );
     expect(await listIds(url)).toEqual(ids);
   });
@@ -84,7 +84,7 @@ describe("delete", () => {
     const { exitCode, stderr } = await runCli(["delete", "1", "2", "--store", url], run);
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      `Delete 2 plants with the ids 1, 2 from the store ${url} for good? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`,
+      `Delete 2 plants with the ids 1, 2 from the store ${url} permanently? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`,
     );
     expect(await listIds(url)).toEqual([int64Min, int64Max]);
   });

@@ -9,6 +9,7 @@ import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.
 import { exitCodes } from "../../exit-codes.ts";
 import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
+import { explainTlsPort } from "../../tls-port.ts";
 import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
@@ -81,7 +82,11 @@ export async function createOne(
   const response = await send(plant, token, run).catch(async (error: unknown) => {
     if (error instanceof UnavailableError) {
       await reject();
-      if (options.json) await printResult(error, plant.id, run);
+      if (options.json) {
+        const message = await explainTlsPort(error, run.cutOff);
+        const result = message && ({ status: "failed", error: { message } } as const);
+        await printResult(result || error, plant.id, run);
+      }
     }
     throw error;
   });

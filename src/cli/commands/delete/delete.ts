@@ -24,12 +24,12 @@ export async function deletePlants(run: Run): Promise<void> {
   const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
   const place = `the store ${describeStoreUrl(url)}`;
   if (!isConfirmed && !canAsk(io)) {
-    throw new UsageError(`delete removes plants from ${place} for good: pass --yes to agree`);
+    throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);
   }
   const deleted = await interruptible(
     io,
     (signal) =>
-      changeStore(url, run, async (store) => {
+      changeStore(url, { io, terminal, signal }, async (store) => {
         const found = await findIds(store, ids);
         if (found.length === 0) return found;
         if (!isConfirmed) await askUser(found, place, run, signal);
@@ -65,7 +65,7 @@ async function askUser(
   { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
-  const question = `Delete ${describePlants(ids)} from ${place} for good? [y/N] `;
+  const question = `Delete ${describePlants(ids)} from ${place} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }

@@ -25,6 +25,7 @@ to another origin.`,
   environment: configDirectory,
   exitCodes: requestExitCodes,
   tokenAdvice,
+  hints: { "--token-file": "pass the file on standard input, as in plantstore login < FILE" },
   run: async (run) => (await import("./login.ts")).login(run),
 };
 

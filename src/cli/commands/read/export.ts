@@ -78,7 +78,7 @@ function readInterruptibly<T>(
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readStore(url, run, (store) => read(store, signal), options),
+    (signal) => readStore(url, { io, terminal, signal }, (store) => read(store, signal), options),
     consequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;

@@ -38,7 +38,7 @@ export async function list(run: Run): Promise<void> {
     if (last === undefined) {
       if (!io.stderr.isTTY) return;
       await terminal.note("no plants");
-      for (const hint of await explainMissing(url, io)) await terminal.note(hint);
+      for (const hint of await explainMissing(url, run)) await terminal.note(hint);
       return;
     }
     // A script that sets the limit reads further pages itself.
@@ -72,6 +72,6 @@ export async function get(run: Run): Promise<void> {
   throw new CommandError(
     "noSuchPlant",
     `${subject} the ${noun} ${missing.join(", ")}: "plantstore list" shows all plants`,
-    { hints: await explainMissing(url, io) },
+    { hints: await explainMissing(url, run) },
   );
 }

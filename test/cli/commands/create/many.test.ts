@@ -351,7 +351,10 @@ describe("a table", () => {
 
   it.each<[header: string, message: RegExp]>([
     ["id,nme", /standard input must begin with a row that names its columns: id, name/],
-    ["id;name;tag", /standard input has a header row that is separated by ";": use --delimiter/],
+    [
+      "id;name;tag",
+      /standard input has a header row that is separated by ";": use create --delimiter/,
+    ],
     ["id,name,ID", /standard input has two columns id/],
     ['id,"name" x', /standard input has a header row that is not valid: a quoted cell continues/],
     ["foo,bar", /must begin with a row that names its columns/],
@@ -513,7 +516,7 @@ describe("--rejects", () => {
       const { exitCode, stdout, stderr } = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
       expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
       expect(stderr).toMatch(
-        /error: \/dev\/full cannot be written: ENOSPC.*; resume with --from-line 2, or repeat/,
+        /error: \/dev\/full cannot be written: no space left on device; resume with --from-line 2, or repeat/,
       );
     },
   );
@@ -1007,7 +1010,7 @@ describe("an input in another format than the flags", () => {
     const { exitCode, stderr } = await runCli(["create", path], withServer());
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: `error: ${path} is not JSON: use ${flag} for a table\n`,
+      stderr: `error: ${path} is not JSON: use create ${flag} for a table\n`,
     });
   });
 

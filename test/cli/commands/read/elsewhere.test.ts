@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { saveSettings } from "../../../../src/cli/config/saved-settings.ts";
-import { findClosedUrl } from "../../../client/scripted-server.ts";
+import { findClosedUrl, openRawServer } from "../../../client/scripted-server.ts";
 import { startServer } from "../../../helpers/plant-server.ts";
-import { runCli } from "../../../helpers/run-cli.ts";
+import { runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
@@ -103,6 +103,19 @@ it("names PLANTSTORE_URL if it decides about the server", async () => {
   const { stderr } = await runCli(["get", "1", "--store", store], { env });
   expect(stderr).toContain("sends plants to https://plants.example.org (PLANTSTORE_URL): run");
 });
+
+it.each([["export"], ["delete", "1", "--yes"]])(
+  "%s stops the check of the server at Ctrl-C",
+  async (...args) => {
+    let connect = (): void => undefined;
+    const isConnected = new Promise<void>((resolve) => (connect = resolve));
+    const env = { PLANTSTORE_URL: await openRawServer(() => connect()) };
+    const run = startCli(args, { env });
+    await isConnected;
+    run.signal("SIGINT");
+    expect(await run.finished).toMatchObject({ exitCode: 130 });
+  },
+);
 
 it("adds nothing if no server responds, and nothing for an empty list in a pipe", async () => {
   const store = await createSqliteStore([]);
