@@ -1,4 +1,5 @@
 /** Errors of commands. */
+import { toSystemReason } from "../core/words.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import type { Io, StopSignal } from "./io.ts";
 
@@ -83,13 +84,7 @@ export function toExitName(signal: StopSignal): ExitCodeName {
 
 /** Creates the error for a file or an input that cannot be read. @param name its name in messages */
 export function toReadError(name: string, cause: unknown): CommandError {
-  return new CommandError("usage", `${name} cannot be read: ${toSystemReason(cause)}`, { cause });
-}
-
-/** The reason in a system error, such as `EACCES: permission denied`, without the path. */
-export function toSystemReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  // "illegal operation on a directory" does not say which one is illegal.
-  if (message.startsWith("EISDIR")) return "it is a directory";
-  return message.replace(/^(E[A-Z0-9]+: [^,]+), .*$/s, "$1");
+  const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+  const problem = isMissing ? "does not exist" : `cannot be read: ${toSystemReason(cause)}`;
+  return new CommandError("usage", `${name} ${problem}`, { cause });
 }

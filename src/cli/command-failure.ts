@@ -1,7 +1,8 @@
 /** Maps errors to messages and exit codes. */
 import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { CommandError, toSystemReason } from "./command-error.ts";
+import { toSystemReason } from "../core/words.ts";
+import { CommandError } from "./command-error.ts";
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import { OutputError } from "./io.ts";
 
@@ -51,7 +52,7 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof StoreError) return failure(exitByReason[error.reason], error.message);
   if (hasTooManyFiles(error)) return failure("internal", tooManyFiles);
   return {
-    ...failure("internal", "this is a bug in plantstore, please report it with these lines"),
+    ...failure("internal", "this is a bug in plantstore: please report it with these lines"),
     stack: (error instanceof Error && error.stack) || String(error),
   };
 }

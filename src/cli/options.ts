@@ -367,7 +367,7 @@ export const restoreOptions = {
 
 /** Options of `delete`. */
 export const deleteOptions = {
-  isConfirmed: toggle("-y, --yes", "Delete the plants without asking"),
+  isConfirmed: toggle("-y, --yes", "Delete the plants without confirmation"),
   json: toggle("--json", "Print each id and whether its plant was deleted as JSON"),
   ...storeOption,
 } as const satisfies Options;

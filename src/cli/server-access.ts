@@ -1,8 +1,9 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
 import { isLocalUrl } from "../core/base-url.ts";
+import { toSystemReason } from "../core/words.ts";
 import { InvalidValue } from "../library/option-types.ts";
-import { CommandError, toSystemReason } from "./command-error.ts";
+import { CommandError } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**

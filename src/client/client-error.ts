@@ -62,7 +62,7 @@ function describe(
     case "refused":
       return `cannot connect to ${origin}${after}: ${detail === "ECONNREFUSED" ? "connection refused" : detail}`;
     case "unknownHost":
-      return `cannot resolve the host of ${origin}${after} (${detail})`;
+      return `cannot resolve the host of ${origin}${after} (${lookupReasons[detail] ?? detail})`;
     case "insecure":
       return `no secure connection to ${origin}${after}: ${detail}`;
     case "timeout":
@@ -73,6 +73,12 @@ function describe(
       return `a proxy at ${origin} responded instead of the plant store${after} (${detail})`;
   }
 }
+
+/** Reasons by the code of a failed name lookup. */
+const lookupReasons: Readonly<Record<string, string>> = {
+  EAI_AGAIN: "no name server responded",
+  ENOTFOUND: "unknown name",
+};
 
 /** A response that no plant store sends. The message says what it was and where it came from. */
 export class NotAPlantStoreError extends Error {

@@ -1,4 +1,4 @@
-/** Words in messages: lists of them, and the one that a misspelled word probably means. */
+/** Words in messages: lists of them, the reason of a system error, and the word that a misspelled one probably means. */
 
 /** Follows the name of a member or option whose text contains an unpaired surrogate. */
 export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
@@ -6,6 +6,20 @@ export const unpairedSurrogate = "contains an unpaired surrogate: write the pair
 /** Lists at least two words: `id, name and tag`. */
 export function joinWords(words: readonly string[], conjunction = "and"): string {
   return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
+}
+
+/** Reasons by the code of the system, where its own words are unclear. */
+const systemReasons: Readonly<Record<string, string>> = {
+  EISDIR: "it is a directory",
+  ENOENT: "the path does not exist",
+  ENOTDIR: "a part of its path is not a directory",
+};
+
+/** Returns the reason in a system error, such as `permission denied`, without its code and its path. */
+export function toSystemReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, code = "", words = message] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
+  return systemReasons[code] ?? words;
 }
 
 /** Largest number of edits at which words are similar. */

@@ -11,7 +11,7 @@ export const serverStopping = new RequestError("shuttingDown", "the server is st
 /** Error for a create that fails on demand. */
 export const injectedFailure = new RequestError(
   "overloaded",
-  "a fault on demand (failRate): try again",
+  "a fault for tests of clients: try again",
 );
 
 /** A request with a method that its path does not support. */

@@ -36,7 +36,7 @@ export async function verifyStore(path: string): Promise<StoreContents> {
 }
 
 /**
- * Puts a copy of a backup in the place of a store.
+ * Replaces a store with a copy of a backup.
  *
  * @throws StoreError
  */

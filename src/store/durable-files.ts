@@ -18,6 +18,7 @@ import {
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { StoreError } from "../core/store.ts";
+import { toSystemReason } from "../core/words.ts";
 import { toCode } from "./store-failure.ts";
 
 const isWindows = platform() === "win32";
@@ -160,6 +161,6 @@ export function toWriteError(path: string, error: unknown): unknown {
   const advice = isFull
     ? "free some space on its disk, or choose another place"
     : "choose another place, or change the permissions";
-  const message = `${path} cannot be written: ${advice} (${error.message})`;
+  const message = `${path} cannot be written: ${advice} (${toSystemReason(error)})`;
   return new StoreError(isFull ? "full" : "unusable", message, { cause: error });
 }

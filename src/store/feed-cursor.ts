@@ -28,7 +28,7 @@ export function parseCursor(cursor: string, storeId: string, place: string): str
   if (cursorStoreId === storeId) return position;
   throw createCursorError(
     cursor,
-    "it is of another store. Name that store, or leave out the cursor to begin with the first plant",
+    "it belongs to another store. Name that store, or leave out the cursor to begin with the first plant",
     place,
   );
 }

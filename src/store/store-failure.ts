@@ -1,6 +1,7 @@
 /** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
 import { escapeUnprintable } from "../core/quote.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
+import { toSystemReason } from "../core/words.ts";
 
 /** A kind of failure. */
 export interface Meaning {
@@ -129,9 +130,8 @@ export function createStoreError(
 }
 
 function toDetail(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
   // A host with several addresses fails with an AggregateError without a message.
-  return cause.message || toCode(cause) || cause.name;
+  return toSystemReason(cause) || toCode(cause) || (cause as Error).name;
 }
 
 /** Returns the code of an error: an SQLSTATE, or Node's code. @returns an empty string when it has none */

@@ -83,7 +83,7 @@ describe("--cacert", () => {
   });
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
-    ["a missing file", undefined, /cannot be read \(ENOENT: no such file or directory\)/],
+    ["a missing file", undefined, /cannot be read \(the path does not exist\)/],
     ["an empty file", "", /are unusable: the file has no certificate in PEM/],
     ["a key", certificate.key, /are unusable: the file has no certificate in PEM/],
     [

@@ -393,15 +393,15 @@ describe("wrong usage", () => {
   });
 
   it.each([
-    [["create", ""], /^error: "" cannot be read: ENOENT: no such file or directory\n$/],
+    [["create", ""], /^error: "" does not exist\n$/],
     [["create", "/"], /^error: \/ cannot be read: it is a directory\n$/],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", "/nowhere"],
-      /^error: the file \/nowhere cannot be read: ENOENT: no such file or directory\n$/,
+      /^error: the file \/nowhere does not exist\n$/,
     ],
     [
       ["create", "--id", "1", "--name", "fern", "--token-file", ""],
-      /^error: the file "" cannot be read: ENOENT: no such file or directory\n$/,
+      /^error: the file "" does not exist\n$/,
     ],
   ])("%j names the file that cannot be read, in one line", async (argv, message) => {
     const { exitCode, stdout, stderr } = await runCli(argv);
@@ -477,7 +477,7 @@ it("an unexpected error is reported as a bug with its stack", async () => {
   const { exitCode, stdout, stderr } = await runCli(argv, { env: broken });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toMatch(
-    /^error: this is a bug in plantstore, please report it with these lines\n/,
+    /^error: this is a bug in plantstore: please report it with these lines\n/,
   );
   expect(stderr).toMatch(/^TypeError: an unexpected error\n +at /m);
 });

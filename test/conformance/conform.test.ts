@@ -119,7 +119,7 @@ describe("with a plant store, conform", () => {
   it("needs --yes without a terminal", async () => {
     const { exitCode, stderr } = await run(["--url", server.url]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: conform writes plants to .*: pass --yes to agree\n/);
+    expect(stderr).toMatch(/^error: conform writes plants to .*: pass --yes to confirm\n/);
   });
 
   it("rejects a first id without 15 digits", async () => {

@@ -152,7 +152,7 @@ async function conform(options: Options, run: Run): Promise<number> {
   const { io } = run;
   if (!options.isConfirmed && !(canAsk(io) && options.tokenFile !== "-")) {
     throw wrongUsage(
-      `conform writes plants to ${options.url} that the service cannot delete: pass --yes to agree`,
+      `conform writes plants to ${options.url} that the service cannot delete: pass --yes to confirm`,
     );
   }
   return interruptible(

@@ -37,7 +37,7 @@ async function runShell(commands: string, env: Readonly<Record<string, string>> 
   });
 }
 
-const noSpace = "error: the output could not be written: ENOSPC: no space left on device\n";
+const noSpace = "error: the output could not be written: no space left on device\n";
 
 describe("with a full output,", () => {
   it.each([

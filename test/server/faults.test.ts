@@ -67,7 +67,10 @@ describe("a failure on demand", () => {
     await using server = await startFaulty({ failRate: 1 });
     const response = await exchangeRaw(server.port, toRawCreate(1));
     expect(response.status).toBe(400);
-    expect(JSON.parse(response.body)).toMatchObject({ error: 50301 });
+    expect(JSON.parse(response.body)).toEqual({
+      error: 50301,
+      message: "a fault for tests of clients: try again",
+    });
     expect(response.headers["retry-after"]).toBe("0");
     expect(await server.store.get(1n)).toBeUndefined();
     expect(server.counted).toEqual(["failed"]);

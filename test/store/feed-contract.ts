@@ -192,7 +192,7 @@ export function describeFeedContract(
       await expect(reader.readFeed({ after: entry?.cursor, limit: 1 })).rejects.toMatchObject({
         name: "StoreError",
         reason: "unusable",
-        message: expect.stringContaining("it is of another store"),
+        message: expect.stringContaining("it belongs to another store"),
       });
     });
   });

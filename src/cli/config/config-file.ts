@@ -1,7 +1,8 @@
 /** Small JSON files in the configuration directory, readable only by their owner. */
 import { constants, promises, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
+import { CommandError, toReadError } from "../command-error.ts";
+import { toSystemReason } from "../../core/words.ts";
 import { loadWithoutSignals } from "../io.ts";
 
 const ownerOnlyFile = 0o600;

@@ -1,7 +1,8 @@
 /** Saved tokens: one file for each origin, so that saving one cannot damage another. */
 import { promises, statSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError, toReadError, toSystemReason } from "../command-error.ts";
+import { CommandError, toReadError } from "../command-error.ts";
+import { toSystemReason } from "../../core/words.ts";
 import { digestText, type Io } from "../io.ts";
 import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./config-file.ts";
 

@@ -46,18 +46,27 @@ export function toClientError(
       options,
     );
   }
-  return new UnavailableError("lost", url, lostMessages.get(message) ?? message, options);
+  const reason = lostReasons.get(message) ?? lostReasons.get(code) ?? message;
+  return new UnavailableError("lost", url, reason, options);
 }
 
-/** Node's messages for a connection that ends too early. */
-const lostMessages: ReadonlyMap<string, string> = new Map([
+/** Reasons by the message, or else the code, of Node's error for a connection that ends too early or cannot be opened. */
+const lostReasons: ReadonlyMap<string, string> = new Map([
   ["socket hang up", "closed before the response"],
   ["aborted", "closed in the middle of the response"],
+  ["ECONNRESET", "reset by the server"],
+  ["EPIPE", "closed by the server"],
+  ["EHOSTUNREACH", "no route to the host"],
+  ["ENETUNREACH", "no route to its network"],
 ]);
 
 /** Creates the error for a response that an HTTP parser rejects. */
 export function createNoHttpError(url: string, cause: Error): Error {
-  return new NotAPlantStoreError(url, `its response is not HTTP (${cause.message})`, { cause });
+  return new NotAPlantStoreError(
+    url,
+    `its response is not HTTP (${cause.message.replace("Parse Error: ", "")})`,
+    { cause },
+  );
 }
 
 /** Creates the error for a response with more than `maxBytes` bytes. */

@@ -80,7 +80,7 @@ export function parsePostgresUrl(text: string): PostgresLocation {
   const match = urlPattern.exec(text);
   if (match === null) {
     throw invalid(
-      `cannot be read: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
+      `is malformed: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
     );
   }
   const [, user = "", password = "", authority = "", path = "", query = ""] = match;
@@ -119,7 +119,7 @@ function parseHosts(authority: string, parameter: string | null): readonly Host[
     const match = hostPattern.exec(decode(part));
     const [, address, name, port = defaultPort] = match ?? [];
     if (match === null || Number(port) > 65_535) {
-      throw invalid(`cannot be read: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
+      throw invalid(`is malformed: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
     }
     return { host: address ?? (name || "localhost"), port: Number(port) };
   });

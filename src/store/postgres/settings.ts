@@ -85,6 +85,6 @@ export function assertFlushing(fsync: string | undefined, place: string): void {
 /** Asserts that PostgreSQL can store every character. */
 export function assertEncoding(encoding: string, place: string): void {
   if (encoding === "UTF8") return;
-  const problem = `has the encoding ${encoding}, which lacks most characters: create one with ENCODING 'UTF8'`;
+  const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
   throw createStoreError(unusable(problem), place);
 }

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { escapeUnprintable } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
+import { toSystemReason } from "../../core/words.ts";
 import type { PostgresLocation } from "./postgres-url.ts";
 
 /**
@@ -45,11 +46,10 @@ async function readPem(
     parse(pem);
     return pem;
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
       "unusable",
       escapeUnprintable(
-        `${path}, which ${parameter} in the store's URL names, cannot be used: name a PEM file (${detail})`,
+        `${path}, which ${parameter} in the store's URL names, cannot be used: name a PEM file (${toSystemReason(cause)})`,
       ),
       { cause },
     );

@@ -1,4 +1,4 @@
-/** Puts a backup in the place of a store. */
+/** Replaces a store with a backup. */
 import {
   closeSync,
   createWriteStream,
@@ -36,7 +36,7 @@ export interface Restore extends Backup {
 }
 
 /**
- * Checks a backup and puts a copy of it in the place of a store. The store before it remains under another name. At every
+ * Checks a backup and replaces a store with a copy of it. The store before it remains under another name. At every
  * moment, the path leads to either of them, complete and flushed.
  *
  * @param backup its path

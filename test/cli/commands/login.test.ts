@@ -110,7 +110,7 @@ describe("login", () => {
         env: { [variable]: "http://127.0.0.1:1" },
       });
       expect(exitCode).toBe(0);
-      expect(stderr).toContain(`warning: ${variable} is set, and wins over saved values\n`);
+      expect(stderr).toContain(`warning: ${variable} is set, and overrides saved values\n`);
       expect(readSavedToken(directory, server.url)).toBe(testToken);
     },
   );
@@ -230,6 +230,14 @@ describe("login", () => {
       `error: ${file} is broken: it contains no saved token; fix it or delete it\n`,
     );
     expect(await readFile(file, "utf8")).toBe("{}");
+  });
+
+  it("rejects --token-file with advice", async () => {
+    const { exitCode, stderr } = await runCli(["login", "--token-file", "t"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /^error: unknown option '--token-file': pass the file on standard input/,
+    );
   });
 
   it("rejects --token with advice", async () => {

@@ -52,7 +52,7 @@ describe("token issue", () => {
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });
     const prefix = stdout.slice(0, 8);
     expect(stderr).toBe(
-      `Store: ${storeUrl}\nissued ci (${prefix}): keep the token, it is not shown again\n`,
+      `Store: ${storeUrl}\nissued ci (${prefix}): save the token now; it is not shown again\n`,
     );
   });
 

@@ -21,6 +21,22 @@ async function failToConnect(...addresses: readonly string[]): Promise<unknown> 
   return error;
 }
 
+it.each([
+  ["ECONNRESET", "read ECONNRESET", "lost", "(reset by the server)"],
+  ["EPIPE", "write EPIPE", "lost", "(closed by the server)"],
+  ["ENETUNREACH", "connect ENETUNREACH 192.0.2.1:80", "lost", "(no route to its network)"],
+  ["ENOTFOUND", "getaddrinfo ENOTFOUND plants.example", "unknownHost", "(unknown name)"],
+  [
+    "EAI_AGAIN",
+    "getaddrinfo EAI_AGAIN plants.example",
+    "unknownHost",
+    "(no name server responded)",
+  ],
+])("%s is described in words", (code, message, reason, words) => {
+  const error = toClientError(Object.assign(new Error(message), { code }), { url });
+  expect(error).toMatchObject({ reason, message: expect.stringContaining(words) });
+});
+
 describe("a host with several addresses", () => {
   it("refused the connection if one address refused it, whatever error the first one has", async () => {
     // The first address is for documentation (RFC 3849): no host has it.
@@ -40,7 +56,7 @@ describe("a host with several addresses", () => {
     const error = Object.assign(new AggregateError(causes, "all failed"), { code: "ENETUNREACH" });
     expect(toClientError(error, { url })).toMatchObject({
       reason: "lost",
-      detail: "connect EHOSTUNREACH",
+      detail: "no route to the host",
     });
   });
 });

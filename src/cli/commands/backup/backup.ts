@@ -1,4 +1,4 @@
-/** `plantstore backup`, `verify` and `restore`: copies a store to a file, checks a file, and puts it in the place of a store. */
+/** `plantstore backup`, `verify` and `restore`: copies a store to a file, checks a file, and replaces a store with it. */
 import { resolve } from "node:path";
 import {
   backupStore,

@@ -49,8 +49,8 @@ is a terminal.`,
 export const restoreCommand: Command = {
   name: "restore",
   group: commandGroups.local,
-  summary: "Put a backup in the place of a store",
-  description: `Verifies a backup, and puts a copy of it in the place of a SQLite store. Stop every
+  summary: "Replace a store with a backup",
+  description: `Verifies a backup, and replaces a SQLite store with a copy of it. Stop every
 server on the store first: a store that is in use is not replaced. The old store
 remains in its directory, under a name with the time. As root, both keep the owner and
 the mode of the store. The restored store accepts the tokens that were valid when the

@@ -2,8 +2,9 @@
 // Not node:fs/promises, which takes 3 ms to load.
 import { promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { toSystemReason } from "../../../core/words.ts";
 import { isBlank } from "../../../records/characters.ts";
-import { CommandError, toSystemReason } from "../../command-error.ts";
+import { CommandError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { PlacedRecord } from "./record-input.ts";

@@ -2,7 +2,7 @@
 import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { toSystemReason } from "../../command-error.ts";
+import { toSystemReason } from "../../../core/words.ts";
 import { isMissing } from "../../config/config-file.ts";
 import { listSavedOrigins, readSavedToken } from "../../config/credentials.ts";
 import {

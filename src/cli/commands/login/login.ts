@@ -51,7 +51,7 @@ export async function login(run: Run): Promise<number> {
   }
   await terminal.note(`Logged in to ${options.url} (now the default)`);
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
-    if (io.env[variable]) await terminal.warning(`${variable} is set, and wins over saved values`);
+    if (io.env[variable]) await terminal.warning(`${variable} is set, and overrides saved values`);
   }
   return exitCodes.done.code;
 }

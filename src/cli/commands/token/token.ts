@@ -67,7 +67,9 @@ async function addNewToken(
     throw error;
   }
   if (io.stderr.isTTY) {
-    await terminal.note(`issued ${describeToken(record)}: keep the token, it is not shown again`);
+    await terminal.note(
+      `issued ${describeToken(record)}: save the token now; it is not shown again`,
+    );
   }
 }
 

@@ -210,7 +210,7 @@ describe("the output", () => {
     });
     expect(await exportTo(full, url)).toEqual({
       exitCode: 1,
-      stderr: "error: the output could not be written: ENOSPC: no space left on device\n",
+      stderr: "error: the output could not be written: no space left on device\n",
     });
   });
 });

@@ -123,7 +123,7 @@ it.each([
   ],
   [
     ["--follow", "--after", "0123456789abcdef-1"],
-    /^error: the store .* does not accept the cursor "0123456789abcdef-1": it is of another store/,
+    /^error: the store .* does not accept the cursor "0123456789abcdef-1": it belongs to another store/,
   ],
 ])("export %j is rejected with exit code 2", async (args, problem) => {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);

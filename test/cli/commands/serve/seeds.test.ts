@@ -186,7 +186,7 @@ describe("a seed that cannot be loaded stops the start", () => {
       "must begin with a row that names its columns",
     ],
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
-    ["a missing file", "p.json", undefined, 2, "p.json cannot be read: ENOENT"],
+    ["a missing file", "p.json", undefined, 2, "p.json does not exist"],
     ["a directory", ".", undefined, 2, "cannot be read: it is a directory"],
   ])("%s", async (_rule, file, text, code, message) => {
     const home = await writeSeeds(text === undefined ? {} : { [file]: text });
@@ -201,8 +201,8 @@ describe("a seed that cannot be loaded stops the start", () => {
   });
 
   it.each([
-    ["a missing file", "p.json", "ENOENT"],
-    ["a directory", ".", "it is a directory"],
+    ["a missing file", "p.json", "does not exist"],
+    ["a directory", ".", "cannot be read: it is a directory"],
   ])("%s is reported before the server listens", async (_rule, file, reason) => {
     const home = await createTemporaryDirectory();
     const { url } = await serve(home, ["--store", "memory:"]);
@@ -211,7 +211,7 @@ describe("a seed that cannot be loaded stops the start", () => {
     const argv = ["serve", "--store", "memory:", "--port", usedPort, "--seed", seed];
     const { exitCode, stderr } = await runCli(argv, { home, env });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(`error: ${seed} cannot be read: ${reason}`);
+    expect(stderr).toMatch(`error: ${seed} ${reason}`);
   });
 
   it("standard input that is given twice", async () => {
