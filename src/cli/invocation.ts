@@ -1,6 +1,7 @@
 /** How this program was started: by npm, and with which command line a user can start it again. */
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
+import { attempt } from "../core/attempt.ts";
 import { toShellWord } from "../core/quote.ts";
 import type { Environment, Io } from "./io.ts";
 
@@ -51,9 +52,5 @@ function isExecutable(path: string): boolean {
 }
 
 function toRealPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path)) ?? path;
 }

@@ -1,6 +1,7 @@
 /** Finds files and directories that other users of the machine can read or change. */
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { attempt } from "../core/attempt.ts";
 import { toShellWord } from "../core/quote.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import type { Io } from "./io.ts";
@@ -90,9 +91,6 @@ export async function findServeExposures(
 }
 
 function toGuardedDirectory(path: string, io: Io): GuardedPath {
-  try {
-    return { path, privacy: path === resolve(findDataDirectory(io)) ? "private" : "place" };
-  } catch {
-    return { path, privacy: "place" }; // No home directory, and so no data directory.
-  }
+  const dataDirectory = attempt(() => resolve(findDataDirectory(io)));
+  return { path, privacy: path === dataDirectory ? "private" : "place" };
 }

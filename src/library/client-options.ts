@@ -1,5 +1,6 @@
 /** Options of a client, and the check of its certificates, which few commands need. */
 import { X509Certificate } from "node:crypto";
+import { attempt } from "../core/attempt.ts";
 import { invalid, InvalidValue, type OptionType } from "./option-types.ts";
 import { attemptOptions } from "./options.ts";
 
@@ -23,16 +24,10 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE----
 function findCertificateProblem(text: string): string | undefined {
   const blocks = text.match(pemCertificate) ?? [];
   if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";
-  const index = blocks.findIndex((block) => !isCertificate(block));
+  const index = blocks.findIndex(
+    (block) => attempt(() => new X509Certificate(block)) === undefined,
+  );
   return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
 }
 
 /** Options of a client, besides the URL and the token. */

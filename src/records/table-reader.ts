@@ -1,4 +1,5 @@
 /** Reads tables (RFC 4180): a header row that names the columns, and one row for each record. */
+import { attempt } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
 import { toInteger } from "../core/int64.ts";
 import { JsonNumber, type JsonValue } from "../core/json.ts";
@@ -176,10 +177,8 @@ function toColumns(row: Row): readonly string[] {
 
 function splitRow(bytes: Uint8Array, delimiter: string, line: number): Row {
   const cells: Cell[] = [];
-  let text: string;
-  try {
-    text = decoder.decode(bytes).replace(/\r$/, "");
-  } catch {
+  const text = attempt(() => decoder.decode(bytes).replace(/\r$/, ""));
+  if (text === undefined) {
     const message = `the row at line ${line} is not valid UTF-8: save the table as UTF-8`;
     return new RequestError("notUtf8", message);
   }

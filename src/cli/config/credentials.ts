@@ -1,6 +1,7 @@
 /** Saved tokens: one file for each origin, so that saving one cannot damage another. */
 import { promises, statSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../../core/attempt.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import { toSystemReason } from "../../core/words.ts";
 import { digestText, type Io } from "../io.ts";
@@ -91,34 +92,20 @@ export async function saveCredential(
 }
 
 /**
- * Removes the token for an origin if it belongs to a `memory:` store.
+ * Removes the token for an origin if it is one that is saved only for a time: with the given mark.
  *
  * @param token removes only this one; by default any
  * @throws CommandError if the file cannot be read or removed
  */
-export async function removeMemoryToken(
+export async function removeMarkedToken(
   configDirectory: string,
   origin: string,
+  mark: "store" | "isFreePort",
   platform: Platform,
   token?: string,
 ): Promise<void> {
   const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
-  if (saved?.store !== "memory:" || (token !== undefined && saved.token !== token)) return;
-  await removeToken(configDirectory, origin);
-}
-
-/**
- * Removes the token for an origin that had a free port, after the token was saved for another origin.
- *
- * @throws CommandError if the file cannot be read or removed
- */
-export async function removeMovedToken(
-  configDirectory: string,
-  { origin, token }: SavedCredential,
-  platform: Platform,
-): Promise<void> {
-  const saved = readCredentialFile(toCredentialFile(configDirectory, origin), platform);
-  if (saved?.isFreePort !== true || saved.token !== token) return;
+  if (!saved?.[mark] || (token !== undefined && saved.token !== token)) return;
   await removeToken(configDirectory, origin);
 }
 
@@ -163,7 +150,9 @@ export async function findCredentialFile(
 }
 
 function readCredentialFile(path: string, platform: Platform): SavedCredential | undefined {
-  if (isOpenToOthers(readMode(path), platform)) {
+  // Reading reports a file whose mode cannot be read.
+  const mode = attempt(() => statSync(path).mode) ?? 0;
+  if (isOpenToOthers(mode, platform)) {
     throw new CommandError(
       "usage",
       `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
@@ -172,15 +161,6 @@ function readCredentialFile(path: string, platform: Platform): SavedCredential |
   const saved = readConfigFile(path);
   if (saved === undefined || isSavedCredential(saved)) return saved;
   throw broken(path, "saved token");
-}
-
-/** @returns 0 for a missing file, and for one that reading will report */
-function readMode(path: string): number {
-  try {
-    return statSync(path).mode;
-  } catch {
-    return 0;
-  }
 }
 
 function isSavedCredential(value: unknown): value is SavedCredential {
@@ -203,11 +183,9 @@ function toCredentialFolder(configDirectory: string): string {
 
 /** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
 function readOrigin(folder: string, fileName: string, platform: Platform): string | undefined {
-  try {
-    return fileName.startsWith(digestPrefix)
+  return attempt(() =>
+    fileName.startsWith(digestPrefix)
       ? readCredentialFile(join(folder, fileName), platform)?.origin
-      : decodeURIComponent(fileName.slice(0, -extension.length));
-  } catch {
-    return undefined;
-  }
+      : decodeURIComponent(fileName.slice(0, -extension.length)),
+  );
 }

@@ -1,5 +1,6 @@
 /** Creates the directory of the default store, for the commands that create stores. */
 import { dirname, resolve } from "node:path";
+import { attempt } from "../../core/attempt.ts";
 import { createDirectory, toWriteError } from "../../store/durable-files.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import type { Io } from "../io.ts";
@@ -15,19 +16,10 @@ export function createDefaultDirectory(url: string, io: Io): void {
   const { path } = parseStoreUrl(url);
   if (path === undefined) return;
   const directory = dirname(resolve(path));
-  if (directory !== findDataDirectoryIfAny(io)) return;
+  if (directory !== attempt(() => resolve(findDataDirectory(io)))) return;
   try {
     createDirectory(directory);
   } catch (error) {
     throw toWriteError(directory, error);
-  }
-}
-
-/** @returns undefined without a home directory */
-function findDataDirectoryIfAny(io: Io): string | undefined {
-  try {
-    return resolve(findDataDirectory(io));
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 /** Directories of plantstore: PLANTSTORE_* wins over XDG, which wins over the default of the platform. */
 import path from "node:path";
+import { attempt } from "../../core/attempt.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 
@@ -45,11 +46,7 @@ export function findConfigDirectory(place: Place): string {
 
 /** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
 export function findConfigDirectoryIfAny(place: Place): string | undefined {
-  try {
-    return findConfigDirectory(place);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => findConfigDirectory(place));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The files of an open store. A store whose files are removed or replaced acknowledges nothing more. */
 import { type BigIntStats, renameSync, statSync } from "node:fs";
+import { attempt } from "../../core/attempt.ts";
 import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
 
@@ -110,11 +111,7 @@ function findStats(path: string): BigIntStats | undefined {
 }
 
 function findIdentity(path: string): string | undefined {
-  try {
-    return toIdentity(statSync(path, { bigint: true }));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => toIdentity(statSync(path, { bigint: true })));
 }
 
 const foreignLog = unusable(

@@ -3,6 +3,7 @@
  * convert bytes: `CAST(? AS TEXT)` for values, `CAST(column AS BLOB)` for results. Text without NUL needs no bytes, which
  * take twice as long.
  */
+import { attempt } from "../../core/attempt.ts";
 
 /** A text in a row. */
 export type StoredText = Uint8Array | string;
@@ -33,11 +34,5 @@ export function fromSqlText(text: StoredText): string {
 
 /** Checks whether a result of `CAST(column AS BLOB)` is text in UTF-8. */
 export function isSqlText(value: unknown): boolean {
-  if (!(value instanceof Uint8Array)) return false;
-  try {
-    strictDecoder.decode(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return value instanceof Uint8Array && attempt(() => strictDecoder.decode(value)) !== undefined;
 }

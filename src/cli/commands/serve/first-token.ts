@@ -1,6 +1,7 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
+import { attempt } from "../../../core/attempt.ts";
 import { InvalidUrl, parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
@@ -8,8 +9,7 @@ import { CommandError } from "../../command-error.ts";
 import {
   listSavedOrigins,
   readSavedToken,
-  removeMemoryToken,
-  removeMovedToken,
+  removeMarkedToken,
   saveCredential,
   type SavedCredential,
 } from "../../config/credentials.ts";
@@ -79,7 +79,7 @@ async function provideFirstToken(
 ): Promise<FirstToken> {
   const { origin } = place;
   const configDirectory = findConfigDirectory(io);
-  await removeMemoryToken(configDirectory, origin, io);
+  await removeMarkedToken(configDirectory, origin, "store", io);
   const savedHere = readSavedToken(configDirectory, origin, io);
   const issued = new Set((await store.listTokens()).map((record) => record.digest));
 
@@ -103,7 +103,8 @@ async function provideFirstToken(
   const { token } = own;
   await saveCredential(configDirectory, { ...place, token }, io);
   for (const other of found) {
-    if (other.token === token) await removeMovedToken(configDirectory, other, io);
+    if (other.token !== token) continue;
+    await removeMarkedToken(configDirectory, other.origin, "isFreePort", io, token);
   }
   return { kind: "saved" };
 }
@@ -128,13 +129,9 @@ async function listSavedTokens(io: Io): Promise<readonly SavedCredential[]> {
   const configDirectory = findConfigDirectory(io);
   const origins = await listSavedOrigins(configDirectory, io);
   return origins.flatMap((origin) => {
-    try {
-      const token = readSavedToken(configDirectory, origin, io);
-      return token === undefined ? [] : [{ origin, token }];
-    } catch {
-      // An unreadable file of another origin does not matter.
-      return [];
-    }
+    // An unreadable file of another origin does not matter.
+    const token = attempt(() => readSavedToken(configDirectory, origin, io));
+    return token === undefined ? [] : [{ origin, token }];
   });
 }
 
@@ -148,7 +145,7 @@ export async function forgetToken(
   const origin = findOrigin(url, options.basePath);
   if (origin === undefined) return;
   try {
-    await removeMemoryToken(findConfigDirectory(io), origin, io, token.token);
+    await removeMarkedToken(findConfigDirectory(io), origin, "store", io, token.token);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     log.message("warn", error.message);

@@ -1,4 +1,5 @@
 /** Messages of `serve` once it accepts requests. */
+import { attempt } from "../../../core/attempt.ts";
 import { toShellWord } from "../../../core/quote.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
@@ -65,7 +66,9 @@ function toRows(
   io: Io,
 ): readonly StartRow[] {
   const command = toInvocation(io);
-  const option = isDefaultUrl(url, io) ? "" : ` --url ${toShellWord(url)}`;
+  // Commands that use the setting report its error.
+  const defaultUrl = attempt(() => readOption(urlOption.url, undefined, io).value);
+  const option = url === defaultUrl ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
   const place = isVolatile ? "memory, until the server stops" : describeStoreUrl(store);
   const rows: StartRow[] = [
@@ -144,13 +147,4 @@ function toStoreFlag(store: string, io: Io): string {
   const { absoluteUrl } = parseStoreUrl(store);
   const isDefault = absoluteUrl === readOption(storeOption.store, undefined, io).value;
   return isDefault ? "" : ` --store ${toShellWord(absoluteUrl)}`;
-}
-
-/** Checks whether `create` sends to this URL by default. */
-function isDefaultUrl(url: string, io: Io): boolean {
-  try {
-    return readOption(urlOption.url, undefined, io).value === url;
-  } catch {
-    return false; // Commands that use the setting report its error.
-  }
 }
