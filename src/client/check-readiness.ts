@@ -4,16 +4,13 @@ import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-body.ts";
 import { isGatewayStatus } from "./create-messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
+import type { HttpRequest } from "./http/message.ts";
 import { get } from "./http/post.ts";
 
 /** Options for {@link checkReadiness}. */
-export interface CheckReadinessOptions {
+export interface CheckReadinessOptions extends Pick<HttpRequest, "ca" | "timeoutMs"> {
   /** The plant store, including its base path, without a trailing slash. */
   readonly baseUrl: string;
-  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
-  readonly ca?: string | undefined;
-  /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
-  readonly timeoutMs: number;
   /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }

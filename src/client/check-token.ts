@@ -2,23 +2,16 @@
 import { errorTable } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { ErrorBody } from "../core/plant.ts";
+import type { CheckReadinessOptions } from "./check-readiness.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
 import { parseResponse, readHeader, toCreateRequest } from "./create-messages.ts";
 import type { HttpRequest, HttpResponse } from "./http/message.ts";
 import { post } from "./http/post.ts";
 
 /** Options for {@link checkToken}. */
-export interface CheckTokenOptions {
-  /** The plant store, including its base path, without a trailing slash. */
-  readonly baseUrl: string;
+export interface CheckTokenOptions extends CheckReadinessOptions {
   /** Undefined sends no token. A plant store rejects that request, which identifies it as one. */
   readonly token?: string | undefined;
-  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
-  readonly ca?: string | undefined;
-  /** Limit for the request in milliseconds, from the name lookup to the last byte of the response. */
-  readonly timeoutMs: number;
-  /** Aborts the request, which then rejects with the signal's reason. */
-  readonly signal: AbortSignal;
 }
 
 /** Result of a check. The error of the store need not concern the token. */

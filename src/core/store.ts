@@ -182,6 +182,18 @@ export class StoreError extends Error {
   }
 }
 
+/** Does work with a store, and always closes it. */
+export async function useStore<Store extends Pick<StoreParts, "close">, T>(
+  store: Store,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** Checks whether an error says that the process, or the machine, has too many open files to open a store. */
 export function hasTooManyFiles(error: unknown): boolean {
   // The error of a thread or a module that cannot be loaded has the reason only in its message.

@@ -42,12 +42,13 @@ export function openPool(
   timeoutMs: number,
   ca?: string,
 ): ConnectionPool {
-  const { origin, socketPath, httpUrl } = toEndpoint(url);
+  const endpoint = toEndpoint(url);
+  const { origin, socketPath, httpUrl } = endpoint;
   const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
   const pending: PendingRequests = new Set();
   const pool = new Pool(new URL(httpUrl).origin, {
-    connect: createConnector(sockets, { timeoutMs, socketPath, ca }),
+    connect: createConnector(sockets, endpoint, { timeoutMs, ca }),
     connections: Math.ceil(maxRequests / pipelineDepth),
     pipelining: pipelineDepth,
     maxResponseSize: minResponseLimitBytes,
@@ -70,19 +71,14 @@ export function openPool(
   };
 }
 
-interface ConnectorOptions {
-  readonly timeoutMs: number;
-  readonly socketPath: string | undefined;
-  readonly ca: string | undefined;
-}
-
 /**
  * Creates a connector that keeps its sockets in a set from the start. undici's own connector hides a socket until it is
  * connected, so that the pool could not close it.
  */
 function createConnector(
   sockets: Set<Socket>,
-  { timeoutMs, socketPath, ca }: ConnectorOptions,
+  { socketPath }: ReturnType<typeof toEndpoint>,
+  { timeoutMs, ca }: Pick<HttpRequest, "timeoutMs" | "ca">,
 ): buildConnector.connector {
   return ({ protocol, hostname: host, port }, callback) => {
     const isTls = protocol === "https:";

@@ -1,7 +1,7 @@
 /** The engine and the reader on a PostgreSQL database, which any number of servers may share. */
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
 import type { Schema } from "../schema.ts";
-import type { ReaderOptions } from "../store-location.ts";
+import type { EngineOptions, ReaderOptions } from "../store-location.ts";
 import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
@@ -15,10 +15,8 @@ import { loadTls } from "./tls.ts";
 import * as tokens from "./token-statements.ts";
 
 /** Options of {@link openPostgresEngine}. */
-interface PostgresEngineOptions {
+interface PostgresEngineOptions extends Pick<EngineOptions, "mustExist"> {
   readonly limits?: Limits | undefined;
-  /** True to reject a database without the tables instead of creating them. */
-  readonly mustExist?: boolean;
   readonly schema?: Schema;
 }
 

@@ -2,7 +2,13 @@
 import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type StoreErrorReason, StoreError } from "../../core/store.ts";
-import { prepareDatabaseFile, type StoreFile, toIdentity, toOpenError } from "./database-file.ts";
+import {
+  NotDatabaseError,
+  prepareDatabaseFile,
+  type StoreFile,
+  toIdentity,
+  toOpenError,
+} from "./database-file.ts";
 import { toWriteError, writePartialFile } from "../durable-files.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
@@ -88,9 +94,7 @@ export function findBackup(path: string): StoreFile {
   try {
     return prepareDatabaseFile(file, true);
   } catch (error) {
-    if (!(error instanceof StoreError && error.message.includes("is not a SQLite database"))) {
-      throw error;
-    }
+    if (!(error instanceof NotDatabaseError)) throw error;
     const message = `the file ${file} is not a SQLite database: name a backup or a store`;
     throw new StoreError("unusable", message, { cause: error });
   }

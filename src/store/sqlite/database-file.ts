@@ -30,6 +30,17 @@ export interface StoreFile {
 /** "PLNT": marks a SQLite file as a plant store (https://sqlite.org/fileformat.html, the application id). */
 export const applicationId = 0x504c4e54;
 
+/** The error for a file of another format. */
+export class NotDatabaseError extends StoreError {
+  constructor(path: string) {
+    const advice = "choose another path, or move that file away";
+    super(
+      "unusable",
+      createStoreError(unusable(`is not a SQLite database: ${advice}`), path).message,
+    );
+  }
+}
+
 const magic = "SQLite format 3\0";
 const applicationIdOffset = 68;
 const headerLength = 100;
@@ -130,15 +141,12 @@ function toMark(stats: BigIntStats): string {
 function checkHeader(file: number, path: string): void {
   const header = Buffer.alloc(headerLength);
   readSync(file, header, 0, headerLength, 0);
-  if (!header.toString("latin1").startsWith(magic)) throw createStoreError(notDatabase, path);
+  if (!header.toString("latin1").startsWith(magic)) throw new NotDatabaseError(path);
   const id = header.readUInt32BE(applicationIdOffset);
   if (id !== applicationId) throw createStoreError(foreignDatabase, path);
 }
 
 const notFile = unusable("is a directory or a device: name a file");
-const notDatabase = unusable(
-  "is not a SQLite database: choose another path, or move that file away",
-);
 /** Rejects the database of another program; its tables may show that when its header does not. */
 export const foreignDatabase = unusable(
   "is the SQLite database of another program: choose another path",

@@ -1,20 +1,13 @@
 /** The engine on one SQLite file. One thread writes; another one reads and does what would delay commits. */
 import { resolve } from "node:path";
 import type { StoreEngine } from "../../core/store.ts";
+import type { EngineOptions } from "../store-location.ts";
 import { createCheckpointer } from "./checkpointer.ts";
 import type { ConnectionTarget } from "./connection.ts";
 import { createFilesInUse } from "./files-in-use.ts";
 import { packRequests, unpackPlants } from "./plants.ts";
 import { assertSqliteInstalled } from "./provider.ts";
 import { createConnectionThread, startSpareThreads } from "./thread.ts";
-
-/** Options for {@link openSqliteEngine}. */
-interface SqliteEngineOptions {
-  /** Rejects a missing file instead of creating it. Default: false. */
-  readonly mustExist?: boolean;
-  /** Receives warnings for the operator. */
-  readonly onWarning?: ((message: string) => void) | undefined;
-}
 
 /** Starts the threads of an engine before it is opened. */
 export function prepareSqliteEngine(): void {
@@ -29,7 +22,7 @@ export function prepareSqliteEngine(): void {
  */
 export async function openSqliteEngine(
   path: string,
-  { mustExist = false, onWarning = ignore }: SqliteEngineOptions = {},
+  { mustExist = false, onWarning = () => undefined }: EngineOptions = {},
 ): Promise<StoreEngine> {
   assertSqliteInstalled();
   const absolutePath = resolve(path);
@@ -115,8 +108,4 @@ export async function openSqliteEngine(
       files.forgetLog();
     },
   };
-}
-
-function ignore(): void {
-  // The caller has no use for the event.
 }

@@ -1,6 +1,6 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
-import { hasTooManyFiles, StoreError } from "../../core/store.ts";
+import { hasTooManyFiles, StoreError, useStore } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning } from "../store-failure.ts";
 import type { Connection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
@@ -61,12 +61,10 @@ export async function useConnection<Api extends Methods<Api>, T>(
   target: ThreadTarget,
   work: (thread: ConnectionThread<Api>) => Promise<T>,
 ): Promise<T> {
-  const thread = createConnectionThread<Api>(target.path, () => target);
-  try {
-    return await work(thread);
-  } finally {
-    await thread.close();
-  }
+  return useStore(
+    createConnectionThread<Api>(target.path, () => target),
+    work,
+  );
 }
 
 const died: Meaning = {

@@ -19,7 +19,11 @@ export class CreateRun {
   /** Restores the default effect of signals. */
   readonly release: () => void;
   readonly #cutOff = new AbortController();
+  /** Aborted when everything has to end, with the error to report. */
+  readonly cutOff = this.#cutOff.signal;
   readonly #lastCall = new AbortController();
+  /** Aborted when no further plant may be sent. */
+  readonly lastCall = this.#lastCall.signal;
 
   constructor(options: CreateOptions, ca: string | undefined, { io, terminal }: Run) {
     this.options = options;
@@ -27,16 +31,6 @@ export class CreateRun {
     this.io = io;
     this.terminal = terminal;
     this.release = io.onSignal((signal) => this.#stop(signal));
-  }
-
-  /** Aborted when everything has to end, with the error to report. */
-  get cutOff(): AbortSignal {
-    return this.#cutOff.signal;
-  }
-
-  /** Aborted when no further plant may be sent. */
-  get lastCall(): AbortSignal {
-    return this.#lastCall.signal;
   }
 
   #stop(signal: StopSignal): void {

@@ -1,6 +1,7 @@
 /** Checks the store of this machine's settings, without changing it. */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { useStore } from "../../../core/store.ts";
 import { openStoreReader } from "../../../store/open-store.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import { isMissing } from "../../config/config-file.ts";
@@ -60,14 +61,11 @@ export async function checkStore(
 
 /** Checks a store for damage. @returns the number of its active tokens */
 async function countTokens(url: string): Promise<number> {
-  const store = await openStoreReader(url);
-  try {
+  return useStore(await openStoreReader(url), async (store) => {
     await store.checkSoundness();
     const tokens = await store.listTokens();
     return tokens.filter((token) => isActive(token, Date.now())).length;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /**
