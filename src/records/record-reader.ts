@@ -16,6 +16,8 @@ type Records = Generator<PlantRecord, void, undefined>;
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const nothing = new Uint8Array();
+/** Number of bytes that {@link assertPlainText} checks. The input may arrive in smaller pieces. */
+const signatureLength = 4;
 
 /**
  * Finds the records of an input. The iterables are lazy. The caller reads one to its end before it pushes the next piece.
@@ -49,7 +51,8 @@ export abstract class RecordReader {
   #at = 0;
   /** The line at which the next record begins if the current one is malformed, and the index of its first byte. */
   #resume: { readonly line: number; readonly at: number } | undefined;
-  #isFirstPiece = true;
+  /** True once the input is known to be neither gzip nor UTF-16. */
+  #isPlainText = false;
   #isBroken = false;
   /** True if the record is over the limit, so that its bytes are dropped. */
   #isTooLarge = false;
@@ -92,8 +95,6 @@ export abstract class RecordReader {
    */
   *push(bytes: Uint8Array): Records {
     let start = 0;
-    if (this.#isFirstPiece) assertPlainText(bytes);
-    this.#isFirstPiece = false;
     if (this.#bytes.length === 0) {
       while (start < bytes.length && bytes[start] === byteOrderMark[this.#offset]) {
         start++;
@@ -101,6 +102,7 @@ export abstract class RecordReader {
       }
     }
     this.#append(bytes.subarray(start));
+    if (!this.#isPlainText && this.#bytes.length < signatureLength) return;
     yield* this.#read();
   }
 
@@ -139,6 +141,8 @@ export abstract class RecordReader {
   }
 
   *#read(): Records {
+    if (!this.#isPlainText) assertPlainText(this.#bytes);
+    this.#isPlainText = true;
     while (this.#at < this.#bytes.length) {
       const at = this.#at;
       if (this.isByLine && at === this.#start && !this.#isTooLarge) {

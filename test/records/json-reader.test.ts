@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonReader } from "../../src/records/json-reader.ts";
@@ -457,6 +458,18 @@ describe("an input", () => {
     }
     expect(seen).toEqual(lines);
   });
+});
+
+it.each([
+  ["gzip", gzipSync("{}"), "is compressed with gzip"],
+  ["UTF-16", Buffer.from('{"id":1}', "utf16le"), "is UTF-16"],
+])("an input in pieces of one byte is recognised as %s", (_what, bytes, problem) => {
+  const reader = new JsonReader(maxRecordBytes);
+  const read = (): PlantRecord[] => {
+    const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
+    return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
+  };
+  expect(read).toThrow(problem);
 });
 
 it("a record has its id and its unknown members, also if it is invalid", () => {
