@@ -32,10 +32,14 @@ export interface RequestExample {
 }
 
 const fern = '{"id":$ID,"name":"fern"}';
-const accepted = { accepted: create(fern), plant: '{"name":"fern"}' } as const;
 const toSend = 'send the header "Authorization: Bearer <ACCESS_TOKEN>"';
 const challenge = 'Bearer realm="plantstore"';
 const withoutBody = { "Content-Type": undefined, "Content-Length": undefined } as const;
+
+/** A request that is rejected instead of a usual create. */
+function instead(rejected: RequestTemplate, more: Partial<RequestExample> = {}): RequestExample {
+  return { accepted: create(fern), plant: '{"name":"fern"}', rejected, ...more };
+}
 
 /** The explanation of every row of the error table. */
 export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
@@ -44,21 +48,16 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     example: "a request without a Host header, or TLS sent to a server without TLS",
     remedy:
       "Use an HTTP client, and check that the URL starts with the right scheme, http or https.",
-    request: {
-      ...accepted,
-      rejected: create(fern, { Host: undefined }),
+    request: instead(create(fern, { Host: undefined }), {
       message: "the Host header is missing: HTTP/1.1 needs exactly one",
-    },
+    }),
   },
   notJson: {
     meaning: "The body is not valid JSON. The message names the byte of the first error.",
     example: '{"id":1,"name":\'fern\'}',
     remedy:
       "Fix the JSON at that byte. Strings need double quotes; trailing commas are not allowed.",
-    request: {
-      ...accepted,
-      rejected: create(`{"id":$ID,"name":'fern'}`),
-    },
+    request: instead(create(`{"id":$ID,"name":'fern'}`)),
   },
   notUtf8: {
     meaning: "The body contains bytes that are not valid UTF-8.",
@@ -74,26 +73,21 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     meaning: "The request has no body.",
     example: "a POST with Content-Length: 0",
     remedy: 'Send a plant such as {"id":1,"name":"fern"}.',
-    request: { ...accepted, rejected: create("") },
+    request: instead(create("")),
   },
   tooDeep: {
     meaning: "The JSON has more levels of nested arrays and objects than the server reads.",
     example: "[[[[… 65 levels …]]]]",
     remedy: "Send only the plant. It needs one level.",
-    request: {
+    request: instead(create(`{"id":$ID,"name":"fern","x":${"[".repeat(64)}${"]".repeat(64)}}`), {
       accepted: create(`{"id":$ID,"name":"fern","x":${"[".repeat(63)}${"]".repeat(63)}}`),
-      plant: '{"name":"fern"}',
-      rejected: create(`{"id":$ID,"name":"fern","x":${"[".repeat(64)}${"]".repeat(64)}}`),
-    },
+    }),
   },
   duplicateMember: {
     meaning: "An object has two members with the same name.",
     example: '{"id":1,"name":"fern","name":"moss"}',
     remedy: "Remove one of them.",
-    request: {
-      ...accepted,
-      rejected: create('{"id":$ID,"name":"fern","name":"fern"}'),
-    },
+    request: instead(create('{"id":$ID,"name":"fern","name":"fern"}')),
   },
   loneSurrogate: {
     meaning: "A string contains an unpaired surrogate.",
@@ -109,35 +103,29 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     meaning: "The request has no Authorization header.",
     example: "a POST without a token",
     remedy: 'Send the header "Authorization: Bearer <ACCESS_TOKEN>".',
-    request: {
-      ...accepted,
-      rejected: create(fern, { Authorization: undefined }),
+    request: instead(create(fern, { Authorization: undefined }), {
       headers: [["WWW-Authenticate", challenge]],
       message: `no credential: ${toSend}`,
-    },
+    }),
   },
   malformedCredential: {
     meaning: "The Authorization header is not a single valid bearer token.",
     example: "Authorization: Basic dXNlcjpwYXNz, or the header twice",
     remedy: 'Send exactly one header "Authorization: Bearer <ACCESS_TOKEN>".',
-    request: {
-      ...accepted,
-      rejected: create(fern, { Authorization: "Basic cGxhbnQ6c3RvcmU=" }),
+    request: instead(create(fern, { Authorization: "Basic cGxhbnQ6c3RvcmU=" }), {
       headers: [["WWW-Authenticate", challenge]],
       message: `not a bearer credential: ${toSend}`,
-    },
+    }),
   },
   unknownToken: {
     meaning:
       "The server did not issue this token, or it was revoked, or it was removed 90 days after it expired.",
     example: "the token of another store",
     remedy: "Use a token that was issued for this store.",
-    request: {
-      ...accepted,
-      rejected: create(fern, { Authorization: "Bearer unknown" }),
+    request: instead(create(fern, { Authorization: "Bearer unknown" }), {
       headers: [["WWW-Authenticate", `${challenge}, error="invalid_token"`]],
       message: "the token is unknown or was revoked: use one that this server issued",
-    },
+    }),
   },
   expiredToken: {
     meaning: "The token has expired.",
@@ -149,24 +137,26 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     meaning: "The server has no such path. The response has status 404.",
     example: "POST /plant, or POST /plants if the server has a base path",
     remedy: "Send POST /plants, after the base path if the server has one.",
-    request: {
-      ...accepted,
-      rejected: { ...create(fern), target: "$BASE/plant" },
-      status: 404,
-      message: 'unknown path "$BASE/plant": create plants with POST $BASE/plants',
-    },
+    request: instead(
+      { ...create(fern), target: "$BASE/plant" },
+      {
+        status: 404,
+        message: 'unknown path "$BASE/plant": create plants with POST $BASE/plants',
+      },
+    ),
   },
   noSuchMethod: {
     meaning: "The path does not support this method. The response has status 405.",
     example: "GET /plants",
     remedy: 'Create plants with POST. To read them, run "plantstore list" on the server.',
-    request: {
-      ...accepted,
-      rejected: { ...create("", withoutBody), method: "GET" },
-      status: 405,
-      headers: [["Allow", "POST"]],
-      message: "method GET is not allowed on $BASE/plants: send POST",
-    },
+    request: instead(
+      { ...create("", withoutBody), method: "GET" },
+      {
+        status: 405,
+        headers: [["Allow", "POST"]],
+        message: "method GET is not allowed on $BASE/plants: send POST",
+      },
+    ),
   },
   requestTimeout: {
     meaning: "The request did not arrive within the server's time limit.",
@@ -178,125 +168,103 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     meaning: "A different plant with this id is already stored. It was not changed.",
     example: '{"id":1,"name":"moss"} after {"id":1,"name":"fern"} was created',
     remedy: "Choose another id, or start the server with --on-conflict replace.",
-    request: {
+    request: instead(create('{"id":$ID,"name":"moss"}'), {
       before: create(fern),
-      ...accepted,
-      rejected: create('{"id":$ID,"name":"moss"}'),
       message: "id $ID belongs to a different plant, which was not changed: choose another id",
-    },
+    }),
   },
   bodyTooLarge: {
     meaning: "The body is larger than the server accepts.",
     example: "a name of two million letters",
     remedy: "Send a smaller body, or start the server with a larger --max-body.",
-    request: {
-      ...accepted,
-      // A client that announces its body waits for 100 Continue, so the body is never sent.
-      rejected: create("", { "Content-Length": "1048577", Expect: "100-continue" }),
+    // A client that announces its body waits for 100 Continue, so the body is never sent.
+    request: instead(create("", { "Content-Length": "1048577", Expect: "100-continue" }), {
       message: "the body is over the limit of 1048576 bytes: send a smaller body",
-    },
+    }),
   },
   targetTooLong: {
     meaning: "The path and query are longer than 8 KiB.",
     example: "POST /plants?… with a very long query",
     remedy: "Remove the query. The server ignores it.",
-    request: {
-      accepted: { ...create(fern), target: "$BASE/plants?note=short" },
-      plant: '{"name":"fern"}',
-      rejected: { ...create(fern), target: `$BASE/plants?note=${"long".repeat(2050)}` },
-      message: "the request target is over 8192 bytes: shorten it",
-    },
+    request: instead(
+      { ...create(fern), target: `$BASE/plants?note=${"long".repeat(2050)}` },
+      {
+        accepted: { ...create(fern), target: "$BASE/plants?note=short" },
+        message: "the request target is over 8192 bytes: shorten it",
+      },
+    ),
   },
   notJsonType: {
     meaning: "The Content-Type header is missing or is not application/json.",
     example: 'curl -d \'{"id":1,"name":"fern"}\' without -H',
     remedy: 'Send the header "Content-Type: application/json" once.',
-    request: {
-      ...accepted,
-      rejected: create(fern, { "Content-Type": "text/plain" }),
+    request: instead(create(fern, { "Content-Type": "text/plain" }), {
       message: 'the content type is not JSON: send the header "Content-Type: application/json"',
-    },
+    }),
   },
   notUtf8Charset: {
     meaning: "The Content-Type header names a charset other than UTF-8.",
     example: "Content-Type: application/json; charset=iso-8859-1",
     remedy: "Encode the body in UTF-8, and remove the charset.",
-    request: {
+    request: instead(create(fern, { "Content-Type": "application/json; charset=iso-8859-1" }), {
       accepted: create(fern, { "Content-Type": "application/json; charset=utf-8" }),
-      plant: '{"name":"fern"}',
-      rejected: create(fern, { "Content-Type": "application/json; charset=iso-8859-1" }),
       message: "the charset is not UTF-8: leave it out",
-    },
+    }),
   },
   contentCoding: {
     meaning: "The body is compressed (Content-Encoding).",
     example: "Content-Encoding: gzip",
     remedy: "Send the body uncompressed.",
-    request: {
+    request: instead(create(fern, { "Content-Encoding": "gzip" }), {
       accepted: create(fern, { "Content-Encoding": "identity" }),
-      plant: '{"name":"fern"}',
-      rejected: create(fern, { "Content-Encoding": "gzip" }),
       message: "the body has a content coding: send it without one",
-    },
+    }),
   },
   expectation: {
     meaning: "The server does not support the value of the Expect header.",
     example: "Expect: cake",
     remedy: "Remove the header, or send Expect: 100-continue.",
-    request: {
-      ...accepted,
-      rejected: create(fern, { Expect: "cake" }),
+    request: instead(create(fern, { Expect: "cake" }), {
       message: 'the expectation is not supported: only "100-continue" is',
-    },
+    }),
   },
   notObject: {
     meaning: "The body is valid JSON, but not an object.",
     example: '["fern"]',
     remedy: 'Send one object such as {"id":1,"name":"fern"}.',
-    request: { ...accepted, rejected: create(`[${fern}]`) },
+    request: instead(create(`[${fern}]`)),
   },
   idMissing: {
     meaning: "The plant has no id.",
     example: '{"name":"fern"}',
     remedy: "Add an id. The server does not assign one.",
-    request: {
-      ...accepted,
-      rejected: create('{"name":"fern"}'),
-    },
+    request: instead(create('{"name":"fern"}')),
   },
   idNotInteger: {
     meaning: "The id is not an integer.",
     example: '{"id":"1","name":"fern"} or {"id":1.5,"name":"fern"}',
     remedy: "Write it as a number without quotes and without a fraction.",
-    request: {
-      ...accepted,
-      rejected: create('{"id":"$ID","name":"fern"}'),
-    },
+    request: instead(create('{"id":"$ID","name":"fern"}')),
   },
   idOutOfRange: {
     meaning: "The id does not fit in 64 bits.",
     example: '{"id":9223372036854775808,"name":"fern"}',
     remedy: "Choose an id from -9223372036854775808 to 9223372036854775807.",
-    request: {
+    request: instead(create(`{"id":${int64Max + 1n},"name":"fern"}`), {
       accepted: create('{"id":$BIG,"name":"fern"}'),
-      plant: '{"name":"fern"}',
-      rejected: create(`{"id":${int64Max + 1n},"name":"fern"}`),
-    },
+    }),
   },
   nameMissing: {
     meaning: "The plant has no name.",
     example: '{"id":1}',
     remedy: "Add a name. It can be empty.",
-    request: { ...accepted, rejected: create('{"id":$ID}') },
+    request: instead(create('{"id":$ID}')),
   },
   nameNotString: {
     meaning: "The name is not a string.",
     example: '{"id":1,"name":null}',
     remedy: "Write the name in double quotes.",
-    request: {
-      ...accepted,
-      rejected: create('{"id":$ID,"name":7}'),
-    },
+    request: instead(create('{"id":$ID,"name":7}')),
   },
   tagNotString: {
     meaning: "The tag is not a string.",
@@ -312,12 +280,10 @@ export const errorDetails: Readonly<Record<ErrorKind, ErrorDetails>> = {
     meaning: "The headers are larger than 16 KiB.",
     example: "a request with the cookies of other services",
     remedy: "Send fewer headers.",
-    request: {
+    request: instead(create(fern, { "X-Note": "long".repeat(4300) }), {
       accepted: create(fern, { "X-Note": "short" }),
-      plant: '{"name":"fern"}',
-      rejected: create(fern, { "X-Note": "long".repeat(4300) }),
       message: "the headers are over 16384 bytes: send fewer",
-    },
+    }),
   },
   unexpected: {
     meaning: "The server hit an unexpected error. Its log has the details.",

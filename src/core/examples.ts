@@ -55,6 +55,8 @@ export function listFilledExamples(values: Omit<Placeholders, "id">): FilledExam
     const filled = { ...values, id: BigInt(index + 1) };
     const { error, when } = errorTable[example.error];
     const before = example.before === undefined ? [] : [fillRequest(example.before, filled)];
+    const result = example.before === undefined ? "created" : "unchanged";
+    const { status = 400, headers = [] } = example;
     const common = { error, name: example.error, when } as const;
     return [
       {
@@ -62,22 +64,17 @@ export function listFilledExamples(values: Omit<Placeholders, "id">): FilledExam
         accepted: true,
         before,
         request: fillRequest(example.accepted, filled),
-        response: toPlantExample(example),
+        response: toResponse(200, example.plant, [["X-Plantstore-Result", result]]),
       },
       {
         ...common,
         accepted: false,
         before,
         request: fillRequest(example.rejected, filled),
-        response: toErrorExample(example, filled),
+        response: toResponse(status, JSON.stringify(toErrorBody(example, filled)), headers),
       },
     ];
   });
-}
-
-function toPlantExample({ plant, before }: Example): ExampleResponse {
-  const result = before === undefined ? "created" : "unchanged";
-  return toResponse(200, plant, [["X-Plantstore-Result", result]]);
 }
 
 /** Error body of the rejected request of an example. */
@@ -86,11 +83,6 @@ export function toErrorBody({ error, message, rejected }: Example, values: Place
   if (message !== undefined) return { error: number, message: fill(message, values) };
   const problem = readNewPlant(fillRequest(rejected, values).body);
   return { error: number, message: problem instanceof RequestError ? problem.message : "" };
-}
-
-function toErrorExample(example: Example, values: Placeholders): ExampleResponse {
-  const { status = 400, headers = [] } = example;
-  return toResponse(status, JSON.stringify(toErrorBody(example, values)), headers);
 }
 
 function toResponse(

@@ -2,9 +2,8 @@
 import { RequestError, toIdTakenError } from "../core/errors.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
-import { JsonReader } from "../records/json-reader.ts";
-import type { RecordReader } from "../records/record-reader.ts";
-import { TableReader, toDelimiter } from "../records/table-reader.ts";
+import { createRecordReader } from "../records/json-reader.ts";
+import { toDelimiter } from "../records/table-reader.ts";
 
 /** One record of a seed. */
 export interface SeedRecord {
@@ -45,20 +44,13 @@ const maxBatch = { plants: 4000, textLength: 2 ** 24 };
  */
 export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void, undefined> {
   const { name, chunks, maxRecordBytes } = file;
-  const reader = createReader(name, maxRecordBytes);
+  const reader = createRecordReader(toDelimiter(name), maxRecordBytes);
   let count = 0;
   for await (const records of reader.read(chunks)) {
     for (const { content, line } of records) {
       yield { plant: content.plant, place: `${name}: record ${++count} at line ${line}` };
     }
   }
-}
-
-function createReader(name: string, maxRecordBytes: number): RecordReader {
-  const delimiter = toDelimiter(name);
-  return delimiter === undefined
-    ? new JsonReader(maxRecordBytes)
-    : new TableReader(delimiter, maxRecordBytes);
 }
 
 /** Checks all records. @returns a RequestError that names the first invalid one */

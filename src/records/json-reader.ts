@@ -17,7 +17,7 @@ import {
 } from "./characters.ts";
 import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
-import { findDelimiter, toTableFlag } from "./table-reader.ts";
+import { findDelimiter, TableReader, toTableFlag } from "./table-reader.ts";
 
 /** Parts that may come next in an array. After a malformed element: `anything`. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
@@ -191,6 +191,16 @@ export class JsonReader extends RecordReader {
     if (byte === quotationMark) this.#isInString = true;
     return "continues";
   }
+}
+
+/**
+ * Creates the reader of an input.
+ *
+ * @param delimiter of a table; undefined for JSON
+ * @param maxBytes largest record that is kept
+ */
+export function createRecordReader(delimiter: string | undefined, maxBytes: number): RecordReader {
+  return delimiter === undefined ? new JsonReader(maxBytes) : new TableReader(delimiter, maxBytes);
 }
 
 /** @throws InputSyntaxError for the header of a table, because none of its rows would be a plant */

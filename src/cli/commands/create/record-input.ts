@@ -3,10 +3,10 @@
 import { constants, promises } from "node:fs";
 import type { Rejection } from "../../../client/item-result.ts";
 import type { NewPlant } from "../../../core/plant.ts";
-import { JsonReader } from "../../../records/json-reader.ts";
+import { createRecordReader } from "../../../records/json-reader.ts";
 import type { RecordReader } from "../../../records/record-reader.ts";
 import { InputSyntaxError, type PlantRecord, type RecordContent } from "../../../records/record.ts";
-import { TableReader, toDelimiter } from "../../../records/table-reader.ts";
+import { toDelimiter } from "../../../records/table-reader.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readChunks, toInputName } from "../../input.ts";
@@ -119,9 +119,7 @@ export class RecordInput {
 
   #createReader(): RecordReader {
     const { delimiter = toDelimiter(this.#path) } = this.#run.options;
-    return delimiter === undefined
-      ? new JsonReader(maxRecordBytes)
-      : new TableReader(delimiter, maxRecordBytes);
+    return createRecordReader(delimiter, maxRecordBytes);
   }
 
   async *#read(): AsyncGenerator<PlacedRecord, void, undefined> {
