@@ -2,7 +2,7 @@
 import { joinPath, toEndpoint } from "../core/base-url.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-body.ts";
-import { isGatewayStatus } from "./create-messages.ts";
+import { gatewayStatuses } from "./create-messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./client-error.ts";
 import type { HttpRequest } from "./http/message.ts";
 import { get } from "./http/post.ts";
@@ -41,7 +41,7 @@ export async function checkReadiness({
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
     if (error !== undefined) return { state: "notReady", error };
-    const state = isGatewayStatus(status) ? "unavailable" : "noPlantStore";
+    const state = gatewayStatuses.has(status) ? "unavailable" : "noPlantStore";
     return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
     if (error instanceof UnavailableError) {

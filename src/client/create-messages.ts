@@ -62,12 +62,7 @@ export type CreateResponse =
     };
 
 /** Transient failures of a proxy in front of the plant store (RFC 6585 section 4, RFC 9110 section 15.6). */
-const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
-
-/** Checks whether a status is a transient failure of a proxy. */
-export function isGatewayStatus(status: number): boolean {
-  return gatewayStatuses.has(status);
-}
+export const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /**
  * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
@@ -99,7 +94,7 @@ export function parseResponse(response: HttpResponse, request: CreateRequest): C
     const message = redact(error.message);
     return { ok: false, error: { ...error, message }, requestId: read("x-request-id") };
   }
-  if (isGatewayStatus(status)) throw new UnavailableError("gateway", url, `status ${status}`);
+  if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
   if (status !== 200 && status !== 400) throw foreign(`its response has the status ${status}`);
   if (coding.toLowerCase() !== "identity") {
     throw foreign(`its response is compressed (${quoteInput(coding)})`);

@@ -83,13 +83,6 @@ export function unusable(problem: string): Meaning {
   return { reason: "unusable", problem };
 }
 
-/** Maps the errors of one engine. */
-export interface FailureMap {
-  readonly toMeaning: (error: unknown) => Meaning;
-  /** Maps an error to the store's; a StoreError stays the same. */
-  readonly toStoreError: (error: unknown, place: string) => StoreError;
-}
-
 /**
  * Creates the map of an engine.
  *
@@ -99,7 +92,7 @@ export interface FailureMap {
 export function createFailureMap<Code>(
   meanings: ReadonlyMap<Code, Meaning>,
   toCodes: (error: Error) => readonly Code[],
-): FailureMap {
+) {
   function toMeaning(error: unknown): Meaning {
     if (hasTooManyFiles(error)) return failures.noFiles;
     const codes = error instanceof Error ? toCodes(error) : [];
@@ -108,7 +101,8 @@ export function createFailureMap<Code>(
 
   return {
     toMeaning,
-    toStoreError: (error, place) =>
+    /** Maps an error to the store's; a StoreError stays the same. */
+    toStoreError: (error: unknown, place: string): StoreError =>
       error instanceof StoreError ? error : createStoreError(toMeaning(error), place, error),
   };
 }

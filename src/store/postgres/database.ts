@@ -16,23 +16,10 @@ import {
 } from "./settings.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
-export interface Database {
-  /** For messages; without the password. */
-  readonly place: string;
-  /** Runs `work` in a read-only transaction. */
-  readonly read: Transact;
-  /**
-   * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
-   * synchronous standby if there is one.
-   */
-  readonly write: Transact;
-  /** Ends the connections that are not in use. May be called twice. */
-  readonly close: () => Promise<void>;
-}
+export type Database = ReturnType<typeof createDatabase>;
 
 /** Work on the connection of a transaction. */
 export type Work<T> = (client: ClientBase) => Promise<T>;
-type Transact = <T>(work: Work<T>) => Promise<T>;
 /** One connection for commits, which do not overlap, and a few for checks and reads. */
 const maxConnections = 4;
 /** Shorter than the time after which firewalls silently drop idle connections. */
@@ -48,7 +35,7 @@ export function createDatabase(
   tls: ConnectionOptions | false,
   limits: Limits,
   isWriter: boolean,
-): Database {
+) {
   const place = toPlace(location);
   const { hosts, connectTimeoutMs = limits.connectMs } = location;
   const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
@@ -156,10 +143,17 @@ export function createDatabase(
   }
 
   return {
+    /** For messages; without the password. */
     place,
-    read: (work) => transact("BEGIN READ ONLY", "COMMIT", work),
-    write: (work) => transact("BEGIN", `${logMessage}; COMMIT`, work),
-    close: () =>
+    /** Runs `work` in a read-only transaction. */
+    read: <T>(work: Work<T>): Promise<T> => transact("BEGIN READ ONLY", "COMMIT", work),
+    /**
+     * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
+     * synchronous standby if there is one.
+     */
+    write: <T>(work: Work<T>): Promise<T> => transact("BEGIN", `${logMessage}; COMMIT`, work),
+    /** Ends the connections that are not in use. May be called twice. */
+    close: (): Promise<void> =>
       (closed ??= (async () => {
         const pool = await current?.catch(ignore);
         await pool?.end().catch(ignore);

@@ -14,12 +14,6 @@ const overlongLogPages = 2 * maxLogPages;
 
 const pageBytes = 4096;
 
-/** Starts checkpoints after commits. */
-export interface Checkpointer {
-  /** Records a successful commit. */
-  noteCommit(requests: readonly CreateRequest[]): void;
-}
-
 /** A connection other than that of the commits. */
 interface CheckpointConnection {
   /** Resolves with the length of the log in pages. */
@@ -28,8 +22,8 @@ interface CheckpointConnection {
   restartLog(): Promise<boolean>;
 }
 
-/** Creates a checkpointer for a log. */
-export function createCheckpointer(connection: CheckpointConnection): Checkpointer {
+/** Creates what starts the checkpoints of a log, after commits. */
+export function createCheckpointer(connection: CheckpointConnection) {
   let pages = 0;
   let isActive = false;
   let restartAtPages = overlongLogPages;
@@ -46,7 +40,8 @@ export function createCheckpointer(connection: CheckpointConnection): Checkpoint
   }
 
   return {
-    noteCommit(requests) {
+    /** Records a successful commit. */
+    noteCommit(requests: readonly CreateRequest[]): void {
       for (const { plant } of requests) {
         // A plant changes one page, and a large one further pages.
         pages += 1 + Math.floor(toTextLength(plant) / pageBytes);

@@ -5,41 +5,10 @@ import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
 
 /**
- * The files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself continues in
- * removed files, and everything that it stores there is lost with the process.
- */
-export interface FilesInUse {
-  /**
-   * Finds the database before a connection opens it. Only the first call may create it: later, SQLite would create an
-   * empty file instead of a missing one, and drop the log of the missing one.
-   *
-   * @throws StoreError
-   */
-  locate(): StoreFile;
-  /** Records the log and its index after a connection was opened; further calls change nothing. */
-  recordLog(): void;
-  /** Forgets the log and its index. The last connection has removed them, and the next one creates others. */
-  forgetLog(): void;
-  /**
-   * Asserts that all files are in place. Takes 5 µs.
-   *
-   * @throws StoreError
-   */
-  assertInPlace(): void;
-  /** Checks whether the log is missing. If it was replaced, another process may use its successor. */
-  isLogRemoved(): boolean;
-  /**
-   * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
-   * take it for the log of that database and damage it.
-   *
-   * @throws StoreError when the log cannot be renamed
-   */
-  leave(): void;
-}
-
-/**
- * Creates the files of an absolute path; the path is not read yet.
+ * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself
+ * continues in removed files, and everything that it stores there is lost with the process. The path is not read yet.
  *
+ * @param path absolute
  * @param mustExist rejects a missing file instead of creating it
  * @param onWarning is called once if the database gets a second hard link
  */
@@ -47,7 +16,7 @@ export function createFilesInUse(
   path: string,
   mustExist: boolean,
   onWarning: (message: string) => void,
-): FilesInUse {
+) {
   let database: StoreFile | undefined;
   let logs: readonly (string | undefined)[] | undefined;
   let isLinked = false;
@@ -55,6 +24,11 @@ export function createFilesInUse(
   const findLogs = ({ realPath }: StoreFile) =>
     ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
 
+  /**
+   * Asserts that all files are in place. Takes 5 µs.
+   *
+   * @throws StoreError
+   */
   function assertInPlace(): void {
     if (database === undefined) return;
     const found = findStats(path);
@@ -71,20 +45,35 @@ export function createFilesInUse(
   }
 
   return {
-    locate() {
+    /**
+     * Finds the database before a connection opens it. Only the first call may create it: later, SQLite would create an
+     * empty file instead of a missing one, and drop the log of the missing one.
+     *
+     * @throws StoreError
+     */
+    locate(): StoreFile {
       database ??= prepareDatabaseFile(path, mustExist);
       assertInPlace();
       return database;
     },
-    recordLog() {
+    /** Records the log and its index after a connection was opened; further calls change nothing. */
+    recordLog(): void {
       logs ??= database && findLogs(database);
     },
-    forgetLog() {
+    /** Forgets the log and its index. The last connection has removed them, and the next one creates others. */
+    forgetLog(): void {
       logs = undefined;
     },
     assertInPlace,
-    isLogRemoved: () => database !== undefined && findLogs(database)[0] === undefined,
-    leave() {
+    /** Checks whether the log is missing. If it was replaced, another process may use its successor. */
+    isLogRemoved: (): boolean => database !== undefined && findLogs(database)[0] === undefined,
+    /**
+     * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
+     * take it for the log of that database and damage it.
+     *
+     * @throws StoreError when the log cannot be renamed
+     */
+    leave(): void {
       if (database === undefined) return;
       const { realPath, identity } = database;
       const found = findIdentity(realPath);

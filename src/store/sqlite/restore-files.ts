@@ -12,17 +12,10 @@ export interface RestoreTarget extends StoreFile {
 }
 
 /** A store that no other process can open, in one file without a log, until it is closed. */
-export interface ReplacedFile {
-  hasPlants(): boolean;
-  close(): void;
-}
+export type ReplacedFile = Awaited<ReturnType<typeof openReplacedFile>>;
 
 /** The copy of a backup. */
-export interface RestoredFile {
-  /** Gives the store a new id: it may lack what feeds of the store before it have sent. */
-  renewId(): void;
-  close(): void;
-}
+export type RestoredFile = Awaited<ReturnType<typeof openRestoredFile>>;
 
 /** Time to wait for other processes that read the store. */
 const lockTimeoutMs = 1000;
@@ -32,7 +25,7 @@ const lockTimeoutMs = 1000;
  *
  * @throws StoreError `busy` if another process has the store open; or an error of SQLite
  */
-export async function openReplacedFile({ path, realPath }: RestoreTarget): Promise<ReplacedFile> {
+export async function openReplacedFile({ path, realPath }: RestoreTarget) {
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(realPath);
   try {
@@ -89,10 +82,11 @@ function hasPlants(database: SqliteDatabase): boolean {
  *
  * @throws StoreError or an error of SQLite, as its methods do
  */
-export async function openRestoredFile({ realPath }: RestoreTarget): Promise<RestoredFile> {
+export async function openRestoredFile({ realPath }: RestoreTarget) {
   const database = openDatabase(await loadSqlite(), realPath);
   return {
-    renewId() {
+    /** Gives the store a new id: it may lack what feeds of the store before it have sent. */
+    renewId(): void {
       database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
       // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
       database.exec("PRAGMA wal_checkpoint(TRUNCATE)");

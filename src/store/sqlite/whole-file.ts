@@ -24,17 +24,7 @@ export interface StoreContents {
 }
 
 /** A store to copy or to check. Others may write to it meanwhile. */
-export interface WholeFile {
-  /**
-   * Copies the store, as it is at the start, into an empty file. The copy is not flushed.
-   *
-   * @returns the number of plants in the copy
-   */
-  copyTo(path: string): number;
-  /** Searches the file and every plant for damage; throws what it finds first. */
-  check(): StoreContents;
-  close(): void;
-}
+export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 
 /**
  * Opens a store to read.
@@ -44,7 +34,7 @@ export interface WholeFile {
 export async function openWholeFile(
   { path, realPath }: Pick<WholeFileTarget, "path" | "realPath">,
   schema = sqliteSchema,
-): Promise<WholeFile> {
+) {
   const provider = await loadSqlite();
   const blank = new provider.DatabaseSync(":memory:");
   const assertReadable = (database: SqliteDatabase): number =>
@@ -56,7 +46,12 @@ export async function openWholeFile(
   };
 
   return {
-    copyTo(copyPath) {
+    /**
+     * Copies the store, as it is at the start, into an empty file. The copy is not flushed.
+     *
+     * @returns the number of plants in the copy
+     */
+    copyTo(copyPath: string): number {
       try {
         // A snapshot: unlike the backup interface of SQLite, it does not start again when others write.
         database.exec("PRAGMA query_only = OFF");
@@ -67,7 +62,8 @@ export async function openWholeFile(
         throw isWriteFailure(error) ? createCopyError(path, copyPath, error) : error;
       }
     },
-    check() {
+    /** Searches the file and every plant for damage; throws what it finds first. */
+    check(): StoreContents {
       // https://sqlite.org/pragma.html#pragma_integrity_check
       const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
       const { integrity_check: finding } = row as { integrity_check: string };
@@ -77,7 +73,7 @@ export async function openWholeFile(
       if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
       return { plants: checkPlants(database, path), tokens: count("tokens"), version };
     },
-    close() {
+    close(): void {
       database.close();
       blank.close();
     },
