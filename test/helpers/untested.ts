@@ -4,9 +4,9 @@ import { findBrowser } from "./browser.ts";
 import { hasCurl } from "./curl.ts";
 import { canMountDisks } from "./loop-disk.ts";
 import { findPgBouncer } from "./pgbouncer.ts";
-import { hasFish } from "./fish.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 import { hasServiceManager } from "./service-manager.ts";
+import { hasShell } from "./shells.ts";
 
 /** True if this user may give files to other users. */
 export const isRoot = process.geteuid?.() === 0;
@@ -58,9 +58,10 @@ export async function teardown(): Promise<void> {
       "\nNOT TESTED: curl's retries against a server with faults, because there is no curl 7.71 or later.\n\n",
     );
   }
-  if (!hasFish()) {
+  for (const shell of ["fish", "zsh"] as const) {
+    if (hasShell(shell)) continue;
     process.stderr.write(
-      "\nNOT TESTED: completion in fish, because it is not installed (on Debian: apt-get install fish).\n\n",
+      `\nNOT TESTED: completion in ${shell}, because it is not installed (on Debian: apt-get install ${shell}).\n\n`,
     );
   }
   if (!hasServiceManager()) {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,7 +9,8 @@ import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
 import { saveCredential } from "../../helpers/credentials.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
 
-import { hasFish } from "../../helpers/fish.ts";
+import { startSession } from "../../helpers/pseudo-terminal.ts";
+import { hasShell } from "../../helpers/shells.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -158,7 +159,7 @@ describe("in a real bash, the Tab key", () => {
   });
 });
 
-describe.runIf(hasFish())("in a real fish, the Tab key", () => {
+describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
   async function pressTab(line: string): Promise<string[]> {
     const home = await createTemporaryDirectory();
     const generated = join(home, "share/fish/generated_completions");
@@ -199,5 +200,48 @@ describe.runIf(hasFish())("in a real fish, the Tab key", () => {
     ["plantstore explain 40900 ", []],
   ])("after %j offers %j", async (line, expected) => {
     expect(await pressTab(line)).toEqual(expected);
+  });
+});
+
+describe.runIf(hasShell("zsh"))("in a real zsh, the Tab key", () => {
+  /** Types a line and Tab on a terminal. @returns the line after it */
+  async function pressTab(line: string, install: string): Promise<string> {
+    const home = await createTemporaryDirectory();
+    await mkdir(join(home, "bin"));
+    await symlink(binary, join(home, "bin/plantstore"));
+    await writeFile(join(home, "plants.json"), "");
+    const zshrc = `
+      ${install}
+      print-line() { print -r -- "$BUFFER" > line.new; mv line.new line }
+      zle -N print-line
+      bindkey '^I' complete-word '^X' print-line
+      PROMPT='ready> '`;
+    await writeFile(join(home, ".zshrc"), zshrc);
+    const path = `${join(home, "bin")}:${process.env["PATH"]}`;
+    const session = startSession("zsh -i", home, { PATH: path });
+    await session.saw("ready> ");
+    session.type(`${line}\t\u0018`);
+    const read = () => readFile(join(home, "line"), "utf8").catch(() => undefined);
+    await expect.poll(read).toBeDefined();
+    return (await read()) ?? "";
+  }
+
+  const sourced = `autoload -Uz compinit; compinit -u -D; source <(plantstore completion zsh)`;
+
+  it.each([
+    ["plantstore cr", "plantstore create "],
+    ["plantstore serve --on-conflict=rep", "plantstore serve --on-conflict=replace "],
+    ["plantstore create pl", "plantstore create plants.json "],
+    ["plantstore create --token-file=pl", "plantstore create --token-file=plants.json "],
+    ["plantstore create 'pl", "plantstore create 'plants.json' "],
+    ["plantstore get ", "plantstore get "],
+  ])("after %j makes the line %j", async (line, expected) => {
+    expect(await pressTab(line, sourced)).toBe(`${expected}\n`);
+  });
+
+  it("works at once as a file in fpath", async () => {
+    const install = `mkdir f; plantstore completion zsh > f/_plantstore; fpath=($PWD/f $fpath)
+      autoload -Uz compinit; compinit -u -D`;
+    expect(await pressTab("plantstore cr", install)).toBe("plantstore create \n");
   });
 });

@@ -67,11 +67,13 @@ _plantstore() {
   while IFS= read -r line; do
     if [[ $line == ${filesMarker} ]]; then files=1; continue; fi
     candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${line#*$'\\t'}:+:\${line#*$'\\t'}}")
-  done < <("$words[1]" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  done < <("$words[1]" __complete -- "\${(@Q)words[2,CURRENT - 1]}" "\${(Q)PREFIX}" 2>/dev/null)
   (( $#candidates )) && _describe plantstore candidates
-  [[ -n $files ]] && _files
+  # The value of --option= may be a file.
+  [[ -n $files ]] && { compset -P '--*='; _files }
 }
-compdef _plantstore plantstore
+# As a file in fpath, this text is the body of the function.
+if [[ $funcstack[1] == _plantstore ]]; then _plantstore "$@"; else compdef _plantstore plantstore; fi
 `;
 
 const fish = `# Completes plantstore in fish. Add to ~/.config/fish/config.fish: plantstore completion fish | source
