@@ -314,19 +314,32 @@ export class Connection {
   }
 }
 
-/** Connections with responses to send at the end of this turn of the event loop. */
-let flushed: Connection[] = [];
+/**
+ * Maximum time for flushes in one turn of the event loop. Node accepts one connection in a turn, so that long turns keep new
+ * clients waiting.
+ */
+const maxFlushMs = 2;
+
+/** Connections with responses to send, in the order in which they are flushed. */
+const unflushed = new Set<Connection>();
+let endOfTurn: NodeJS.Immediate | undefined;
 
 /**
  * Flushes a connection at the end of this turn of the event loop, together with others. Each write wakes up a client, and
  * writing in a row finds most of them awake.
  */
 function flushSoon(connection: Connection): void {
-  if (flushed.push(connection) === 1) setImmediate(flushAll);
+  unflushed.add(connection);
+  endOfTurn ??= setImmediate(flushAll);
 }
 
 function flushAll(): void {
-  const due = flushed;
-  flushed = [];
-  for (const connection of due) connection.flush();
+  endOfTurn = undefined;
+  const endMs = performance.now() + maxFlushMs;
+  for (const connection of unflushed) {
+    unflushed.delete(connection);
+    connection.flush();
+    if (performance.now() > endMs) break;
+  }
+  if (unflushed.size > 0) endOfTurn ??= setImmediate(flushAll);
 }
