@@ -151,7 +151,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   });
 
   it("takes the token of a link, and removes it from the address bar", async () => {
-    await page.goto(new URL(`/#token=${testToken}`, server.url).href);
+    await page.goto(new URL(`/#${testToken}`, server.url).href);
     await page.reload();
     await page.goto(new URL(`/docs#token=${testToken}`, server.url).href);
     expect(await page.getByLabel("Token").inputValue()).toBe(testToken);

@@ -199,8 +199,8 @@ updateCommands();
 
 /** Moves the token of a link from the address bar to the form. Browsers send no fragment to a server. */
 function takeToken() {
-  const linked = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (linked === null) return;
+  const [, linked] = /^#(?:token=)?(pst_\w+)$/.exec(location.hash) ?? [];
+  if (linked === undefined) return;
   token.value = linked;
   history.replaceState(null, "", location.pathname + location.search);
 }

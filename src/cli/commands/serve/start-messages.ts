@@ -109,7 +109,7 @@ function toRows(
       });
       // Only on a terminal: a row without a sentence is not in a log.
       if (docs && url.startsWith("http")) {
-        const page = `${new URL("/", url).href}#token=${token.token}`;
+        const page = `${new URL("/", url).href}#${token.token}`;
         rows.push({ label: "Page", text: "in a browser, with this token:", line: page });
       }
       break;

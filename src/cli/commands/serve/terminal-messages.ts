@@ -4,7 +4,7 @@ import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops
 import { type Io, type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/rows.ts";
 import type { Palette, Terminal } from "../../terminal/terminal.ts";
-import { usualColumns, wrapText } from "../../terminal/text-width.ts";
+import { toTextWidth, usualColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
 
 /** A row of the banner. */
@@ -26,11 +26,17 @@ export async function printBanner(
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
   const width = Math.max(...rows.map(({ label }) => label.length));
-  const toLine = (label: string, text: string, columns?: number): string =>
-    toItem(indent + dim(label), indent.length + width, text, columns);
+  const columns = stderr.columns || usualColumns;
+  const toLine = (label: string, text: string, limit?: number): string =>
+    toItem(indent + dim(label), indent.length + width, text, limit);
+  /** Indents a line less if it does not fit. */
+  const toCopiedLine = (line: string): string => {
+    const text = toLine("", line);
+    return toTextWidth(text.trimEnd()) > columns ? indent + text.trimStart() : text;
+  };
   const lines = rows.flatMap(({ label, text = "", line }) => [
-    toLine(label, text, stderr.columns || usualColumns),
-    ...(line === undefined ? [] : [toLine("", line)]),
+    toLine(label, text, columns),
+    ...(line === undefined ? [] : [toCopiedLine(line)]),
   ]);
   const end = toLine("URL", url);
   const shownEnd = stdout.isTTY ? end.slice(0, -`${url}\n`.length) : end;
