@@ -1,17 +1,13 @@
 /** Scans the tokens of a JSON text (RFC 8259 section 2). */
 import { RequestError } from "./errors.ts";
-import { byteOrderMark, countBytes } from "./json-text.ts";
+import { backslash, byteOrderMark, countBytes, isBlank, quotationMark } from "./json-text.ts";
 import { quoteInput } from "./quote.ts";
 
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const quotationMark = 0x22;
-const backslash = 0x5c;
+/** Characters before it are control characters, which a string must escape. */
+const firstPrintable = 0x20;
 
 /** A position in a JSON text. After an error, it is the end of the text, so that all reads stop. */
 export class JsonScanner {
@@ -45,11 +41,7 @@ export class JsonScanner {
   }
 
   skipSpace(): void {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== space && code !== lineFeed && code !== carriageReturn && code !== tab) return;
-      this.#at++;
-    }
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
   /** Skips white space and then `character`; returns whether it was there. */
@@ -70,11 +62,11 @@ export class JsonScanner {
       if (code === backslash) {
         hasEscapes = true;
         this.#skipEscape();
-      } else if (code >= space) {
+      } else if (code >= firstPrintable) {
         this.#at++;
       } else {
         // At the end of the text the code is NaN.
-        this.fail(code < space ? "an escape such as \\n" : "a closing quotation mark");
+        this.fail(code < firstPrintable ? "an escape such as \\n" : "a closing quotation mark");
         return "";
       }
     }

@@ -4,6 +4,22 @@ import { RequestError } from "./errors.ts";
 /** Character that may precede a JSON text. */
 export const byteOrderMark = "\uFEFF";
 
+/** Characters with a meaning in JSON and in tables, as codes and as bytes. */
+export const lineFeed = 0x0a;
+export const quotationMark = 0x22;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const leftBracket = 0x5b;
+export const backslash = 0x5c;
+export const rightBracket = 0x5d;
+export const leftBrace = 0x7b;
+export const rightBrace = 0x7d;
+
+/** Checks for white space (RFC 8259 section 2). */
+export function isBlank(code: number): boolean {
+  return code === 0x20 || code === lineFeed || code === 0x0d || code === 0x09;
+}
+
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

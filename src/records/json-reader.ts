@@ -1,10 +1,10 @@
 /** Reads JSON values in any layout: one per line, one after the other, and the elements of arrays. */
 import { RequestError } from "../core/errors.ts";
 import { maxNesting, readJson } from "../core/json.ts";
-import { decodeJsonText } from "../core/json-text.ts";
 import { inspectNewPlant } from "../core/read-body.ts";
 import {
   backslash,
+  decodeJsonText,
   colon,
   comma,
   isBlank,
@@ -14,7 +14,7 @@ import {
   quotationMark,
   rightBrace,
   rightBracket,
-} from "./characters.ts";
+} from "../core/json-text.ts";
 import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 import { findDelimiter, TableReader, toTableFlag } from "./table-reader.ts";

@@ -1,6 +1,6 @@
 /** Divides an input that arrives in pieces into records. Subclasses know the format of the records. */
 import { RequestError } from "../core/errors.ts";
-import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "./characters.ts";
+import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "../core/json-text.ts";
 import { InputSyntaxError, type PlantRecord, type RecordContent } from "./record.ts";
 
 /**

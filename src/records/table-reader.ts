@@ -6,7 +6,7 @@ import { JsonNumber, type JsonValue } from "../core/json.ts";
 import { isRequired, memberNames, toMemberValue } from "../core/plant-schema.ts";
 import { quoteInput } from "../core/quote.ts";
 import { inspectNewPlant, type PlantReading } from "../core/read-body.ts";
-import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "./characters.ts";
+import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "../core/json-text.ts";
 import { InputSyntaxError, type RecordContent } from "./record.ts";
 import { RecordReader, type Step } from "./record-reader.ts";
 

@@ -3,7 +3,7 @@
 import { promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { toSystemReason } from "../../../core/words.ts";
-import { isBlank } from "../../../records/characters.ts";
+import { isBlank } from "../../../core/json-text.ts";
 import { CommandError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
