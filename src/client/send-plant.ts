@@ -40,11 +40,6 @@ type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
 /** The last response to a create, with the number of attempts. */
 export type FinalResponse = CreateResponse & { readonly attempts: number };
 
-interface Attempt {
-  readonly result: CreateResponse | UnavailableError;
-  readonly retryAfterMs?: number | undefined;
-}
-
 const transientErrors: ReadonlySet<number> = new Set([
   errorTable.requestTimeout.error,
   errorTable.shuttingDown.error,
@@ -88,7 +83,7 @@ async function send(
   body: string,
   attempt: number,
   { request, timeoutMs, post, signal }: SendPlantOptions,
-): Promise<Attempt> {
+) {
   let retryAfterMs: number | undefined;
   try {
     const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });

@@ -1,6 +1,4 @@
-/**
- * Returns the result of work, or undefined if it throws. Only for work whose failure has no reason that a user must know.
- */
+/** Returns the result of work, or undefined if it throws. Only for work whose failure needs no message. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

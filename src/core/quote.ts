@@ -32,9 +32,7 @@ export function redactTokens(text: string): string {
   return text.replace(longerThanPrefix, "pst_…");
 }
 
-/**
- * Quotes input for a message: without tokens, truncated to `maxLength` UTF-16 code units, escaped.
- */
+/** Quotes input for a message: without tokens, truncated to `maxLength` UTF-16 code units, escaped. */
 export function quoteInput(text: string, maxLength = 40): string {
   // Limits the search, with room for a token that the truncation would otherwise split.
   const searched = text.slice(0, maxLength + tokenRoom);

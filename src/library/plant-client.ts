@@ -83,7 +83,8 @@ export function createClient(options: PlantClientOptions): PlantClient {
   assertKnownOptions(options, names, Object.keys(storeMembers));
   const url = checkOption("url", (value) => baseUrl.check(value), options.url);
   const bearer = checkOption("token", (value) => token.check(value), options.token);
-  const { timeoutMs, retries, ca } = checkOptions(clientOptions, options);
+  const checked = checkOptions(clientOptions, options);
+  const { timeoutMs, retries, ca } = checked;
   return {
     async create(plant, createOptions = {}) {
       assertPlantTypes(plant);
@@ -108,15 +109,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const signal = checkOption("signal", checkSignal, many.signal);
       checkOption("plants", checkPlants, plants);
       const { createMany } = await import("./create-many.ts");
-      yield* createMany(plants, {
-        url,
-        token: bearer,
-        timeoutMs,
-        retries,
-        ca,
-        concurrency,
-        signal,
-      });
+      yield* createMany(plants, { url, token: bearer, ...checked, concurrency, signal });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Backups of a store in one SQLite file: makes them and checks them. */
 import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type StoreErrorReason, StoreError } from "../../core/store.ts";
+import { StoreError } from "../../core/store.ts";
 import {
   NotDatabaseError,
   prepareDatabaseFile,
@@ -118,8 +118,8 @@ export function useWholeFile<T>(
 
 /** Asserts that a backup may get a name. @throws StoreError */
 function assertFree(path: string, store: StoreFile, isForced: boolean): void {
-  const reject = (problem: string, reason: StoreErrorReason = "unusable"): never => {
-    throw new StoreError(reason, `the backup ${path} ${problem}`);
+  const reject = (problem: string): never => {
+    throw new StoreError("unusable", `the backup ${path} ${problem}`);
   };
   const directory = statSync(dirname(path), { throwIfNoEntry: false });
   if (directory?.isDirectory() !== true) reject("has no directory: create it first");

@@ -8,7 +8,6 @@ import {
   read,
   statSync,
 } from "node:fs";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { resolve } from "node:path";
@@ -147,16 +146,12 @@ const readPiece = promisify(read);
 const pieceBytes = 2 ** 20;
 
 /** Reads a file through a descriptor, which stays open. */
-function readAll(descriptor: number): Readable {
-  return Readable.from(
-    (async function* () {
-      for (let position = 0; ;) {
-        const piece = Buffer.allocUnsafe(pieceBytes);
-        const { bytesRead } = await readPiece(descriptor, piece, 0, pieceBytes, position);
-        if (bytesRead === 0) return;
-        position += bytesRead;
-        yield piece.subarray(0, bytesRead);
-      }
-    })(),
-  );
+async function* readAll(descriptor: number): AsyncGenerator<Buffer, void, undefined> {
+  for (let position = 0; ;) {
+    const piece = Buffer.allocUnsafe(pieceBytes);
+    const { bytesRead } = await readPiece(descriptor, piece, 0, pieceBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield piece.subarray(0, bytesRead);
+  }
 }

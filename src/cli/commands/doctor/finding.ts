@@ -58,19 +58,8 @@ export function toFindingLine(
   columns: number | undefined,
   palette: Palette,
 ): string {
-  const term = paint(state, palette) + " ".repeat(stateColumns - state.length) + subject;
+  const { success: ok, warning, error } = palette;
+  const paint = { ok, warning, error, none: String }[state];
+  const term = paint(state) + " ".repeat(stateColumns - state.length) + subject;
   return toItem(term, stateColumns + subjectWidth, redactTokens(message), columns);
-}
-
-function paint(state: FindingState, { success, warning, error }: Palette): string {
-  switch (state) {
-    case "ok":
-      return success(state);
-    case "warning":
-      return warning(state);
-    case "error":
-      return error(state);
-    case "none":
-      return state;
-  }
 }

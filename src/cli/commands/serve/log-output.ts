@@ -1,20 +1,6 @@
 /** Writes log lines together, and never waits for their reader. */
 import { type OutputStream, writeText } from "../../io.ts";
 
-/** A log that is written to a stream. */
-export interface LogOutput {
-  /** Writes a line, which includes its line break. */
-  readonly write: (line: string) => void;
-  /** Returns the number of dropped lines. */
-  readonly countDropped: () => number;
-  /**
-   * Writes the remaining lines.
-   *
-   * @returns whether none is pending: false if the reader accepts nothing for a second
-   */
-  close(): Promise<boolean>;
-}
-
 /** Maximum time for which a line waits for others. */
 const gatherMs = 50;
 /** Size of a batch of lines, which is written once it is full. */
@@ -30,7 +16,7 @@ const closeMs = 1000;
  *
  * @param onLoss receives the number of dropped lines as soon as the reader accepts lines again
  */
-export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void): LogOutput {
+export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void) {
   let batch = Buffer.allocUnsafe(batchBytes);
   let length = 0;
   let dropped = 0;
@@ -48,7 +34,8 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
   }
 
   return {
-    write(line) {
+    /** Writes a line, which includes its line break. */
+    write: (line: string): void => {
       if (stream.writableLength > maxLagBytes) {
         dropped++;
         return;
@@ -63,8 +50,14 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
       length += batch.write(line, length);
       timer ??= setTimeout(() => void flush(), gatherMs);
     },
-    countDropped: () => dropped,
-    async close() {
+    /** Returns the number of dropped lines. */
+    countDropped: (): number => dropped,
+    /**
+     * Writes the remaining lines.
+     *
+     * @returns whether none is pending: false if the reader accepts nothing for a second
+     */
+    async close(): Promise<boolean> {
       // A stream writes in order: this is the last write.
       const written = flush().then(() => true);
       let timeout: NodeJS.Timeout | undefined;

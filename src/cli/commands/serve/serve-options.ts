@@ -12,7 +12,6 @@ import { checkFaults, maxFaultSeed } from "../../../library/options.ts";
 import { serveOptions } from "../../options.ts";
 import { portSharing } from "./listen-error.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
 
 type Settings = Values<typeof serveOptions>;
 
@@ -36,10 +35,8 @@ export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "fau
 }
 
 /** A run of `serve`. */
-export interface ServerRun {
+export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   readonly options: ServeOptions;
-  readonly io: Io;
-  readonly terminal: Terminal;
   readonly log: Log;
   /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
