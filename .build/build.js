@@ -70,7 +70,7 @@ async function build() {
   await writeLicenses(newDirectory);
   writeSbom(newDirectory);
   const { toManPage } = await import("./man-page.ts");
-  writeFileSync(`${newDirectory}/plantstore.1`, toManPage());
+  writeFileSync(`${newDirectory}/plantstore.1`, await toManPage());
   /** @type {Stamp} */
   const stamp = { sources: digest, files: readdirSync(newDirectory) };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));

@@ -3,6 +3,7 @@ import {
   type Command,
   type Item,
   listValueSources,
+  loadCommand,
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
@@ -21,14 +22,16 @@ import { packageVersion } from "../src/cli/version.ts";
 
 /** A command and the words that call it. */
 interface Entry {
-  readonly name: string;
+  readonly words: readonly string[];
   readonly command: Command;
 }
 
 /** The page of `plantstore`, with a section for each command. */
-export function toManPage(): string {
+export async function toManPage(): Promise<string> {
   const program = plantstoreCommand;
-  const entries = listEntries(program);
+  const entries = (await listCommands()).filter(
+    ({ command }) => command.isHidden !== true && command.commands === undefined,
+  );
   return [
     `.TH PLANTSTORE 1 "" "plantstore ${packageVersion}" "User Commands"`,
     // No hyphens and no wide gaps in the names of options.
@@ -37,10 +40,10 @@ export function toManPage(): string {
     ".SH NAME",
     `${program.name} \\- ${escape(program.summary.toLowerCase())}`,
     ".SH SYNOPSIS",
-    ...entries.map((entry) => `.B ${escape(entry.name)}\n${escape(toUsage(entry))}\n.br`),
+    ...entries.map((entry) => `.B ${escape(toName(entry))}\n${escape(toUsage(entry))}\n.br`),
     ".SH DESCRIPTION",
     ...toText(program.description),
-    ...toList(entries.map(({ name, command }) => [name, command.summary])),
+    ...toList(entries.map((entry) => [toName(entry), entry.command.summary])),
     ".SH EXAMPLES",
     ...toBlock(program.examples),
     ".SH COMMANDS",
@@ -61,13 +64,21 @@ export function toManPage(): string {
   ].join("\n");
 }
 
-/** The commands below a command, in the order of help. */
-function listEntries({ commands = [] }: Command, prefix = "plantstore"): readonly Entry[] {
-  return commands.flatMap((command): readonly Entry[] => {
-    const name = `${prefix} ${command.name}`;
-    if (command.isHidden) return [];
-    return command.commands === undefined ? [{ name, command }] : listEntries(command, name);
+/** Loads all commands of a group, and theirs, in the order of help. */
+export async function listCommands(
+  { commands = [] }: Command = plantstoreCommand,
+  prefix: readonly string[] = [],
+): Promise<readonly Entry[]> {
+  const entries = commands.map(async (row): Promise<readonly Entry[]> => {
+    const words = [...prefix, row.name];
+    const command = await loadCommand(row);
+    return [{ words, command }, ...(await listCommands(command, words))];
   });
+  return (await Promise.all(entries)).flat();
+}
+
+function toName({ words }: Entry): string {
+  return ["plantstore", ...words].join(" ");
 }
 
 function toUsage({ command: { arguments: args = [] } }: Entry): string {
@@ -75,11 +86,11 @@ function toUsage({ command: { arguments: args = [] } }: Entry): string {
 }
 
 function toSection(entry: Entry): readonly string[] {
-  const { name, command } = entry;
+  const { command } = entry;
   const { arguments: args = [], options = {} } = command;
   const codes = toExitCodeItems(command).map(([code]) => code);
   return [
-    `.SS ${escape(name)} ${escape(toUsage(entry))}`,
+    `.SS ${escape(toName(entry))} ${escape(toUsage(entry))}`,
     ...toText(command.description),
     ".PP\nExamples:",
     ...toBlock(command.examples),

@@ -1,4 +1,4 @@
-/** Declarations of commands: arguments, options, help and examples. The work of a command is loaded when it runs. */
+/** Declarations of commands: rows in lists of commands, and the rest, which is loaded only for the command that runs. */
 import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { type Option, type Options, otherVariables } from "./options.ts";
@@ -22,8 +22,6 @@ interface Argument {
   readonly help: string;
   /** True if it is a path of a file, which the shell completes. */
   readonly isFile?: true;
-  /** Lists its values for completion. */
-  readonly list?: (io: Io, flags: Flags) => Promise<readonly Candidate[]>;
 }
 
 /** A run of a command. */
@@ -36,14 +34,30 @@ export interface Run {
   readonly program: Command;
 }
 
-/** A command, or a group of commands. */
-export interface Command {
+/** The part of a command that lists of commands show. */
+interface CommandHead {
   readonly name: string;
   /** An imperative for lists of commands. */
   readonly summary: string;
+  readonly arguments?: readonly Argument[];
+  /** The heading in the list of commands. */
+  readonly group?: string;
+  readonly isHidden?: true;
+}
+
+/** A row in the list of commands of a group. */
+export interface CommandRow extends CommandHead {
+  /** Loads the rest of the command. */
+  readonly load: () => Promise<CommandBody>;
+}
+
+/** A command, or a group of commands. */
+export type Command = CommandHead & CommandBody;
+
+/** The part of a command that its own help shows, and its work. */
+export interface CommandBody {
   /** Paragraphs; a line break is a space. */
   readonly description: string;
-  readonly arguments?: readonly Argument[];
   readonly options?: Options;
   /** True if help shows the options in groups. */
   readonly isGrouped?: true;
@@ -58,14 +72,13 @@ export interface Command {
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
   readonly tokenAdvice?: string;
-  /** The heading in the list of commands. */
-  readonly group?: string;
-  readonly isHidden?: true;
   /** The commands of a group. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
+  /** Lists the values of the arguments for completion. */
+  readonly listValues?: (io: Io, flags: Flags) => Promise<readonly Candidate[]>;
+  /** Runs the command and returns the exit code; nothing for 0. Absent for a group, and for `help`. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }
 
@@ -76,6 +89,9 @@ export const commandGroups = {
   local: "Commands that open a store directly:",
   other: "Other commands:",
 } as const;
+
+/** Advice instead of `--token`. */
+export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
 /** Hints of commands that open a store directly. */
 export const storeHints = {
@@ -90,11 +106,28 @@ export function describeVariables(
   return names.map((name) => [name, otherVariables[name]]);
 }
 
-/** Finds the command that words lead to. @returns undefined for an unknown word */
-export function findCommand(program: Command, words: readonly string[]): Command | undefined {
-  let command: Command | undefined = program;
-  for (const word of words) command = command?.commands?.find(({ name }) => name === word);
+/** Loads the command of a row. */
+export async function loadCommand({ load, ...head }: CommandRow): Promise<Command> {
+  return { ...head, ...(await load()) };
+}
+
+/** Finds and loads the command that words lead to. @returns undefined for an unknown word */
+export async function findCommand(
+  program: Command,
+  words: readonly string[],
+): Promise<Command | undefined> {
+  let command = program;
+  for (const word of words) {
+    const row = command.commands?.find(({ name }) => name === word);
+    if (row === undefined) return undefined;
+    command = await loadCommand(row);
+  }
   return command;
+}
+
+/** Checks whether a command is `help`, which prints what commander knows of the others. */
+export function isHelp({ commands, run }: Command): boolean {
+  return commands === undefined && run === undefined;
 }
 
 /** Paragraphs of a text; a line break inside a paragraph is a space. */

@@ -6,10 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { toManPage } from "../../.build/man-page.ts";
-import type { Command } from "../../src/cli/command.ts";
+import { listCommands, toManPage } from "../../.build/man-page.ts";
 import { listTopics } from "../../src/cli/commands/help/topics.ts";
-import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { commonFlags, settings } from "../../src/cli/options.ts";
 import { findRoffCheckers } from "../helpers/roff-checkers.ts";
@@ -23,26 +21,17 @@ const text = written
   .replaceAll(String.raw`\(aq`, "'")
   .replaceAll(String.raw`\(dq`, '"');
 
-function listCommands(
-  { commands = [] }: Command,
-  prefix = "plantstore",
-): readonly { readonly name: string; readonly command: Command }[] {
-  return commands.flatMap((command) => {
-    const name = `${prefix} ${command.name}`;
-    if (command.isHidden) return [];
-    return command.commands === undefined ? [{ name, command }] : listCommands(command, name);
-  });
-}
-
-const commands = listCommands(plantstoreCommand);
+const commands = (await listCommands())
+  .filter(({ command }) => command.isHidden !== true && command.commands === undefined)
+  .map(({ words, command }) => ({ name: ["plantstore", ...words].join(" "), command }));
 
 it("npm links the manual page", () => {
   // A list is the one form that npm links.
   expect(manifest.man).toEqual(["dist/plantstore.1"]);
 });
 
-it("the manual page is generated from the declared commands", () => {
-  expect(written).toBe(toManPage());
+it("the manual page is generated from the declared commands", async () => {
+  expect(written).toBe(await toManPage());
 });
 
 it("names the topics of the manual", () => {

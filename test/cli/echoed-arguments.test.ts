@@ -1,24 +1,15 @@
 /** No message repeats a token that a user puts in the wrong place of a command line. */
 import { describe, expect, it } from "vitest";
+import { listCommands } from "../../.build/man-page.ts";
 import { mintToken } from "../../src/auth/token.ts";
 import { toLongFlag } from "../../src/cli/options.ts";
-import type { Command } from "../../src/cli/command.ts";
-import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
 const closedUrl = "http://127.0.0.1:9";
 
-/** Every command, with the words that call it. */
-function listCommands(command: Command, words: readonly string[] = []): [string[], Command][] {
-  return (command.commands ?? []).flatMap((each): [string[], Command][] => {
-    const name = [...words, each.name];
-    return [[name, each], ...listCommands(each, name)];
-  });
-}
-
-const commands = listCommands(plantstoreCommand).filter(([words]) => words[0] !== "__complete");
+const commands = (await listCommands()).filter(({ words }) => words[0] !== "__complete");
 
 /** Options whose value may look like a token: a host, a part of the URL, or a file that is created. */
 const mayBeAnything = new Set(["--host", "--socket", "--base-path", "--public-url", "--rejects"]);
@@ -28,7 +19,7 @@ const mistakes: readonly (readonly string[])[] = [
   [token],
   [`--${token}`],
   ["help", token],
-  ...commands.flatMap(([words, command]) => {
+  ...commands.flatMap(({ words, command }) => {
     const rows = Object.values(command.options ?? {});
     const flags = rows.map((row) => ({
       long: toLongFlag(row.flags),

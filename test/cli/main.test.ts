@@ -1,19 +1,17 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import type { Command } from "../../src/cli/command.ts";
+import { listCommands } from "../../.build/man-page.ts";
+import { findCommand } from "../../src/cli/command.ts";
 import { listManualFiles, listTopics, readTopic } from "../../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
+const commands = await listCommands();
 /** The words that lead to each command in help. */
-function listCommands({ commands = [] }: Command): string[][] {
-  const visible = commands.filter(({ isHidden }) => isHidden !== true);
-  return visible.flatMap((each) => [
-    [each.name],
-    ...listCommands(each).map((words) => [each.name, ...words]),
-  ]);
-}
+const visibleCommands = commands.flatMap(({ words, command }) =>
+  command.isHidden === true ? [] : [words],
+);
 
 /** The flag of commands whose help is short without it. */
 const allOf = (words: readonly string[]): readonly string[] =>
@@ -49,58 +47,64 @@ describe("help", () => {
     expect(stdout.split("\n")[0]).toBe(firstLine);
   });
 
-  describe.each(
-    [[], ...listCommands(plantstoreCommand)].map((words) => [words.join(" "), words] as const),
-  )("plantstore %s", (_, words) => {
-    it.each([
-      ["a pipe", {}],
-      ["a wide terminal", { terminals: allTerminals, columns: 200 }],
-      ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
-    ])("has at most 80 columns on %s", async (_what, options) => {
-      const { stdout } = await runCli([...words, "--help"], options);
-      const longest = Math.max(...stdout.split("\n").map((line) => line.length));
-      expect(longest, stdout).toBeLessThanOrEqual(80);
-      expect(longest, stdout).toBeGreaterThan(60);
-    });
+  describe.each([[], ...visibleCommands].map((words) => [words.join(" "), words] as const))(
+    "plantstore %s",
+    (_, words) => {
+      it.each([
+        ["a pipe", {}],
+        ["a wide terminal", { terminals: allTerminals, columns: 200 }],
+        ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
+      ])("has at most 80 columns on %s", async (_what, options) => {
+        const { stdout } = await runCli([...words, "--help"], options);
+        const longest = Math.max(...stdout.split("\n").map((line) => line.length));
+        expect(longest, stdout).toBeLessThanOrEqual(80);
+        expect(longest, stdout).toBeGreaterThan(60);
+      });
 
-    it("begins with the usage and the purpose, then has examples first and exit codes last", async () => {
-      const { stdout } = await runCli([...words, "--help", ...allOf(words)]);
-      const command = ["plantstore", ...words].join(" ");
-      const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
-      expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
-      expect(sentence).toMatch(/^[A-Z][^]*\.$/);
-      expect(examples).toMatch(/^Examples:\n/);
-      const headings = [...stdout.matchAll(/^[A-Z][^\n:]*(?=:$)/gm)].map(([heading]) => heading);
-      expect(headings[0]).toBe("Examples");
-      expect(headings.at(-1)).toBe("Exit codes");
-      expect(stdout).toMatch(/\nExit codes:\n {2}0 +Done\n/);
-    });
+      it("begins with the usage and the purpose, then has examples first and exit codes last", async () => {
+        const { stdout } = await runCli([...words, "--help", ...allOf(words)]);
+        const command = ["plantstore", ...words].join(" ");
+        const [usage = "", sentence = "", examples = ""] = stdout.split("\n\n");
+        expect(usage.slice(0, `Usage: ${command} `.length)).toBe(`Usage: ${command} `);
+        expect(sentence).toMatch(/^[A-Z][^]*\.$/);
+        expect(examples).toMatch(/^Examples:\n/);
+        const headings = [...stdout.matchAll(/^[A-Z][^\n:]*(?=:$)/gm)].map(([heading]) => heading);
+        expect(headings[0]).toBe("Examples");
+        expect(headings.at(-1)).toBe("Exit codes");
+        expect(stdout).toMatch(/\nExit codes:\n {2}0 +Done\n/);
+      });
 
-    it.each([80, 40])("fills lines of %i columns, and does not wrap examples", async (columns) => {
-      const options = { terminals: allTerminals, columns };
-      const { stdout } = await runCli([...words, "--help"], options);
-      const [, sentences = "", examples = ""] = stdout.split("\n\n");
-      const lines = sentences.split("\n");
-      for (const [index, line] of lines.slice(1).entries()) {
-        const [word = ""] = line.split(" ");
-        expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
-      }
-      if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
-    });
+      it.each([80, 40])(
+        "fills lines of %i columns, and does not wrap examples",
+        async (columns) => {
+          const options = { terminals: allTerminals, columns };
+          const { stdout } = await runCli([...words, "--help"], options);
+          const [, sentences = "", examples = ""] = stdout.split("\n\n");
+          const lines = sentences.split("\n");
+          for (const [index, line] of lines.slice(1).entries()) {
+            const [word = ""] = line.split(" ");
+            expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
+          }
+          if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
+        },
+      );
 
-    it("wraps the lists at the end at 60 columns", async () => {
-      const options = { terminals: allTerminals, columns: 60 };
-      const { stdout } = await runCli([...words, "--help", ...allOf(words)], options);
-      const [, end = ""] = stdout.split(/\n(?=Environment|Topics|Exit codes)(.*)/s);
-      expect(end).toMatch(/^Exit codes:\n {2}0/m);
-      expect(Math.max(...end.split("\n").map((line) => line.length)), end).toBeLessThanOrEqual(60);
-    });
+      it("wraps the lists at the end at 60 columns", async () => {
+        const options = { terminals: allTerminals, columns: 60 };
+        const { stdout } = await runCli([...words, "--help", ...allOf(words)], options);
+        const [, end = ""] = stdout.split(/\n(?=Environment|Topics|Exit codes)(.*)/s);
+        expect(end).toMatch(/^Exit codes:\n {2}0/m);
+        expect(Math.max(...end.split("\n").map((line) => line.length)), end).toBeLessThanOrEqual(
+          60,
+        );
+      });
 
-    it("keeps a variable on the line of its label", async () => {
-      const { stdout } = await runCli([...words, "--help"]);
-      expect(stdout).not.toMatch(/env:\n/);
-    });
-  });
+      it("keeps a variable on the line of its label", async () => {
+        const { stdout } = await runCli([...words, "--help"]);
+        expect(stdout).not.toMatch(/env:\n/);
+      });
+    },
+  );
 
   it("groups the commands that need a server and those that need a store", async () => {
     const { stdout } = await runCli(["--help"]);
@@ -170,7 +174,7 @@ describe("help", () => {
   it.each(["serve", "create"])(
     "of %s shows ten options, and all of them with --all",
     async (name) => {
-      const command = plantstoreCommand.commands?.find((each) => each.name === name);
+      const command = await findCommand(plantstoreCommand, [name]);
       const { options = {}, firstOptions = [] } = command ?? {};
       expect(firstOptions).toHaveLength(10);
       expect(Object.keys(options)).toEqual(expect.arrayContaining([...firstOptions]));

@@ -1,6 +1,7 @@
 /** The flags of every command, as the command line reads them. */
 import { describe, expect, it } from "vitest";
-import type { Command } from "../../src/cli/command.ts";
+import { listCommands } from "../../.build/man-page.ts";
+import { type Command, type CommandRow, loadCommand } from "../../src/cli/command.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { commonFlags, settings, toLongFlag } from "../../src/cli/options.ts";
@@ -15,24 +16,20 @@ interface GivenOption {
   readonly isRepeatable: boolean;
 }
 
-/** Every flag in help, once. */
-function listOptions(command: Command, words: readonly string[] = []): readonly GivenOption[] {
-  const { arguments: args = [], options = {}, commands = [], run } = command;
+/** Every flag in help of a command, once. */
+function listOptions(words: readonly string[], command: Command): readonly GivenOption[] {
+  const { arguments: args = [], options = {} } = command;
   const operands = args.flatMap(({ name }) => (name.startsWith("<") ? ["1"] : []));
   const rows = Object.values(options);
   const flags = [
     ...rows.map((row) => ({ flags: row.flags, isRepeatable: row.isRepeatable === true })),
     ...commonFlags.slice(0, 2).map(([text]) => ({ flags: text, isRepeatable: true })),
   ];
-  const own = flags.map(({ flags: text, isRepeatable }): GivenOption => {
+  return flags.map(({ flags: text, isRepeatable }): GivenOption => {
     const hasValue = text.endsWith(">");
     const argv = [...words, ...operands, toLongFlag(text), ...(hasValue ? ["1"] : [])];
     return { argv, isRepeatable: isRepeatable || !hasValue };
   });
-  return [
-    ...(run === undefined ? [] : own),
-    ...commands.flatMap((each) => listOptions(each, [...words, each.name])),
-  ];
 }
 
 // One for all runs: each one listens to the streams of the process.
@@ -43,7 +40,7 @@ async function isRun(argv: readonly string[]): Promise<boolean> {
   let result = false;
   const replaceRun = (command: Command): Command => ({
     ...command,
-    ...(command.commands && { commands: command.commands.map(replaceRun) }),
+    ...(command.commands && { commands: command.commands.map(replaceLoad) }),
     ...(command.run && {
       async run() {
         result = true;
@@ -51,11 +48,18 @@ async function isRun(argv: readonly string[]): Promise<boolean> {
       },
     }),
   });
+  const replaceLoad = (row: CommandRow): CommandRow => ({
+    ...row,
+    load: async () => replaceRun(await loadCommand(row)),
+  });
   await runProgram(argv, io, new Terminal(io), replaceRun(plantstoreCommand));
   return result;
 }
 
-const options = listOptions(plantstoreCommand);
+const commands = await listCommands();
+const options = commands.flatMap(({ words, command }) =>
+  command.run === undefined ? [] : listOptions(words, command),
+);
 const withOneValue = options.filter(({ isRepeatable }) => !isRepeatable);
 
 describe("an option", () => {

@@ -1,19 +1,14 @@
-/** Declares `plantstore`, with all of its commands. */
-import type { Command } from "../command.ts";
-import { backupCommand, restoreCommand, verifyCommand } from "./backup/command.ts";
-import { candidatesCommand, completionCommand } from "./completion/command.ts";
-import { createCommand, tokenAdvice } from "./create/command.ts";
-import { deleteCommand } from "./delete/command.ts";
-import { doctorCommand } from "./doctor/command.ts";
-import { explainCommand } from "./explain/command.ts";
-import { helpCommand } from "./help/command.ts";
-import { loginCommand, logoutCommand } from "./login/command.ts";
-import { openApiCommand } from "./openapi/command.ts";
-import { exportCommand, getCommand, listCommand } from "./read/command.ts";
-import { pingCommand } from "./ping/command.ts";
-import { serveCommand } from "./serve/command.ts";
-import { statusCommand } from "./status/command.ts";
-import { tokenCommand } from "./token/command.ts";
+/** Declares `plantstore`, with a row for each of its commands. */
+import { type Command, type CommandRow, commandGroups, tokenAdvice } from "../command.ts";
+
+/** `help`, of `plantstore` and of its commandGroups. */
+export const helpRow: CommandRow = {
+  name: "help",
+  group: commandGroups.other,
+  summary: "Show help for a command or a topic",
+  arguments: [{ name: "[word...]", help: "Command or topic" }],
+  load: async () => (await import("./help/command.ts")).helpCommand,
+};
 
 const toHints = (words: readonly string[], hint: string) =>
   Object.fromEntries(words.map((word) => [word, hint]));
@@ -37,26 +32,132 @@ export const plantstoreCommand: Command = {
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,
   commands: [
-    serveCommand,
-    createCommand,
-    loginCommand,
-    logoutCommand,
-    statusCommand,
-    pingCommand,
-    listCommand,
-    getCommand,
-    exportCommand,
-    deleteCommand,
-    tokenCommand,
-    backupCommand,
-    verifyCommand,
-    restoreCommand,
-    doctorCommand,
-    explainCommand,
-    openApiCommand,
-    completionCommand,
-    helpCommand,
-    candidatesCommand,
+    {
+      name: "serve",
+      group: commandGroups.server,
+      summary: "Start a plant store",
+      load: async () => (await import("./serve/command.ts")).serveCommand,
+    },
+    {
+      name: "create",
+      group: commandGroups.remote,
+      summary: "Create plants",
+      arguments: [
+        { name: "[file...]", help: "Files with plants; - is standard input", isFile: true },
+      ],
+      load: async () => (await import("./create/command.ts")).createCommand,
+    },
+    {
+      name: "login",
+      group: commandGroups.remote,
+      summary: "Save a token for a plant store",
+      load: async () => (await import("./login/command.ts")).loginCommand,
+    },
+    {
+      name: "logout",
+      group: commandGroups.remote,
+      summary: "Remove the saved token for a plant store",
+      load: async () => (await import("./login/command.ts")).logoutCommand,
+    },
+    {
+      name: "status",
+      group: commandGroups.remote,
+      summary: "Show the server, the token, the store and settings",
+      load: async () => (await import("./status/command.ts")).statusCommand,
+    },
+    {
+      name: "ping",
+      group: commandGroups.remote,
+      summary: "Check whether a plant store is ready",
+      load: async () => (await import("./ping/command.ts")).pingCommand,
+    },
+    {
+      name: "list",
+      group: commandGroups.local,
+      summary: "List plants in a store",
+      load: async () => (await import("./read/command.ts")).listCommand,
+    },
+    {
+      name: "get",
+      group: commandGroups.local,
+      summary: "Print plants in a store by their ids",
+      arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
+      load: async () => (await import("./read/command.ts")).getCommand,
+    },
+    {
+      name: "export",
+      group: commandGroups.local,
+      summary: "Print all plants in a store",
+      load: async () => (await import("./read/command.ts")).exportCommand,
+    },
+    {
+      name: "delete",
+      group: commandGroups.local,
+      summary: "Delete plants in a store by their ids",
+      arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
+      load: async () => (await import("./delete/command.ts")).deleteCommand,
+    },
+    {
+      name: "token",
+      group: commandGroups.local,
+      summary: "Issue, list and revoke tokens in a store",
+      load: async () => (await import("./token/command.ts")).tokenCommand,
+    },
+    {
+      name: "backup",
+      group: commandGroups.local,
+      summary: "Copy a store to a file",
+      arguments: [{ name: "<file>", help: "File to write", isFile: true }],
+      load: async () => (await import("./backup/command.ts")).backupCommand,
+    },
+    {
+      name: "verify",
+      group: commandGroups.local,
+      summary: "Check a backup or a SQLite store for damage",
+      arguments: [{ name: "<file>", help: "Backup or store to check", isFile: true }],
+      load: async () => (await import("./backup/command.ts")).verifyCommand,
+    },
+    {
+      name: "restore",
+      group: commandGroups.local,
+      summary: "Replace a store with a backup",
+      arguments: [{ name: "<file>", help: "Backup to restore", isFile: true }],
+      load: async () => (await import("./backup/command.ts")).restoreCommand,
+    },
+    {
+      name: "doctor",
+      group: commandGroups.other,
+      summary: "Find problems and suggest fixes",
+      load: async () => (await import("./doctor/command.ts")).doctorCommand,
+    },
+    {
+      name: "explain",
+      group: commandGroups.other,
+      summary: "Explain an error number",
+      arguments: [{ name: "[error]", help: "Error number or name; without it, lists all" }],
+      load: async () => (await import("./explain/command.ts")).explainCommand,
+    },
+    {
+      name: "openapi",
+      group: commandGroups.other,
+      summary: "Print the interface description (OpenAPI)",
+      load: async () => (await import("./openapi/command.ts")).openApiCommand,
+    },
+    {
+      name: "completion",
+      group: commandGroups.other,
+      summary: "Print the completion script for a shell",
+      arguments: [{ name: "<shell>", help: "bash, zsh or fish" }],
+      load: async () => (await import("./completion/command.ts")).completionCommand,
+    },
+    helpRow,
+    {
+      name: "__complete",
+      isHidden: true,
+      summary: "Print candidates for completion",
+      arguments: [{ name: "[words...]", help: "The words of a command line after plantstore" }],
+      load: async () => (await import("./completion/command.ts")).candidatesCommand,
+    },
   ],
   hints: {
     auth: `"plantstore login" saves a token`,

@@ -20,13 +20,13 @@ export const maxColumns = 80;
 /**
  * Runs `help`: prints the help of a command, or a topic.
  *
- * @param complete declares a command
+ * @param complete loads and declares a command
  * @throws CommandError for unknown words
  */
 export async function help(
   commander: Commander,
   io: Io,
-  complete: (commander: Commander) => void,
+  complete: (commander: Commander) => Promise<void>,
 ): Promise<void> {
   const { args: words, parent } = commander;
   let found = parent ?? commander;
@@ -40,7 +40,7 @@ export async function help(
     if (topic !== undefined) return show(topic, io);
     if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
     found = next;
-    complete(found);
+    await complete(found);
   }
   showHelp(found);
 }

@@ -1,9 +1,15 @@
 /** Reads a command line with commander, and runs its command. */
 import { Command as Commander, CommanderError, Option as Flag } from "commander";
-import { type Command, toExamples, toParagraphs } from "../command.ts";
+import {
+  type Command,
+  type CommandRow,
+  isHelp,
+  loadCommand,
+  toExamples,
+  toParagraphs,
+} from "../command.ts";
 import { UsageError } from "../command-error.ts";
-import { helpCommand } from "../commands/help/command.ts";
-import { plantstoreCommand } from "../commands/plantstore.ts";
+import { helpRow, plantstoreCommand } from "../commands/plantstore.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
 import { commonFlags, versionFlag } from "../options.ts";
@@ -33,8 +39,8 @@ interface Reading {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly program: Command;
-  /** Commands whose options are declared only before they run, because all of them take 5 ms. */
-  readonly undeclared: Map<Commander, Command>;
+  /** Commands that are loaded and declared only before they run. */
+  readonly undeclared: Map<Commander, CommandRow>;
   /** Help and the version, which commander prints. */
   output: string;
   exitCode: number;
@@ -54,7 +60,7 @@ export async function runProgram(
   program: Command = plantstoreCommand,
 ): Promise<number> {
   const exitCode = exitCodes.done.code;
-  const undeclared = new Map<Commander, Command>();
+  const undeclared = new Map<Commander, CommandRow>();
   const reading: Reading = { argv, io, terminal, program, undeclared, output: "", exitCode };
   try {
     await createProgram(reading).parseAsync(argv, { from: "user" });
@@ -86,11 +92,11 @@ function createProgram(reading: Reading): Commander {
   return program.version(toVersionLine(io), ...versionFlag);
 }
 
-/** Declares a command that is a row in the list of its group so far. */
-function complete(commander: Commander, reading: Reading): void {
-  const command = reading.undeclared.get(commander);
+/** Loads and declares a command that is a row in the list of its group so far. */
+async function complete(commander: Commander, reading: Reading): Promise<void> {
+  const row = reading.undeclared.get(commander);
   reading.undeclared.delete(commander);
-  if (command !== undefined) declare(commander, command, reading);
+  if (row !== undefined) declare(commander, await loadCommand(row), reading);
 }
 
 /** Declares a command, and for a group the rows of its commands. */
@@ -121,7 +127,7 @@ function declare(commander: Commander, command: Command, reading: Reading): void
     return;
   }
   commander.helpOption(...helpFlag).action(async () => {
-    if (command === helpCommand) {
+    if (isHelp(command)) {
       return help(commander, reading.io, (each) => complete(each, reading));
     }
     return run(command, commander, readFlags(commander, flagNames), reading);
@@ -129,24 +135,24 @@ function declare(commander: Commander, command: Command, reading: Reading): void
 }
 
 /** Declares the commands of a group. Each command reads the flags after its name. */
-function declareGroup(commander: Commander, commands: readonly Command[], reading: Reading): void {
+function declareGroup(commander: Commander, rows: readonly CommandRow[], reading: Reading): void {
   commander
     .enablePositionalOptions()
     .helpCommand(false)
     // An option like others, so that `--help serve` prints help of serve, and `creat --help` is an error.
     .helpOption(false)
     .option(...helpFlag)
-    .hook("preSubcommand", (_, child) => {
-      complete(child, reading);
+    .hook("preSubcommand", async (_, child) => {
+      await complete(child, reading);
       if (isHelpAsked(commander) && child.commands.length === 0) showHelp(child);
     });
   const isRoot = commander.parent === null;
-  for (const child of isRoot ? commands : [...commands, helpCommand]) {
-    if (child.group !== undefined) commander.commandsGroup(child.group);
-    const hidden = child.isHidden === true || (child === helpCommand && !isRoot);
-    const row = commander.command(child.name, { hidden }).summary(child.summary);
-    for (const argument of child.arguments ?? []) row.argument(argument.name, argument.help);
-    reading.undeclared.set(row, child);
+  for (const row of isRoot ? rows : [...rows, helpRow]) {
+    if (row.group !== undefined) commander.commandsGroup(row.group);
+    const hidden = row.isHidden === true || (row === helpRow && !isRoot);
+    const child = commander.command(row.name, { hidden }).summary(row.summary);
+    for (const argument of row.arguments ?? []) child.argument(argument.name, argument.help);
+    reading.undeclared.set(child, row);
   }
 }
 

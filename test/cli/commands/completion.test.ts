@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
+import { findCommand, loadCommand } from "../../../src/cli/command.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
 import { saveCredential } from "../../helpers/credentials.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
@@ -32,7 +33,8 @@ describe("what may come next", () => {
     expect(await complete([""])).toEqual(visible.map(({ name }) => name));
   });
 
-  it.each(visible)("after $name and a dash is each of its options", async ({ name, options }) => {
+  it.each(visible)("after $name and a dash is each of its options", async (row) => {
+    const { name, options } = await loadCommand(row);
     const own = Object.values(options ?? {}).map(({ flags }) => toLongFlag(flags));
     const common = commonFlags.map(([flags]) => toLongFlag(flags));
     expect(await complete([name, "-"])).toEqual([...own, ...common]);
@@ -183,8 +185,7 @@ describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
   }
 
   it("after `create --` offers the options of create, and no other", async () => {
-    const { commands = [] } = plantstoreCommand;
-    const create = commands.find(({ name }) => name === "create");
+    const create = await findCommand(plantstoreCommand, ["create"]);
     const flags = Object.values(create?.options ?? {}).map((option) => option.flags);
     const all = [...flags, ...commonFlags.map(([text]) => text)].map(toLongFlag);
     expect(new Set(await pressTab("plantstore create --"))).toEqual(new Set(all));

@@ -1,5 +1,5 @@
 /** Declares the commands for backups of a store: `backup`, `verify` and `restore`. */
-import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
+import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
 
@@ -7,16 +7,12 @@ const environment = describeVariables("PLANTSTORE_DATA_DIR");
 const exitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
 
 /** `plantstore backup`. */
-export const backupCommand: Command = {
-  name: "backup",
-  group: commandGroups.local,
-  summary: "Copy a store to a file",
+export const backupCommand: CommandBody = {
   description: `Copies a SQLite store to a file while servers write to it. Every plant that was
 acknowledged before the backup starts is in the file. The file gets its name only
 when it is complete and flushed to the disk. On standard output: the file, the
 number of plants and the size, as JSON unless it is a terminal.
 A backup contains the digests of tokens, not the tokens.`,
-  arguments: [{ name: "<file>", help: "File to write", isFile: true }],
   options: backupOptions,
   examples: [
     "plantstore backup plants.backup",
@@ -30,15 +26,11 @@ A backup contains the digests of tokens, not the tokens.`,
 };
 
 /** `plantstore verify`. */
-export const verifyCommand: Command = {
-  name: "verify",
-  group: commandGroups.local,
-  summary: "Check a backup or a SQLite store for damage",
+export const verifyCommand: CommandBody = {
   description: `Checks every page of a SQLite file and every plant in it, and changes nothing. The
 file may be read-only, or a store that servers use. On standard output: the file,
 the numbers of plants and tokens, and the version of the schema, as JSON unless it
 is a terminal.`,
-  arguments: [{ name: "<file>", help: "Backup or store to check", isFile: true }],
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
   exitCodes: [...storeExitCodes, "outputClosed"],
@@ -46,10 +38,7 @@ is a terminal.`,
 };
 
 /** `plantstore restore`. */
-export const restoreCommand: Command = {
-  name: "restore",
-  group: commandGroups.local,
-  summary: "Replace a store with a backup",
+export const restoreCommand: CommandBody = {
   description: `Verifies a backup, and replaces a SQLite store with a copy of it. Stop every
 server on the store first: a store that is in use is not replaced. The old store
 remains in its directory, under a name with the time. As root, both keep the owner and
@@ -57,7 +46,6 @@ the mode of the store. The restored store accepts the tokens that were valid whe
 backup was made. Readers of its feed start again.
 On standard output: the store, the number of plants, the size and the path of the
 old store, as JSON unless it is a terminal.`,
-  arguments: [{ name: "<file>", help: "Backup to restore", isFile: true }],
   options: restoreOptions,
   examples: [
     "plantstore restore plants.backup",

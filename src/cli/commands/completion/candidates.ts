@@ -1,9 +1,8 @@
 /** Finds the candidates for the last word of a command line, for the Tab key. */
-import { type Candidate, type Command, findCommand } from "../../command.ts";
+import { type Candidate, type Command, findCommand, isHelp } from "../../command.ts";
 import type { Io } from "../../io.ts";
 import { commonFlags, type Option, versionFlag, toLongFlag } from "../../options.ts";
 import type { Flags } from "../../settings.ts";
-import { helpCommand } from "../help/command.ts";
 
 /** Candidates for a word. */
 export interface Candidates {
@@ -23,7 +22,7 @@ export async function findCandidates(
 ): Promise<Candidates> {
   const current = words.at(-1) ?? "";
   const { values, withFiles } = await listCandidates(
-    readWords(program, words.slice(0, -1)),
+    await readWords(program, words.slice(0, -1)),
     current,
     program,
     io,
@@ -43,7 +42,7 @@ interface Place {
   readonly isOptionsEnd: boolean;
 }
 
-function readWords(program: Command, words: readonly string[]): Place {
+async function readWords(program: Command, words: readonly string[]): Promise<Place> {
   let command = program;
   let operands: string[] = [];
   const flags: Record<string, string> = {};
@@ -54,7 +53,7 @@ function readWords(program: Command, words: readonly string[]): Place {
     for (const [name] of names) flags[name] = value;
   };
   for (const word of words) {
-    const child = isOptionsEnd ? undefined : findCommand(command, [word]);
+    const child = isOptionsEnd ? undefined : await findCommand(command, [word]);
     if (openOption !== undefined) {
       setFlag(openOption, word);
       openOption = undefined;
@@ -90,13 +89,13 @@ async function listCandidates(
     const option = findOption(command, flag);
     return option === undefined ? none : listValues(option, `${flag}=`, io);
   }
-  const group = command === helpCommand ? findCommand(program, operands) : command;
+  const group = isHelp(command) ? await findCommand(program, operands) : command;
   const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
   const args = command.arguments ?? [];
   const isVariadic = args.at(-1)?.name.includes("...") === true;
   const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
   const isFirst = operands.length === 0;
-  const values = isFirst || isVariadic ? ((await argument?.list?.(io, flags)) ?? []) : [];
+  const values = isFirst || isVariadic ? ((await command.listValues?.(io, flags)) ?? []) : [];
   return {
     values: [...listCommands(commands), ...values],
     withFiles: argument?.isFile === true,

@@ -1,22 +1,15 @@
 /** Declares `create`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options.ts";
 
-/** Advice instead of `--token`. */
-export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
-
 /** `plantstore create`. */
-export const createCommand: Command = {
-  name: "create",
-  group: commandGroups.remote,
-  summary: "Create plants",
+export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or the plants in files and in
 standard input. An input is JSON in any layout (NDJSON, arrays, concatenated
 objects), or a table if its name ends in .csv or .tsv. Prints the Plant or the
 Error for a single plant, or one line of JSON per plant, in input order. Repeating
 a create is safe: a plant that already exists is "unchanged".`,
-  arguments: [{ name: "[file...]", help: "Files with plants; - is standard input", isFile: true }],
   options: { ...plantOptions, ...createOptions },
   isGrouped: true,
   firstOptions: [

@@ -1,19 +1,15 @@
 /** Declares `delete`. */
-import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
+import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { deleteOptions } from "../../options.ts";
 
 /** `plantstore delete`. */
-export const deleteCommand: Command = {
-  name: "delete",
-  group: commandGroups.local,
-  summary: "Delete plants in a store by their ids",
+export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
 again. With --json, standard output has one line of JSON per id.
 "plantstore help feed" says what remains on the disk.`,
-  arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
   options: deleteOptions,
   examples: [
     "plantstore delete 7",

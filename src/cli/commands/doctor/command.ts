@@ -1,13 +1,10 @@
 /** Declares `doctor`. */
-import { type Command, commandGroups } from "../../command.ts";
+import type { CommandBody } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { doctorOptions } from "../../options.ts";
 
 /** `plantstore doctor`. */
-export const doctorCommand: Command = {
-  name: "doctor",
-  group: commandGroups.other,
-  summary: "Find problems and suggest fixes",
+export const doctorCommand: CommandBody = {
   description: `Checks everything that plantstore depends on: Node.js, the directories, every
 setting, the store and its integrity, the server, the token and the clock.
 Suggests a fix for each problem. Changes nothing, and prints no secrets.

@@ -1,5 +1,5 @@
 /** Declares `help`. */
-import { type Candidate, type Command, commandGroups } from "../../command.ts";
+import type { Candidate, CommandBody } from "../../command.ts";
 import { helpOptions } from "../../options.ts";
 import { listManualFiles, listTopics } from "./topics.ts";
 
@@ -11,20 +11,11 @@ async function listCandidates(): Promise<readonly Candidate[]> {
 }
 
 /** `plantstore help`. */
-export const helpCommand: Command = {
-  name: "help",
-  group: commandGroups.other,
-  summary: "Show help for a command or a topic",
+export const helpCommand: CommandBody = {
   description:
     'Prints the help of a command, or a topic or another file of the manual. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
-  arguments: [
-    {
-      name: "[word...]",
-      help: "Command or topic",
-      list: listCandidates,
-    },
-  ],
   options: helpOptions,
+  listValues: listCandidates,
   examples: [
     "plantstore help create",
     "plantstore help create --all",

@@ -1,5 +1,5 @@
 /** Declares the commands for the user of a plant store: `login` and `logout`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type CommandBody, describeVariables } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { loginOptions, urlOption } from "../../options.ts";
 
@@ -7,10 +7,7 @@ const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
 /** `plantstore login`. */
-export const loginCommand: Command = {
-  name: "login",
-  group: commandGroups.remote,
-  summary: "Save a token for a plant store",
+export const loginCommand: CommandBody = {
   description: `Saves a token for a plant store and makes that plant store the default. Reads
 the token from a prompt that does not show it, or from standard input. Checks
 first whether the token works, without creating a plant. The token is never sent
@@ -30,10 +27,7 @@ to another origin.`,
 };
 
 /** `plantstore logout`. */
-export const logoutCommand: Command = {
-  name: "logout",
-  group: commandGroups.remote,
-  summary: "Remove the saved token for a plant store",
+export const logoutCommand: CommandBody = {
   description: `Removes the saved token for a plant store from this machine: without --url, that
 of the default. The last login is then no longer the default, and a further
 "plantstore logout" removes nothing until the next login. The token stays valid

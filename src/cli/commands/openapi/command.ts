@@ -1,12 +1,9 @@
 /** Declares `openapi`. */
-import { type Command, commandGroups } from "../../command.ts";
+import type { CommandBody } from "../../command.ts";
 import { openApiOptions } from "../../options.ts";
 
 /** `plantstore openapi`. */
-export const openApiCommand: Command = {
-  name: "openapi",
-  group: commandGroups.other,
-  summary: "Print the interface description (OpenAPI)",
+export const openApiCommand: CommandBody = {
   description: `Prints the interface description, OpenAPI 3.1, of a plant store with default
 options. A running server publishes its own at /openapi.json, without a token.
 With --examples, prints an accepted and a rejected request for each error, with

@@ -1,13 +1,10 @@
 /** Declares `ping`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type CommandBody, describeVariables } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { pingOptions } from "../../options.ts";
 
 /** `plantstore ping`. */
-export const pingCommand: Command = {
-  name: "ping",
-  group: commandGroups.remote,
-  summary: "Check whether a plant store is ready",
+export const pingCommand: CommandBody = {
   description: `Checks whether a plant store is ready to create plants: the server runs, is not
 stopping, and its storage is writable. Needs no token and creates nothing. With
 --wait, tries until the server is ready or the time is over.`,

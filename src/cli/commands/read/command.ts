@@ -1,15 +1,12 @@
 /** Declares the commands that read a store: `list`, `get` and `export`. */
-import { type Command, commandGroups, describeVariables, storeHints } from "../../command.ts";
+import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../../options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 
 /** `plantstore list`. */
-export const listCommand: Command = {
-  name: "list",
-  group: commandGroups.local,
-  summary: "List plants in a store",
+export const listCommand: CommandBody = {
   description: `Lists plants in a store in the order of their ids: as a table on a terminal,
 otherwise as one line of JSON per plant. Reads the store itself, without a server
 or a token. Servers may write to it at the same time. The command "export" prints
@@ -28,14 +25,10 @@ all plants.`,
 };
 
 /** `plantstore get`. */
-export const getCommand: Command = {
-  name: "get",
-  group: commandGroups.local,
-  summary: "Print plants in a store by their ids",
+export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
 server or a token. Servers may write to it at the same time.`,
-  arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
   options: jsonStoreOptions,
   examples: [
     "plantstore get 1",
@@ -50,10 +43,7 @@ server or a token. Servers may write to it at the same time.`,
 };
 
 /** `plantstore export`. */
-export const exportCommand: Command = {
-  name: "export",
-  group: commandGroups.local,
-  summary: "Print all plants in a store",
+export const exportCommand: CommandBody = {
   description: `Prints all plants in a store in the order of their ids, as one line of JSON per
 plant or as CSV. Reads the store itself, without a server or a token. Servers may write to
 it at the same time: every plant that was acknowledged before the export starts

@@ -1,12 +1,9 @@
 /** Declares `serve`. */
-import { type Command, commandGroups, describeVariables } from "../../command.ts";
+import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
 import { serveOptions } from "../../options.ts";
 
 /** `plantstore serve`. */
-export const serveCommand: Command = {
-  name: "serve",
-  group: commandGroups.server,
-  summary: "Start a plant store",
+export const serveCommand: CommandBody = {
   description: `Serves a plant store over HTTP until Ctrl-C. Prints its URL on stdout once it
 accepts requests. The first start of a store issues a token and saves it, so that
 "plantstore create" on this machine can use it. With PLANTSTORE_TOKEN, serve
@@ -42,6 +39,6 @@ script gets its token with --json.`,
   ),
   exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken", "outputClosed"],
   exitCodesNote: "A second Ctrl-C ends it at once with 130, a second SIGTERM with 143.",
-  tokenAdvice: "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input) to create",
+  tokenAdvice: `${tokenAdvice} to create`,
   run: async (run) => (await import("./serve.ts")).serve(run),
 };

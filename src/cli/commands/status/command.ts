@@ -1,13 +1,10 @@
 /** Declares `status`. */
-import { type Command, commandGroups } from "../../command.ts";
+import type { CommandBody } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { statusOptions } from "../../options.ts";
 
 /** `plantstore status`. */
-export const statusCommand: Command = {
-  name: "status",
-  group: commandGroups.remote,
-  summary: "Show the server, the token, the store and settings",
+export const statusCommand: CommandBody = {
   description: `Shows which server commands such as "create" use, whether it can be reached and
 accepts the token, and which store commands such as "list" open. Shows the
 directories too, and each setting that is not at its default. Every value has its
