@@ -1,20 +1,12 @@
 /**
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
  * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/options.ts`.
+ * The rows of `serve` and of commands that open a store are in `store-options.ts`, so that other commands do not load them.
  */
 import type { NewPlant } from "../core/plant.ts";
 import { joinWords } from "../core/words.ts";
-import type { LogFormat, LogLevel } from "../server/ops/log.ts";
-
-import {
-  attemptOptions as client,
-  createManyOptions,
-  faultList,
-  limitOptions,
-} from "../library/options.ts";
-import { storeOptions, storeUrlOrPath } from "../library/store-options.ts";
-import { listSavedOrigins } from "./config/credentials.ts";
-import { findConfigDirectory, findDataDirectory } from "./config/directories.ts";
+import { attemptOptions as client, createManyOptions } from "../library/options.ts";
+import { findConfigDirectory } from "./config/directories.ts";
 import type { SavedSettings } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import * as types from "../library/option-types.ts";
@@ -47,18 +39,18 @@ export interface Option<T> {
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
 /** A row of an option without an environment variable. */
-const option = <Row extends object>(flags: string, help: string, row: Row) => ({
+export const option = <Row extends object>(flags: string, help: string, row: Row) => ({
   ...row,
   flags,
   help,
 });
 
 /** A row of a switch: a flag without a value. */
-const toggle = (flags: string, help: string, group: { readonly group?: string } = {}) =>
+export const toggle = (flags: string, help: string, group: { readonly group?: string } = {}) =>
   option(flags, help, { ...group, type: types.toggle });
 
 /** A row of a setting. Its environment variable is named after its flag. */
-const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
+export const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
   ...option(flags, help, row),
   env: `PLANTSTORE_${toLongFlag(flags).slice("--".length).replaceAll("-", "_").toUpperCase()}`,
 });
@@ -68,139 +60,12 @@ export function toLongFlag(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 
-const address = { group: "Address:" } as const;
-const plants = { group: "Plants:" } as const;
-const limits = { group: "Limits:" } as const;
-const testing = { group: "For tests of clients:" } as const;
-const browser = { group: "In a browser:" } as const;
-const operations = { group: "Metrics and log:" } as const;
 const plant = { group: "Plant:" } as const;
 const input = { group: "Input:" } as const;
 const output = { group: "Output:" } as const;
 const sending = { group: "Sending:" } as const;
-const file = { type: types.optionalText, default: undefined, isFile: true } as const;
-
-/** Options of `serve`. */
-export const serveOptions = {
-  host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
-  port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
-    ...address,
-    ...storeOptions.port,
-    default: 7526,
-  }),
-  reusePort: toggle("--reuse-port", "Share the port with other processes of serve", address),
-  socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
-    ...address,
-    ...file,
-  }),
-  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", { ...address, ...file }),
-  tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
-    ...address,
-    ...file,
-  }),
-  basePath: setting("--base-path <path>", "Prefix of the path /plants, such as /v1", {
-    ...address,
-    ...storeOptions.basePath,
-  }),
-  publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
-    ...address,
-    type: types.optional(types.httpUrl),
-    default: undefined,
-    shownDefault: "the address it listens on",
-  }),
-  json: toggle("--json", "Print the URL and a new token as JSON", address),
-  onConflict: setting(
-    "--on-conflict <policy>",
-    "Policy for an id that belongs to a different plant: reject or replace",
-    { ...plants, ...storeOptions.onConflict },
-  ),
-  store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
-    ...plants,
-    type: storeUrlOrPath,
-    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
-    shownDefault: "<data dir>/plants.db",
-  }),
-  isEphemeral: toggle("--ephemeral", "Short for --store memory: --port 0; saves nothing", plants),
-  seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
-    ...plants,
-    type: types.files,
-    default: [],
-    isRepeatable: true,
-    isFile: true,
-  }),
-  maxBodyBytes: setting("--max-body <bytes>", "Maximum size of a request body, such as 64KiB", {
-    ...limits,
-    ...storeOptions.maxBodyBytes,
-  }),
-  maxInflight: setting("--max-inflight <n>", "Maximum number of creates that wait for the store", {
-    ...limits,
-    ...storeOptions.maxInflight,
-  }),
-  maxWaitingBytes: setting(
-    "--max-waiting <bytes>",
-    "Maximum memory for bodies and unsent responses",
-    { ...limits, ...limitOptions.maxWaitingBytes },
-  ),
-  maxConnections: setting(
-    "--max-connections <n>",
-    "Maximum number of connections; one more closes the longest idle one",
-    { ...limits, ...limitOptions.maxConnections },
-  ),
-  requestTimeoutMs: setting(
-    "--request-timeout <time>",
-    "Time to receive a request; a third of it for headers",
-    { ...limits, ...limitOptions.requestTimeoutMs },
-  ),
-  idleTimeoutMs: setting("--idle-timeout <time>", "Time after which an idle connection is closed", {
-    ...limits,
-    ...limitOptions.idleTimeoutMs,
-  }),
-  drainMs: setting("--drain <time>", "Time for which /readyz is 503 before the server stops", {
-    ...limits,
-    ...limitOptions.drainMs,
-  }),
-  shutdownTimeoutMs: setting(
-    "--shutdown-timeout <time>",
-    "Time for requests in flight when the server stops",
-    { ...limits, ...limitOptions.shutdownTimeoutMs },
-  ),
-  docs: setting("--no-docs", "Disable the documentation page at / and /docs", {
-    ...browser,
-    type: types.negatedToggle,
-    default: true,
-  }),
-  corsOrigins: setting(
-    "--cors-origin <origin>",
-    "Origin whose pages may use the server, or *; repeatable",
-    { ...browser, type: types.origins, default: [], isRepeatable: true },
-  ),
-  metricsPlace: setting(
-    "--metrics <where>",
-    "Serve GET /metrics for Prometheus: main or HOST:PORT",
-    { ...operations, type: types.optional(types.metricsPlace), default: undefined },
-  ),
-  logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
-    ...operations,
-    type: types.choice<LogFormat>(["text", "json"]),
-    default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
-    shownDefault: "text on a terminal, otherwise json",
-  }),
-  logLevel: setting("--log-level <level>", "Minimum level to log: error, warn, info or debug", {
-    ...operations,
-    type: types.choice<LogLevel>(["error", "warn", "info", "debug"]),
-    default: "info",
-  }),
-  statusMode: setting(
-    "--status-mode <mode>",
-    "Status of failed creates: contract (400), or http (401, 409, 422 and others)",
-    { ...testing, ...storeOptions.statusMode },
-  ),
-  faults: setting(
-    "--faults <list>",
-    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
-    { ...testing, type: types.optional(faultList), default: undefined },
-  ),
-} as const satisfies Options;
+/** A path of a file. */
+export const file = { type: types.optionalText, default: undefined, isFile: true } as const;
 
 /** The URL of a server, for the commands that send requests. */
 export const urlOption = {
@@ -210,7 +75,8 @@ export const urlOption = {
     default: "http://127.0.0.1:7526",
     shownDefault: "the last login, or http://127.0.0.1:7526",
     saved: "url",
-    list: (io: Io) => listSavedOrigins(findConfigDirectory(io), io),
+    list: async (io: Io) =>
+      (await import("./config/credentials.ts")).listSavedOrigins(findConfigDirectory(io), io),
   }),
 } as const satisfies Options;
 
@@ -322,94 +188,9 @@ export const bulkRetryOption = {
   retries: { ...createOptions.retries, default: bulkRetries },
 } as const satisfies Options;
 
-/** The store, for the commands that open it themselves. */
-export const storeOption = {
-  store: { ...serveOptions.store, help: "Store of plants: sqlite:PATH or postgres://" },
-} as const satisfies Options;
-
 /** JSON output. */
 export const jsonOption = {
   json: toggle("--json", "Print JSON even on a terminal"),
-} as const satisfies Options;
-
-/** `--csv` of the commands that print plants. */
-const csvOption = {
-  csv: toggle("--csv", "Print CSV with a header row, as create --csv reads it"),
-} as const satisfies Options;
-
-/** Options of commands that print JSON and open a store, such as `get`. */
-export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
-
-/** Options of `export`, which prints JSON by default. */
-export const exportOptions = {
-  isFollowing: toggle("--follow", "Print plants in the order of their commits, and wait for more"),
-  after: option("--after <cursor>", "With --follow: only plants after this cursor", {
-    type: types.text,
-  }),
-  ...jsonOption,
-  ...csvOption,
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `backup`. */
-export const backupOptions = {
-  isForced: toggle("--force", "Replace the file if it exists"),
-  ...jsonOption,
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `restore`. */
-export const restoreOptions = {
-  isForced: toggle("--force", "Replace a store that has plants; it remains under another name"),
-  ...jsonOption,
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `delete`. */
-export const deleteOptions = {
-  isConfirmed: toggle("-y, --yes", "Delete the plants without confirmation"),
-  json: toggle("--json", "Print each id and whether its plant was deleted as JSON"),
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `list`. */
-export const listOptions = {
-  ...jsonOption,
-  ...csvOption,
-  count: toggle("--count", "Print only the number of plants, without a limit"),
-  limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
-    type: types.listLimit,
-    default: 100,
-  }),
-  afterId: option("--after <id>", "Only plants with a larger id", { type: types.plantId }),
-  tag: option("--tag <text>", "Only plants with exactly this tag", { type: types.plantTag }),
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `token issue`. */
-export const tokenIssueOptions = {
-  name: option("--name <text>", "Name of the token, such as ci", { type: types.tokenName }),
-  lifetimeMs: option("--expires <time>", "Time after which the token expires: 90m, 12h or 30d", {
-    type: types.lifetime,
-    shownDefault: "never",
-  }),
-  json: toggle("--json", "Print JSON with the token, its prefix and its times"),
-  ...storeOption,
-} as const satisfies Options;
-
-/** Options of `token list`. */
-export const tokenListOptions = {
-  isAll: toggle("--all", "Show expired and revoked tokens too"),
-  ...jsonStoreOptions,
-} as const satisfies Options;
-
-/** Options of `token revoke`. */
-export const tokenRevokeOptions = {
-  afterMs: option("--after <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
-    type: types.lifetime,
-    shownDefault: "none",
-  }),
-  ...jsonStoreOptions,
 } as const satisfies Options;
 
 /** Options of `ping`. */
@@ -433,13 +214,6 @@ export const statusReportOptions = {
 /** Options of `status`. */
 export const statusOptions = {
   ...statusReportOptions,
-  ...requestOptions,
-} as const satisfies Options;
-
-/** Options of `doctor`. */
-export const doctorOptions = {
-  ...jsonOption,
-  ...storeOption,
   ...requestOptions,
 } as const satisfies Options;
 
@@ -469,13 +243,6 @@ export const commonFlags = [
 
 /** The flag of `plantstore` itself. */
 export const versionFlag = ["-V, --version", "Print the version"] as const;
-
-/** Every option with an environment variable, once. */
-export const settings: Options = Object.fromEntries(
-  Object.entries<Option<unknown>>({ ...serveOptions, ...createOptions }).filter(
-    ([, { env }]) => env !== undefined,
-  ),
-);
 
 /** Environment variables that are not settings. */
 export const otherVariables = {

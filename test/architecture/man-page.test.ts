@@ -9,7 +9,8 @@ import manifest from "../../package.json" with { type: "json" };
 import { listCommands, toManPage } from "../../.build/man-page.ts";
 import { listTopics } from "../../src/cli/commands/help/topics.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { commonFlags, settings } from "../../src/cli/options.ts";
+import { commonFlags } from "../../src/cli/options.ts";
+import { settings } from "../../src/cli/store-options.ts";
 import { findRoffCheckers } from "../helpers/roff-checkers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -9,14 +9,8 @@ import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { errorDetails } from "../../src/core/error-details.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/plant-schema.ts";
 import { errorKinds, errorTable } from "../../src/core/errors.ts";
-import {
-  createOptions,
-  type Options,
-  otherVariables,
-  serveOptions,
-  settings,
-  toLongFlag,
-} from "../../src/cli/options.ts";
+import { createOptions, type Options, otherVariables, toLongFlag } from "../../src/cli/options.ts";
+import { serveOptions, settings } from "../../src/cli/store-options.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);

@@ -4,7 +4,8 @@ import { listCommands } from "../../.build/man-page.ts";
 import { type Command, type CommandRow, loadCommand } from "../../src/cli/command.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
-import { commonFlags, settings, toLongFlag } from "../../src/cli/options.ts";
+import { commonFlags, toLongFlag } from "../../src/cli/options.ts";
+import { settings } from "../../src/cli/store-options.ts";
 import { runProgram } from "../../src/cli/program/program.ts";
 
 import { Terminal } from "../../src/cli/terminal/terminal.ts";

@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/token.ts";
 import { saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
-import { settings, toLongFlag } from "../../../src/cli/options.ts";
+import { toLongFlag } from "../../../src/cli/options.ts";
+import { settings } from "../../../src/cli/store-options.ts";
 import {
   errorResponse,
   findClosedUrl,

@@ -11,7 +11,8 @@ import { createDefaultDirectory } from "../../config/default-directory.ts";
 import { toExitName } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { StopSignal } from "../../io.ts";
-import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
+import { jsonOption } from "../../options.ts";
+import { backupOptions, restoreOptions } from "../../store-options.ts";
 import { readOptions } from "../../settings.ts";
 import { nameStore } from "../../store-access.ts";
 

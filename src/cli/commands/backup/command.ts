@@ -1,7 +1,8 @@
 /** Declares the commands for backups of a store: `backup`, `verify` and `restore`. */
 import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { backupOptions, jsonOption, restoreOptions } from "../../options.ts";
+import { jsonOption } from "../../options.ts";
+import { backupOptions, restoreOptions } from "../../store-options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 const exitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;

@@ -1,7 +1,7 @@
 /** Declares `delete`. */
 import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { deleteOptions } from "../../options.ts";
+import { deleteOptions } from "../../store-options.ts";
 
 /** `plantstore delete`. */
 export const deleteCommand: CommandBody = {

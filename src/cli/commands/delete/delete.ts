@@ -4,7 +4,7 @@ import { describeStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible, UsageError } from "../../command-error.ts";
 import { plantId } from "../../../library/option-types.ts";
-import { deleteOptions } from "../../options.ts";
+import { deleteOptions } from "../../store-options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
 import { changeStore } from "../../store-access.ts";
 import { canAsk, confirm } from "../../terminal/prompts.ts";

@@ -1,7 +1,7 @@
 /** Declares `doctor`. */
 import type { CommandBody } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
-import { doctorOptions } from "../../options.ts";
+import { doctorOptions } from "../../store-options.ts";
 
 /** `plantstore doctor`. */
 export const doctorCommand: CommandBody = {

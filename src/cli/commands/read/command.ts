@@ -1,7 +1,7 @@
 /** Declares the commands that read a store: `list`, `get` and `export`. */
 import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { exportOptions, jsonStoreOptions, listOptions } from "../../options.ts";
+import { exportOptions, jsonStoreOptions, listOptions } from "../../store-options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 

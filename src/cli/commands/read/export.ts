@@ -8,7 +8,7 @@ import type { Run } from "../../command.ts";
 import { interruptible, Interruption, UsageError } from "../../command-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { writeText } from "../../io.ts";
-import { exportOptions } from "../../options.ts";
+import { exportOptions } from "../../store-options.ts";
 import { readOptions } from "../../settings.ts";
 import { readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";

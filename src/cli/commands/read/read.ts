@@ -5,7 +5,7 @@ import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
 import { plantId } from "../../../library/option-types.ts";
-import { jsonStoreOptions, listOptions } from "../../options.ts";
+import { jsonStoreOptions, listOptions } from "../../store-options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
 import { explainMissing, readStore } from "../../store-access.ts";
 import { type Column, printRows, type RowType, selectStyle } from "../../terminal/rows.ts";

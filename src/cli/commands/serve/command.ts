@@ -1,6 +1,6 @@
 /** Declares `serve`. */
 import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
-import { serveOptions } from "../../options.ts";
+import { serveOptions } from "../../store-options.ts";
 
 /** `plantstore serve`. */
 export const serveCommand: CommandBody = {

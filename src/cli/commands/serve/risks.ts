@@ -1,7 +1,7 @@
 /** Finds the risks of a server that its operator is warned about at the start. */
 import { isLoopback } from "../../../core/base-url.ts";
 import type { FaultOptions } from "../../../server/faults.ts";
-import { serveOptions } from "../../options.ts";
+import { serveOptions } from "../../store-options.ts";
 import type { FirstToken } from "./first-token.ts";
 import type { ServeOptions } from "./serve-options.ts";
 

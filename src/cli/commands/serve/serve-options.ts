@@ -9,7 +9,7 @@ import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
 import { checkFaults, maxFaultSeed } from "../../../library/options.ts";
-import { serveOptions } from "../../options.ts";
+import { serveOptions } from "../../store-options.ts";
 import { portSharing } from "./listen-error.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 

@@ -1,7 +1,8 @@
 /** Settings of all commands, with their values and sources. */
 import { CommandError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
-import { type Option, requestOptions, settings, toLongFlag } from "../../options.ts";
+import { type Option, requestOptions, toLongFlag } from "../../options.ts";
+import { settings } from "../../store-options.ts";
 import { type Flags, readOption, readOptions, type Values } from "../../settings.ts";
 
 /** A setting, which is printed as JSON. */

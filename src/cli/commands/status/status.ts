@@ -16,7 +16,8 @@ import {
 } from "../../config/directories.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
-import { requestOptions, statusReportOptions, storeOption, urlOption } from "../../options.ts";
+import { requestOptions, statusReportOptions, urlOption } from "../../options.ts";
+import { storeOption } from "../../store-options.ts";
 import { printCurlCommand } from "../../request-trace.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readOptions, type Values } from "../../settings.ts";

@@ -1,7 +1,7 @@
 /** Declares the commands for the owner of a store: `token issue`, `list` and `revoke`. */
 import { type CommandBody, describeVariables, storeHints } from "../../command.ts";
 import { storeExitCodes } from "../../exit-codes.ts";
-import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../options.ts";
+import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../store-options.ts";
 
 const environment = describeVariables("PLANTSTORE_DATA_DIR");
 

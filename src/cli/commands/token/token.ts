@@ -13,7 +13,7 @@ import {
   tokenIssueOptions,
   tokenListOptions,
   tokenRevokeOptions,
-} from "../../options.ts";
+} from "../../store-options.ts";
 import { type Flags, readOptions, type Values } from "../../settings.ts";
 import { changeStore, nameStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
