@@ -1,15 +1,23 @@
-/** Measures what every user and contributor pays for plantstore: packages to install, and files that a create loads. */
+/** Measures what every user and contributor pays for plantstore: packages to install, and files that a command loads. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type * as libraryTypes from "../src/index.ts";
 
 const run = promisify(execFile);
 const root = new URL("..", import.meta.url);
+const dist = new URL("dist/", root);
+
+/** The part of the report of esbuild that is read: the files in each file of the bundle. */
+interface Metafile {
+  readonly outputs: Readonly<
+    Record<string, { readonly inputs: Record<string, { readonly bytesInOutput: number }> }>
+  >;
+}
 
 /** The measured numbers. `budget` in package.json limits each of them. */
 export interface Weight {
@@ -19,48 +27,78 @@ export interface Weight {
   readonly createFiles: number;
   /** Size of these files, in units of 1000 bytes. */
   readonly createKilobytes: number;
+  /** Files of src in these files. */
+  readonly createSources: number;
+  /** Files of src that `plantstore list` loads; fewer since Node 24, where it opens the store without a thread. */
+  readonly listSources: number;
 }
 
 const descriptions: Readonly<Record<keyof Weight, string>> = {
   packages: "packages in package-lock.json",
   createFiles: "files of dist that a create loads",
   createKilobytes: "kB of dist that a create loads",
+  createSources: "files of src that a create loads",
+  listSources: "files of src that a list loads",
 };
 
 /** Measures this checkout, which must be built. */
 export async function measureWeight(): Promise<Weight> {
   const lock = readJson(new URL("package-lock.json", root)) as { readonly packages: object };
-  const sizes = (await listCreateFiles()).map((url) => statSync(url).size);
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const [ofCreate = [], ofList = []] = await listLoadedFiles([
+    ["create", "--id", "1", "--name", "fern"],
+    ["list", "--limit", "3"],
+  ]);
+  const bytes = ofCreate.reduce((sum, name) => sum + statSync(new URL(name, dist)).size, 0);
   return {
     // Without the checkout itself.
     packages: Object.keys(lock.packages).length - 1,
-    createFiles: sizes.length,
+    createFiles: ofCreate.length,
     createKilobytes: Math.ceil(bytes / 1000),
+    createSources: countSources(ofCreate),
+    listSources: countSources(ofList),
   };
 }
 
-/** Creates a plant on a server, and returns the files of dist that Node loaded for it. */
-async function listCreateFiles(): Promise<URL[]> {
-  const dist = new URL("dist/", root).href;
-  const library = (await import(`${dist}index.js`)) as typeof libraryTypes;
+/** Counts the files of src that a bundle was made of. @param names of files of dist */
+function countSources(names: readonly string[]): number {
+  const { outputs } = readJson(new URL("metafile-esm.json", dist)) as Metafile;
+  const inputs = Object.entries(outputs).flatMap(([path, output]) =>
+    names.includes(basename(path)) ? Object.entries(output.inputs) : [],
+  );
+  const sources = inputs.filter(
+    ([path, { bytesInOutput }]) => path.startsWith("src/") && bytesInOutput > 0,
+  );
+  return new Set(sources.map(([path]) => path)).size;
+}
+
+/** Runs commands with a server and its store, and returns the names of the files of dist that Node loaded for each. */
+async function listLoadedFiles(commands: readonly (readonly string[])[]): Promise<string[][]> {
+  const library = (await import(`${dist.href}index.js`)) as typeof libraryTypes;
   const directory = await mkdtemp(join(tmpdir(), "plantstore-budget-"));
   try {
-    await using plants = await library.startPlantStore();
-    const coverage = join(directory, "coverage");
-    const env = {
-      HOME: directory,
-      NODE_V8_COVERAGE: coverage,
-      PLANTSTORE_URL: plants.url,
-      PLANTSTORE_TOKEN: plants.token,
-    };
+    const store = `sqlite:${join(directory, "plants.db")}`;
+    await using plants = await library.startPlantStore({ store });
     const program = fileURLToPath(new URL("bin/plantstore.js", root));
-    await run(process.execPath, [program, "create", "--id", "1", "--name", "fern"], { env });
-    const urls = readdirSync(coverage).flatMap((name) => {
-      const report = readJson(join(coverage, name)) as { readonly result: { url: string }[] };
-      return report.result.map(({ url }) => url);
+    const runs = commands.map(async (args, index) => {
+      const coverage = join(directory, `coverage-${index}`);
+      const env = {
+        HOME: directory,
+        NODE_V8_COVERAGE: coverage,
+        PLANTSTORE_URL: plants.url,
+        PLANTSTORE_TOKEN: plants.token,
+        PLANTSTORE_STORE: store,
+      };
+      await run(process.execPath, [program, ...args], { env });
+      // One for each thread.
+      const urls = readdirSync(coverage).flatMap((name) => {
+        const report = readJson(join(coverage, name)) as { readonly result: { url: string }[] };
+        return report.result.map(({ url }) => url);
+      });
+      return [...new Set(urls)].flatMap((url) =>
+        url.startsWith(dist.href) ? url.slice(dist.href.length) : [],
+      );
     });
-    return [...new Set(urls)].filter((url) => url.startsWith(dist)).map((url) => new URL(url));
+    return await Promise.all(runs);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -1,6 +1,5 @@
 /** Runs a command line and returns its exit code. */
 import { type Io, writeText } from "./io.ts";
-import { toVersionLine } from "./version.ts";
 
 export { createProcessIo } from "./io.ts";
 
@@ -13,6 +12,7 @@ export { createProcessIo } from "./io.ts";
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   // A shortcut: the version needs no other module. Every other command line, and every failure, is for commander.
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+    const { toVersionLine } = await import("./version.ts");
     const isWritten = await writeText(io.stdout, `${toVersionLine(io)}\n`).then(
       () => true,
       () => false,

@@ -1,7 +1,6 @@
 /** Runs the command of a command line. The only place that reports errors. */
 import { isUtf8 } from "node:buffer";
 import { CommandError } from "./command-error.ts";
-import { toFailure } from "./command-failure.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { runProgram } from "./program/program.ts";
@@ -26,9 +25,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** Prints what is wrong. @returns the exit code */
-export async function printFailure(error: unknown, terminal: Terminal): Promise<number> {
-  const { exitCode, message, hints = [], stack } = toFailure(error);
-  if (message !== undefined) await terminal.error((await findCause(error, exitCode)) ?? message);
+export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
+  const { toFailure } = await import("./command-failure.ts").catch(() => {
+    // The files were replaced by another version in the meantime.
+    throw thrown;
+  });
+  const { exitCode, message, hints = [], stack } = toFailure(thrown);
+  if (message !== undefined) await terminal.error((await findCause(thrown, exitCode)) ?? message);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;
 }

@@ -1,10 +1,8 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token-format.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import { readSavedToken, toCredentialFile } from "./credentials.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
-import { openFile, readBytes, toInputName } from "../input.ts";
 import type { Io } from "../io.ts";
 
 /** A token and its source, which is named if the token is rejected. */
@@ -34,7 +32,7 @@ export async function findToken(
   const found =
     (await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
-    readSaved(toEndpoint(baseUrl).origin, io);
+    (await readSaved(toEndpoint(baseUrl).origin, io));
   if (found === undefined) {
     const { createMissingToken } = await import("./missing-token.ts");
     throw await createMissingToken(baseUrl, io, signal);
@@ -52,8 +50,9 @@ async function readTokenFile(
   if (path === undefined) return undefined;
   const advice = ", because other users of this machine can read command lines";
   assertNoToken(path, "--token-file", advice);
-  if (path !== "-") return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
-  return { token: await readInputToken(io, signal), source: "standard input" };
+  if (path === "-") return { token: await readInputToken(io, signal), source: "standard input" };
+  const { toInputName } = await import("../input.ts");
+  return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
 }
 
 /**
@@ -63,6 +62,7 @@ async function readTokenFile(
  * @throws the signal's reason, once it is aborted
  */
 export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
+  const { readBytes, toInputName } = await import("../input.ts");
   return toToken(await readBytes(() => stdin, toInputName("-"), maxTokenBytes, signal));
 }
 
@@ -81,7 +81,8 @@ function assertNoToken(path: string, name: string, advice: string): void {
   throw new CommandError("usage", `${name} must be the file that contains the token${advice}`);
 }
 
-function readSaved(origin: string, io: Io): FoundToken | undefined {
+async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
+  const { readSavedToken, toCredentialFile } = await import("./credentials.ts");
   const directory = findConfigDirectory(io);
   const token = readSavedToken(directory, origin, io);
   if (token === undefined) return undefined;
@@ -93,6 +94,7 @@ async function readFileAsToken(
   source: string,
   signal: AbortSignal,
 ): Promise<FoundToken> {
+  const { openFile, readBytes } = await import("../input.ts");
   const bytes = await readBytes(() => openFile(path), source, maxTokenBytes, signal);
   return { token: toToken(bytes), source };
 }

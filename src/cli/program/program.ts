@@ -4,6 +4,7 @@ import {
   type Command,
   type CommandRow,
   isHelp,
+  listValueSources,
   loadCommand,
   toExamples,
   toParagraphs,
@@ -12,11 +13,10 @@ import { UsageError } from "../command-error.ts";
 import { helpRow, plantstoreCommand } from "../commands/plantstore.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { commonFlags, versionFlag } from "../options.ts";
+import { valueSeparator } from "../../library/option-types.ts";
+import { commonFlags, type Option, versionFlag } from "../options.ts";
 import type { Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { toVersionLine } from "../version.ts";
-import { declareFlags, readFlags, rejectTokenFlag } from "./flags.ts";
 import {
   allFlag,
   furtherFlags,
@@ -24,12 +24,16 @@ import {
   help,
   helpFormat,
   isHelpAsked,
+  maxColumns,
   showHelp,
   toExit,
   toHelpEnd,
   toHelpWidth,
   wrongUsage,
 } from "./help.ts";
+
+/** Code of the error that ends the reading for `--version`. */
+const versionCode = "commander.version";
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
 
@@ -68,7 +72,9 @@ export async function runProgram(
   } catch (error) {
     // Commander throws after it has printed help or the version.
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) await writeText(io.stdout, reading.output);
+    if (error.code === versionCode) {
+      await writeText(io.stdout, `${(await import("../version.ts")).toVersionLine(io)}\n`);
+    } else if (error.exitCode === 0) await writeText(io.stdout, reading.output);
     // The exit code reports the error even if stderr cannot be written.
     else await writeText(io.stderr, reading.output).catch(() => undefined);
     return error.exitCode;
@@ -89,7 +95,9 @@ function createProgram(reading: Reading): Commander {
   });
   program.addOption(new Flag(allFlag).hideHelp());
   declare(program.summary(reading.program.summary), reading.program, reading);
-  return program.version(toVersionLine(io), ...versionFlag);
+  return program.option(...versionFlag).on("option:version", () => {
+    throw new CommanderError(exitCodes.done.code, versionCode, "");
+  });
 }
 
 /** Loads and declares a command that is a row in the list of its group so far. */
@@ -177,4 +185,74 @@ async function run(
     if (!(error instanceof UsageError)) throw error;
     throw wrongUsage(error.message, commander, error.cause);
   }
+}
+
+/** The names of options, each with commander's name for its flag. */
+type FlagNames = readonly (readonly [name: string, attribute: string])[];
+
+/** Declares the flags of a command. */
+function declareFlags(commander: Commander, command: Command, argv: readonly string[]): FlagNames {
+  const { options = {}, isGrouped, firstOptions = [] } = command;
+  const isShort = hasShortHelp(command, argv);
+  const longest = Math.max(...Object.values(options).map(({ flags }) => flags.length));
+  // Help has two spaces before the flags and two after them.
+  const noteColumns = maxColumns - longest - 4;
+  return Object.entries(options).map(([name, option]) => {
+    const flag = createFlag(option, noteColumns, commander, argv);
+    if (isGrouped && !isShort && option.group !== undefined) flag.helpGroup(option.group);
+    commander.addOption(flag);
+    if (isShort && !firstOptions.includes(name)) furtherFlags.add(flag);
+    return [name, flag.attributeName()] as const;
+  });
+}
+
+/** A flag of an option; its help names the default and the environment variable. */
+function createFlag(
+  option: Option<unknown>,
+  noteColumns: number,
+  commander: Commander,
+  argv: readonly string[],
+): Flag {
+  const { flags, help: description, isRepeatable } = option;
+  const sources = listValueSources(option);
+  const line = `(${sources.join(", ")})`;
+  const note = line.length <= noteColumns ? line : `(${sources.join(",\n")})`;
+  const flag = new Flag(flags, sources.length === 0 ? description : `${description}\n${note}`);
+  if (!flag.required) return flag;
+  return flag.argParser((value: string, previous: string | undefined) => {
+    const joined = `${flag.long}=${value}`;
+    if (
+      commander.options.some(({ short, long }) => value === short || value === long) &&
+      !argv.includes(joined)
+    ) {
+      const message = `${flag.long} has no value: add one before ${value}, or write ${joined}`;
+      throw wrongUsage(message, commander);
+    }
+    if (previous === undefined) return value;
+    if (isRepeatable) return previous + valueSeparator + value;
+    throw wrongUsage(`${flag.long} is given twice: remove one of them`, commander);
+  });
+}
+
+/** The flags of a command line. */
+function readFlags(commander: Commander, names: FlagNames): Flags {
+  const given = names.filter(
+    ([, attribute]) => commander.getOptionValueSource(attribute) === "cli",
+  );
+  return Object.fromEntries(
+    given.map(([name, attribute]) => {
+      const value: unknown = commander.getOptionValue(attribute);
+      return [name, typeof value === "string" ? value : "1"];
+    }),
+  );
+}
+
+/** Rejects `--token`, because other users of the machine can read command lines. */
+function rejectTokenFlag(commander: Commander, advice: string): void {
+  commander.addOption(new Flag("--token [token]").hideHelp()).on("option:token", () => {
+    throw wrongUsage(
+      `there is no --token, because other users of this machine can read its command lines: ${advice}`,
+      commander,
+    );
+  });
 }

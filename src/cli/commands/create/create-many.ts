@@ -12,17 +12,17 @@ import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { explainTlsPort } from "../../tls-port.ts";
 import { tracePost } from "../../request-trace.ts";
-import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord, RecordInput } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 import { RecordReport } from "./report.ts";
 import {
+  type CreateRun,
   describeUnavailable,
   findTokenToSend,
   reportError,
   toDetails,
   toRequest,
-} from "./request.ts";
+} from "./create-run.ts";
 
 /** The input of many plants. */
 interface BulkInput {

@@ -1,5 +1,5 @@
 /** Creates a single plant, and prints the Plant or the Error. */
-import { UnavailableError } from "../../../client/client-error.ts";
+import { categorizeError, UnavailableError } from "../../../client/client-error.ts";
 import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
 import type { ItemResult, Rejection } from "../../../client/item-result.ts";
 import { toCreateRequest } from "../../../client/create-messages.ts";
@@ -7,19 +7,17 @@ import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { toExitCode } from "../../command-failure.ts";
 import { OutputError } from "../../io.ts";
-import { explainTlsPort } from "../../tls-port.ts";
-import type { CreateRun } from "./create-run.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 import {
+  type CreateRun,
   describeUnavailable,
   findTokenToSend,
   reportError,
   toDetails,
   toRequest,
-} from "./request.ts";
+} from "./create-run.ts";
 
 /** Confirmations for a user, by the result. */
 const confirmations = {
@@ -83,6 +81,7 @@ export async function createOne(
     if (error instanceof UnavailableError) {
       await reject();
       if (options.json) {
+        const { explainTlsPort } = await import("../../tls-port.ts");
         const message = await explainTlsPort(error, run.cutOff);
         const result = message && ({ status: "failed", error: { message } } as const);
         await printResult(result || error, plant.id, run);
@@ -93,7 +92,7 @@ export async function createOne(
   if (response.ok) return printPlant(response, plant.id, response.result, run);
   await reject();
   await printError(response, plant.id, toDetails(response, source, options.url), run);
-  return toExitCode(response.error.error);
+  return exitCodes[categorizeError(response.error.error)].code;
 }
 
 async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {

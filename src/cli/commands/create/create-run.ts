@@ -1,9 +1,97 @@
-/** One run of `create`: what all of its steps use, and its end by a signal. */
-import { CommandError, toExitName, Interruption } from "../../command-error.ts";
+/** One run of `create`, of one plant or of many: its options, token and request, descriptions of failures, and its end by a signal. */
+import { categorizeError } from "../../../client/client-error.ts";
+import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
+import type { Rejection } from "../../../client/item-result.ts";
+import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
+import { toTraceId } from "../../../core/interface.ts";
+import { quoteInput } from "../../../core/quote.ts";
+import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
+import { findToken, type FoundToken } from "../../config/token-source.ts";
 import type { Io, StopSignal } from "../../io.ts";
+import { bulkRetryOption, createOptions, plantFlagList, plantOptions } from "../../options.ts";
+import { warnAboutPlaintext } from "../../server-access.ts";
+import { readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { CreateOptions } from "./create-options.ts";
+
+/** The members of a plant as flags. */
+export type PlantFlags = Values<typeof plantOptions>;
+
+/** Source of plants: flags for one, or files and standard input for any number. */
+type PlantSource =
+  | { readonly from: "flags"; readonly flags: PlantFlags }
+  /** At least one; `-` is standard input. */
+  | { readonly from: "inputs"; readonly paths: readonly string[] };
+
+/** Options for {@link create}. */
+export interface CreateOptions extends Omit<Values<typeof createOptions>, "csv"> {
+  readonly source: PlantSource;
+  /** Retries of each plant, if there are several. */
+  readonly bulkRetries: number;
+}
+
+/** Reads the options of a command line. @throws CommandError for an invalid option or combination */
+export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
+  const { csv, ...options } = readOptions(createOptions, flags, io);
+  const { fromLine, rejectsPath, isStrict, isMany, tokenFile } = options;
+  const plantFlags = readOptions(plantOptions, flags, io);
+  const source = toPlantSource(plantFlags, operands, tokenFile === "-", io);
+  const delimiter = options.delimiter ?? (csv ? "," : undefined);
+  const forInputs = [fromLine, rejectsPath, delimiter, isStrict, isMany];
+  if (source.from === "flags" && forInputs.some((value) => value !== undefined)) {
+    throw new UsageError(
+      `--csv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for ${plantFlagList}`,
+    );
+  }
+  return {
+    ...options,
+    source,
+    delimiter,
+    // A resumed run has many plants.
+    isMany: isMany === true || fromLine !== undefined,
+    bulkRetries: readOptions(bulkRetryOption, flags, io).retries,
+  };
+}
+
+/**
+ * Decides where the plants of a command line come from.
+ *
+ * @param paths operands; `-` is standard input
+ * @param isTokenInStdin true if standard input is the token
+ * @throws UsageError without a plant, or with both flags and a file
+ */
+function toPlantSource(
+  flags: PlantFlags,
+  paths: readonly string[],
+  isTokenInStdin: boolean,
+  io: Pick<Io, "stdin">,
+): PlantSource {
+  const hasFlags = Object.values(flags).some((flag) => flag !== undefined);
+  if (hasFlags && paths.length > 0) {
+    const file = paths.find((path) => path !== "-");
+    const advice =
+      file === undefined
+        ? ""
+        : ` ("${quoteInput(file)}" is read as a file: text with spaces needs quotation marks)`;
+    throw new UsageError(`two plants: give either a file or the flags ${plantFlagList}${advice}`);
+  }
+  if (hasFlags) return { from: "flags", flags };
+  const readsStdin = paths.length === 0 || paths.includes("-");
+  if (readsStdin && isTokenInStdin) {
+    throw new UsageError(
+      "standard input is the token (--token-file -) and cannot be the plant too: give the plant as a file or with --id and --name",
+    );
+  }
+  if (paths.length === 0 && io.stdin.isTTY) {
+    throw new UsageError(
+      "no plant: give it as flags (--id 1 --name fern), as a JSON file (plant.json), or on standard input (-)",
+    );
+  }
+  if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
+    throw new UsageError("standard input (-) is given twice: leave one of them out");
+  }
+  return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
+}
 
 /** A run. It handles SIGINT and SIGTERM until it is released. */
 export class CreateRun {
@@ -50,4 +138,74 @@ function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
     return new Interruption(signal, advice);
   }
   return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
+}
+
+/** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
+const maxSentenceLength = 1000;
+
+/**
+ * Finds the token, and warns if the connection is not encrypted.
+ *
+ * @throws CommandError without a token
+ * @throws the reason of the run's cut-off
+ */
+export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
+  const { options, io, terminal, cutOff } = run;
+  const { tokenFile, url } = options;
+  const read = () => findToken(tokenFile, url, io, cutOff);
+  let found: FoundToken;
+  if (tokenFile === "-" && io.stdin.isTTY) {
+    await terminal.note("reading the token from the terminal: end with Ctrl-D");
+    found = await read();
+  } else {
+    found = await terminal.showWhile(() => "waiting for input", read);
+  }
+  await warnAboutPlaintext(url, terminal);
+  cutOff.throwIfAborted();
+  return found;
+}
+
+/** The request of a create, without its body. It continues the trace of the caller; an invalid one is ignored. */
+export function toRequest(
+  token: string | undefined,
+  { options, ca, io }: CreateRun,
+): CreateRequest {
+  const { TRACEPARENT: trace = "" } = io.env;
+  const traceparent = toTraceId(trace) === undefined ? undefined : trace;
+  return toCreateRequest(options.url, token, { ca, traceparent });
+}
+
+/** Describes a failed attempt. The text may be followed by a comma or a colon. */
+export function describeUnavailable({ failure }: Retry, url: string): string {
+  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
+  return `${url} is unavailable (${quoteInput(reason, 100)})`;
+}
+
+/** Returns what the sentence about an Error adds to its message. */
+export function toDetails(
+  { error, attempts, requestId }: FinalResponse & { readonly ok: false },
+  tokenSource: string,
+  url: string,
+): string[] {
+  const category = categorizeError(error.error);
+  const details = [];
+  if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
+  if (category === "noPlantStore") {
+    details.push(`check the path of --url, which is ${url}`);
+  }
+  if (attempts > 1) details.push(`after ${attempts} attempts`);
+  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
+  return details;
+}
+
+/** Reports an Error as one sentence on stderr. */
+export async function reportError(
+  { error, message }: Rejection,
+  details: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
+  const isLong = message.length > maxSentenceLength;
+  const sentence = isLong ? `${message.slice(0, maxSentenceLength)}…` : message;
+  await terminal.error(sentence + addition, error);
 }

@@ -8,8 +8,7 @@ import { unpairedSurrogate } from "../../../core/words.ts";
 import type { Run } from "../../command.ts";
 import { readAuthorities } from "../../server-access.ts";
 import { createOne } from "./create-one.ts";
-import { type PlantFlags, readCreateOptions } from "./create-options.ts";
-import { CreateRun } from "./create-run.ts";
+import { CreateRun, type PlantFlags, readCreateOptions } from "./create-run.ts";
 
 /**
  * Creates the plants.

@@ -1,7 +1,7 @@
 /** Findings of `doctor`, and their lines of text. */
 import { redactTokens } from "../../../core/quote.ts";
 import type { Palette } from "../../terminal/terminal.ts";
-import { toItem } from "../../terminal/rows.ts";
+import { toItem } from "../../terminal/table.ts";
 import { toExpectedFailure } from "../../command-failure.ts";
 
 /** The subject of a check. */

@@ -8,7 +8,7 @@ import { toExitCode } from "../../command-failure.ts";
 import { writeText } from "../../io.ts";
 import { jsonOption } from "../../options.ts";
 import { readOptions } from "../../settings.ts";
-import { toItem } from "../../terminal/rows.ts";
+import { toItem } from "../../terminal/table.ts";
 
 /**
  * Explains one error by its number or its name, or lists all.

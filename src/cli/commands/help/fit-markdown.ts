@@ -1,5 +1,5 @@
 /** Fits a topic of the manual into the columns of a terminal. */
-import { toTable } from "../../terminal/rows.ts";
+import { toTable } from "../../terminal/table.ts";
 import { wrapText } from "../../terminal/text-width.ts";
 
 /** Lines that are not wrapped: headings, empty lines and code. */

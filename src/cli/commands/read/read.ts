@@ -8,7 +8,8 @@ import { plantId } from "../../../library/option-types.ts";
 import { jsonStoreOptions, listOptions } from "../../store-options.ts";
 import { parseArgument, readOptions } from "../../settings.ts";
 import { explainMissing, readStore } from "../../store-access.ts";
-import { type Column, printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import { printRows, type RowType, selectStyle } from "../../terminal/rows.ts";
+import type { Column } from "../../terminal/table.ts";
 
 /** The columns of plants, by their names. */
 const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {

@@ -2,7 +2,7 @@
 import { escapeUnprintable } from "../../../core/quote.ts";
 import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops/log.ts";
 import { type Io, type OutputStream, writeText } from "../../io.ts";
-import { toItem } from "../../terminal/rows.ts";
+import { toItem } from "../../terminal/table.ts";
 import type { Palette, Terminal } from "../../terminal/terminal.ts";
 import { toTextWidth, usualColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";

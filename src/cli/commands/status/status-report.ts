@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { commandGroups, type Item } from "../../command.ts";
 import type { FileReaders } from "../../config/credentials.ts";
-import { toItems } from "../../terminal/rows.ts";
+import { toItems } from "../../terminal/table.ts";
 import type { SettingReport } from "./setting-report.ts";
 
 /** The server and its token. */

@@ -1,0 +1,136 @@
+/** Lays out tables, and lists of terms with their meanings, in the columns of a terminal. */
+import { escapeUnprintable } from "../../core/quote.ts";
+import type { Item } from "../command.ts";
+import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
+
+/** A column of a table and of CSV. */
+export interface Column<Row> {
+  /** Heading of the column; in a table in upper case. */
+  readonly name: string;
+  /** Returns the cell of a row; undefined for an absent value. */
+  readonly read: (row: Row) => string | undefined;
+  /** True for numbers, which are aligned to the right. */
+  readonly isNumber?: true;
+  /** Set for a column whose cells may be cut: its share of the room, and the width below which a cell is unreadable. */
+  readonly cut?: { readonly share: number; readonly minWidth: number };
+}
+
+const gap = "  ";
+/** No terminal is wider. A longer cell is not measured to its end. */
+const maxCellWidth = 1000;
+
+/**
+ * Formats a line of headings, and one line per row. Cells that are too long are cut. An empty text is `""`; an absent
+ * value is blank. On a terminal that is too narrow, each cell gets a line of its own.
+ *
+ * @param width columns of the terminal; 0 or undefined if it reports none
+ */
+export function toTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number | undefined,
+): string {
+  const lines = [
+    columns.map(({ name }) => name.toUpperCase()),
+    ...rows.map((row) => columns.map(({ read }) => toCell(read(row)))),
+  ];
+  const widths = fitWidths(lines, columns, width || usualColumns);
+  const total = widths.reduce((sum, each) => sum + each, gap.length * (columns.length - 1));
+  if (width && total > width) return toBlocks(rows, columns, width);
+  const shown = lines.map((cells) => {
+    const padded = cells.map((cell, index) => {
+      const columnWidth = widths[index] ?? 0;
+      const text = fitText(cell, columnWidth);
+      return columns[index]?.isNumber ? text.padStart(columnWidth) : padText(text, columnWidth);
+    });
+    return `${padded.join(gap).trimEnd()}\n`;
+  });
+  return shown.join("");
+}
+
+/** A heading, and terms with their meanings. */
+type ItemGroup = readonly [heading: string, items: readonly Item[]];
+
+/** Formats groups of items, as help does: all meanings start in the same column. @param width as of {@link toItem} */
+export function toItems(groups: readonly ItemGroup[], width: number | undefined): string {
+  const termWidth = Math.max(...groups.flatMap(([, items]) => items.map(([term]) => term.length)));
+  const blocks = groups.map(([heading, items]) => [
+    `${heading}\n`,
+    ...items.map(([term, text]) => toItem(gap + term, gap.length + termWidth, text, width)),
+  ]);
+  return blocks.map((lines) => lines.join("")).join("\n");
+}
+
+const narrowIndent = 4;
+
+/**
+ * Formats a term and its meaning, which is wrapped between words. Its further lines start below the first one. If a word
+ * does not fit there, lines are only indented a little.
+ *
+ * @param width columns of the terminal; 0 or undefined for no limit
+ */
+export function toItem(
+  term: string,
+  termWidth: number,
+  meaning: string,
+  width: number | undefined,
+): string {
+  const beginning = padText(term, termWidth) + gap;
+  const text = escapeUnprintable(meaning);
+  if (!width) return `${beginning}${text}\n`;
+  const column = termWidth + gap.length;
+  const longest = Math.max(...text.split(" ").map((word) => toTextWidth(word)));
+  const indent = column + longest > width ? narrowIndent : column;
+  const lines = wrapText(text, width, column, indent);
+  return `${lines.startsWith("\n") ? beginning.trimEnd() : beginning}${lines}\n`;
+}
+
+function toBlocks<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number,
+): string {
+  const nameWidth = Math.max(...columns.map(({ name }) => name.length));
+  const blocks = rows.map((row) =>
+    columns.flatMap(({ name, read }) => {
+      const cell = read(row);
+      if (cell === undefined) return [];
+      return toItem(name.toUpperCase(), nameWidth, toCell(cell), width);
+    }),
+  );
+  return blocks.map((lines) => lines.join("")).join("\n");
+}
+
+function toCell(text: string | undefined): string {
+  if (text === undefined) return "";
+  return text === "" ? '""' : text;
+}
+
+/** The widths of the columns. Columns that may be cut share the room that the others leave, by their shares. */
+function fitWidths<Row>(
+  lines: readonly (readonly string[])[],
+  columns: readonly Column<Row>[],
+  width: number,
+): readonly number[] {
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((cells) => toTextWidth(fitText(cells[index] ?? "", maxCellWidth)))),
+  );
+  const cuttable = columns.flatMap(({ cut }, index) =>
+    cut === undefined ? [] : [{ ...cut, index, width: widths[index] ?? 0 }],
+  );
+  const fixed = columns.reduce((sum, { cut }, index) => sum + (cut ? 0 : (widths[index] ?? 0)), 0);
+  let shares = cuttable.reduce((sum, { share }) => sum + share, 0);
+  let minWidths = cuttable.reduce((sum, { minWidth }) => sum + minWidth, 0);
+  let room = Math.max(width - fixed - gap.length * (columns.length - 1), minWidths);
+  // The column that needs least of its share comes first: the others get what it leaves.
+  for (const { share, minWidth, index, width: wanted } of cuttable.toSorted(
+    (a, b) => a.width / a.share - b.width / b.share,
+  )) {
+    minWidths -= minWidth;
+    const fitted = Math.min(wanted, Math.ceil((room * share) / shares), room - minWidths);
+    widths[index] = fitted;
+    room -= fitted;
+    shares -= share;
+  }
+  return widths;
+}
