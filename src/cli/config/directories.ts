@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 type Place = Pick<Io, "env" | "platform" | "homeDirectory">;
 
 /** Where settings and credentials are. */
-const configRules = {
+const config = {
   /** Contains the directory itself. */
   variable: "PLANTSTORE_CONFIG_DIR",
   /** Contains the parent directory (XDG Base Directory Specification). */
@@ -18,16 +18,18 @@ const configRules = {
   windows: { variable: "APPDATA", home: "AppData\\Roaming", leaf: "Config" },
 };
 
-type DirectoryRules = typeof configRules;
+type DirectoryRules = typeof config;
 
 /** Where the store is. */
-const dataRules: DirectoryRules = {
+const data: DirectoryRules = {
   variable: "PLANTSTORE_DATA_DIR",
   xdgVariable: "XDG_DATA_HOME",
   linux: ".local/share",
   macos: "Library/Application Support",
   windows: { variable: "LOCALAPPDATA", home: "AppData\\Local", leaf: "Data" },
 };
+
+const rulesByKind = { config, data };
 
 /** A directory, and its source: a variable, or `the default`. */
 export interface FoundDirectory {
@@ -41,7 +43,7 @@ export interface FoundDirectory {
  * @throws CommandError without a home directory
  */
 export function findConfigDirectory(place: Place): string {
-  return locateConfigDirectory(place).path;
+  return locateDirectory("config", place).path;
 }
 
 /** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
@@ -55,20 +57,12 @@ export function findConfigDirectoryIfAny(place: Place): string | undefined {
  * @throws CommandError without a home directory
  */
 export function findDataDirectory(place: Place): string {
-  return locateDataDirectory(place).path;
+  return locateDirectory("data", place).path;
 }
 
-/** As {@link findConfigDirectory}, with its source. */
-export function locateConfigDirectory(place: Place): FoundDirectory {
-  return locate(configRules, place);
-}
-
-/** As {@link findDataDirectory}, with its source. */
-export function locateDataDirectory(place: Place): FoundDirectory {
-  return locate(dataRules, place);
-}
-
-function locate(rules: DirectoryRules, place: Place): FoundDirectory {
+/** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source. */
+export function locateDirectory(kind: "config" | "data", place: Place): FoundDirectory {
+  const rules = rulesByKind[kind];
   const { env, platform } = place;
   const own = env[rules.variable];
   if (own) return { path: own, source: rules.variable };

@@ -8,18 +8,17 @@ import { listSavedOrigins, readSavedToken } from "../../config/credentials.ts";
 import {
   findConfigDirectoryIfAny,
   type FoundDirectory,
-  locateConfigDirectory,
-  locateDataDirectory,
+  locateDirectory,
 } from "../../config/directories.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { findExposure } from "../../permissions.ts";
 import { readSavedSettings } from "../../config/saved-settings.ts";
-import { type Finding, type Subject, toErrorFinding } from "./finding.ts";
+import { type Finding, toErrorFinding } from "./finding.ts";
 
 /** Checks the directory of saved tokens and settings, and the files in it. */
 export async function checkConfigDirectory(io: Io): Promise<Finding> {
-  const found = await checkDirectory("config", locateConfigDirectory, "login", io);
+  const found = await checkDirectory("config", "login", io);
   const path = findConfigDirectoryIfAny(io);
   if (path === undefined || found.state === "none" || found.state === "error") return found;
   try {
@@ -33,22 +32,18 @@ export async function checkConfigDirectory(io: Io): Promise<Finding> {
 
 /** Checks the directory of the default store. */
 export function checkDataDirectory(io: Io): Promise<Finding> {
-  return checkDirectory("data", locateDataDirectory, "serve", io);
+  return checkDirectory("data", "serve", io);
 }
 
-/**
- * @param locate throws without a home directory
- * @param creator the command that creates the directory
- */
+/** @param creator the command that creates the directory */
 async function checkDirectory(
-  subject: Subject,
-  locate: (io: Io) => FoundDirectory,
+  subject: "config" | "data",
   creator: string,
   io: Io,
 ): Promise<Finding> {
   let directory: FoundDirectory;
   try {
-    directory = locate(io);
+    directory = locateDirectory(subject, io);
   } catch (error) {
     // Only a warning: with an explicit token and store this directory is not needed.
     return { ...toErrorFinding(subject, error), state: "warning" };

@@ -5,7 +5,7 @@ import { toItem } from "../../terminal/table.ts";
 import { toExpectedFailure } from "../../command-failure.ts";
 
 /** The subject of a check. */
-export type Subject =
+type Subject =
   | "plantstore"
   | "node"
   | "config"

@@ -8,12 +8,7 @@ import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, interruptible } from "../../command-error.ts";
 import { findCredentialFile, listSavedOrigins } from "../../config/credentials.ts";
-import {
-  findConfigDirectoryIfAny,
-  type FoundDirectory,
-  locateConfigDirectory,
-  locateDataDirectory,
-} from "../../config/directories.ts";
+import { findConfigDirectoryIfAny, locateDirectory } from "../../config/directories.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { requestOptions, statusReportOptions, urlOption } from "../../options.ts";
@@ -63,8 +58,8 @@ export async function status(run: Run): Promise<number> {
     store,
     storeExists: findStoreFile(store.value),
     directories: {
-      config: findPlace(locateConfigDirectory, io),
-      data: findPlace(locateDataDirectory, io),
+      config: findPlace("config", io),
+      data: findPlace("data", io),
     },
     settings: settings.filter(({ source }) => showsAll === true || source !== "the default"),
   };
@@ -133,9 +128,9 @@ function findStoreFile(url = ""): boolean | undefined {
   return path === undefined ? undefined : existsSync(path);
 }
 
-function findPlace(locate: (io: Io) => FoundDirectory, io: Io): Place {
+function findPlace(kind: "config" | "data", io: Io): Place {
   try {
-    const place = locate(io);
+    const place = locateDirectory(kind, io);
     return { ...place, exists: existsSync(place.path) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
