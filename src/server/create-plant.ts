@@ -32,11 +32,11 @@ export function createPlant(
 }
 
 /** @throws StoreError when the store fails */
-function storePlant(
+async function storePlant(
   body: BodyResult,
   store: ServerBackend["store"],
   { admission, onConflict, faults }: CreateOptions,
-): RequestResult | Promise<RequestResult> {
+): Promise<RequestResult> {
   const plant = body instanceof RequestError ? body : readNewPlant(body);
   if (plant instanceof RequestError) return plant;
   const error = admission.beginCreate();
@@ -51,14 +51,9 @@ function storePlant(
     const waitMs = durableAtMs - requestedAtMs;
     return toPlantResponse(plant, result, { durableAtMs, waitMs, plants });
   };
-  return (faults === undefined ? create() : faults.perform(create)).then(
-    (result) => {
-      admission.endCreate();
-      return result;
-    },
-    (failure: unknown) => {
-      admission.endCreate();
-      throw failure;
-    },
-  );
+  try {
+    return await (faults === undefined ? create() : faults.perform(create));
+  } finally {
+    admission.endCreate();
+  }
 }

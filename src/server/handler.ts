@@ -90,18 +90,13 @@ export function createHandler(options: HandlerOptions): Handler {
     return error ?? perform(request);
   }
 
-  function fail(error: unknown): RequestError {
-    onError(error);
-    return describeFailure(error);
-  }
-
   return {
-    handle(request) {
+    async handle(request) {
       try {
-        const result = perform(request);
-        return result instanceof Promise ? result.catch(fail) : Promise.resolve(result);
+        return await perform(request);
       } catch (error) {
-        return Promise.resolve(fail(error));
+        onError(error);
+        return describeFailure(error);
       }
     },
     complete(request, result, atMs, isAborted, connectionHeaders) {
