@@ -90,9 +90,7 @@ export function toAdvice(
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
-      return message.includes("not signed by")
-        ? `${message}; --cacert FILE selects others`
-        : message;
+      return message.replace(/(?=NODE_EXTRA_CA_CERTS=FILE$)/, "--cacert FILE or ");
     case "timeout":
       return `${message}: ${doubt}; a higher --timeout waits longer`;
     case "lost":

@@ -232,7 +232,7 @@ describe("a create without a response of the plant store", () => {
     expect(await rejectionOf(create(url))).toMatchObject({
       reason: "insecure",
       detail:
-        "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds one",
+        "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with NODE_EXTRA_CA_CERTS=FILE",
     });
   });
 

@@ -101,8 +101,8 @@ function describeTlsFailure(
 ): string {
   if (untrustedCodes.test(code)) {
     return ca === undefined
-      ? `its certificate is not signed by a trusted authority (${code}); NODE_EXTRA_CA_CERTS=FILE adds one`
-      : `its certificate is not signed by one of the given authorities (${code})`;
+      ? `its certificate is not signed by a trusted authority (${code}): add its authority with NODE_EXTRA_CA_CERTS=FILE`
+      : `its certificate is not signed by one of the given authorities (${code}): add its authority to them`;
   }
   const [, reason = message] = opensslMessage.exec(message) ?? [];
   return noTlsReasons.test(reason)

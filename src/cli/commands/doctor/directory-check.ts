@@ -18,7 +18,7 @@ import { type Finding, toErrorFinding } from "./finding.ts";
 
 /** Checks the directory of saved tokens and settings, and the files in it. */
 export async function checkConfigDirectory(io: Io): Promise<Finding> {
-  const found = await checkDirectory("config", "login", io);
+  const found = await checkDirectory("config", '"plantstore login" or "plantstore serve"', io);
   const path = findConfigDirectoryIfAny(io);
   if (path === undefined || found.state === "none" || found.state === "error") return found;
   try {
@@ -32,10 +32,10 @@ export async function checkConfigDirectory(io: Io): Promise<Finding> {
 
 /** Checks the directory of the default store. */
 export function checkDataDirectory(io: Io): Promise<Finding> {
-  return checkDirectory("data", "serve", io);
+  return checkDirectory("data", '"plantstore serve"', io);
 }
 
-/** @param creator the command that creates the directory */
+/** @param creator the commands that create the directory */
 async function checkDirectory(
   subject: "config" | "data",
   creator: string,
@@ -65,7 +65,7 @@ async function checkDirectory(
   if (stats === undefined) {
     const parent = await findParent(path);
     if (parent.isUsable) {
-      const message = `${path} does not exist yet: "plantstore ${creator}" creates it`;
+      const message = `${path} does not exist yet: ${creator} creates it`;
       return { subject, state: "none", message };
     }
     // Not needed with an explicit token and store.
