@@ -3,8 +3,8 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
 import { toStoreError } from "./sqlite-error.ts";
-import { openReplacedFile, openRestoredFile, type RestoreTarget } from "./restore-files.ts";
-import { openWholeFile, type WholeFileTarget } from "./whole-file.ts";
+import type { RestoreTarget } from "./restore-files.ts";
+import type { WholeFileTarget } from "./whole-file.ts";
 
 /** File to connect to, and what for: the first message to a thread. */
 export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
@@ -27,14 +27,14 @@ interface Failure {
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) serve(parentPort);
 
-function open(target: ThreadTarget): Promise<object> {
+async function open(target: ThreadTarget): Promise<object> {
   switch (target.access) {
     case "whole":
-      return openWholeFile(target);
+      return (await import("./whole-file.ts")).openWholeFile(target);
     case "replaced":
-      return openReplacedFile(target);
+      return (await import("./restore-files.ts")).openReplacedFile(target);
     case "restored":
-      return openRestoredFile(target);
+      return (await import("./restore-files.ts")).openRestoredFile(target);
     default:
       return openConnection(target);
   }
