@@ -135,7 +135,7 @@ describe("a cursor", () => {
     await create(other.engine, toPlant(1n));
     const [{ cursor } = { cursor: "" }] = await readAll(one.reader);
     await expect(other.reader.readFeed({ after: cursor, limit: 1 })).rejects.toMatchObject(
-      unusable("of another store"),
+      unusable("belongs to another store"),
     );
     expect(await readAll(one.reader, cursor)).toEqual([]);
   });
@@ -191,7 +191,7 @@ describe("a store that was restored on another server", () => {
       await expect.poll(ids).toEqual([1n, 2n, 9n, 0n]);
       await expect(reader.readFeed({ after: cursor, limit: 1 })).rejects.toMatchObject({
         reason: "unusable",
-        message: expect.stringContaining("of another store") as string,
+        message: expect.stringContaining("belongs to another store") as string,
       });
       await Promise.all([engine.close(), reader.close()]);
     } finally {
