@@ -278,7 +278,7 @@ function trimEnd(bytes: Uint8Array): Uint8Array {
 function assertPlainText([first, second, third, fourth]: Uint8Array): void {
   if (first === 0x1f && second === 0x8b) {
     throw new InputSyntaxError(
-      "is compressed with gzip: decompress it, for example with gunzip --stdout FILE | plantstore create -",
+      "is compressed with gzip: decompress it, for example with gunzip --stdout FILE | plantstore create - (add --csv for a table)",
     );
   }
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -287,6 +287,6 @@ function assertPlainText([first, second, third, fourth]: Uint8Array): void {
     (second === 0 && fourth === 0 && !!first && !!third);
   if (!hasMark && !isWide) return;
   throw new InputSyntaxError(
-    "is UTF-16: convert it to UTF-8, for example with iconv --from-code UTF-16 --to-code UTF-8 FILE | plantstore create -",
+    "is UTF-16: convert it to UTF-8, for example with iconv --from-code UTF-16 --to-code UTF-8 FILE | plantstore create - (add --csv for a table)",
   );
 }

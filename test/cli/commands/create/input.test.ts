@@ -227,8 +227,16 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
   });
 
   it.each([
-    ["compressed", gzipSync(plant), /^error: \S+ is compressed with gzip: .* gunzip --stdout FILE/],
-    ["UTF-16", Buffer.from(`\uFEFF${plant}`, "utf16le"), /^error: \S+ is UTF-16: .* iconv /],
+    [
+      "compressed",
+      gzipSync(plant),
+      /^error: \S+ is compressed with gzip: .* gunzip --stdout FILE .* \(add --csv for a table\)/,
+    ],
+    [
+      "UTF-16",
+      Buffer.from(`\uFEFF${plant}`, "utf16le"),
+      /^error: \S+ is UTF-16: .* iconv .* \(add --csv for a table\)/,
+    ],
     ["UTF-16 without a mark", Buffer.from(plant, "utf16le"), /^error: \S+ is UTF-16: /],
     [
       "UTF-16 in the other order",
