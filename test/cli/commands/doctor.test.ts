@@ -319,7 +319,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     expect(find("server")).toMatch(
       /^error: cannot connect to .*: connection refused: start a server with "plantstore serve"/,
     );
-    expect(find("token")).toBe("none: not checked, because the server is unavailable");
+    expect(find("token")).toBe("none: not checked, because the server check failed");
     expect(find("clock")).toMatch(/^none: .*Z; the server's time is unknown$/);
   });
 
@@ -331,6 +331,18 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     expect(find("token")).toMatch(
       /^error: no token for .*: the server printed its token .* "plantstore login --url \S+"/,
     );
+  });
+
+  it("a wrong path, which is not about the token", async () => {
+    await using server = await startServer();
+    const url = `${server.url}/v2`;
+    const { exitCode, find } = await examine([], withToken(url));
+    expect(exitCode).toBe(7);
+    expect(find("server")).toBe(
+      `error: ${url} is not the URL of a plant store: error 40400: unknown path "/v2/plants": create plants with POST /plants`,
+    );
+    expect(find("token")).toBe("none: not checked, because the server check failed");
+    expect(find("clock")).toMatch(/^ok: /);
   });
 
   it("a rejected token", async () => {

@@ -54,8 +54,11 @@ function describeServer(
 ): Finding {
   const subject = "server";
   if (failure !== undefined) {
-    const message = `${baseUrl} cannot accept plants now: error ${failure.error}: ${failure.message}`;
-    return { subject, state: "error", message, exitCode: exitCodes.unavailable.code };
+    const exitCode = toTokenExitCode(failure.error);
+    const isUnavailable = exitCode === exitCodes.unavailable.code;
+    const problem = isUnavailable ? "cannot accept plants now" : "is not the URL of a plant store";
+    const message = `${baseUrl} ${problem}: error ${failure.error}: ${failure.message}`;
+    return { subject, state: "error", message, exitCode };
   }
   if (check.isAccepted && !hasToken) {
     const message = `${baseUrl} accepts plants without a token: tell its owner`;
@@ -69,7 +72,7 @@ function describeServer(
 function describeToken({ token, source }: FoundToken, check: TokenCheck | CheckFailure): Finding {
   const subject = "token";
   if (!("isAccepted" in check) || findFailure(check) !== undefined) {
-    const message = "not checked, because the server is unavailable";
+    const message = "not checked, because the server check failed";
     return { subject, state: "none", message };
   }
   if (check.isAccepted) return { subject, state: "ok", message: "accepted by the server" };
@@ -80,15 +83,15 @@ function describeToken({ token, source }: FoundToken, check: TokenCheck | CheckF
     subject,
     state: "error",
     message: `${name}: rejected, error ${error}: ${message}`,
-    exitCode: toTokenExitCode(error),
+    exitCode: exitCodes.tokenRejected.code,
   };
 }
 
 /** A failure of the server that is not about the token. */
 function findFailure(check: TokenCheck): ErrorBody | undefined {
   if (check.isAccepted) return undefined;
-  const isUnavailable = toTokenExitCode(check.error.error) === exitCodes.unavailable.code;
-  return isUnavailable ? check.error : undefined;
+  const isAboutToken = toTokenExitCode(check.error.error) === exitCodes.tokenRejected.code;
+  return isAboutToken ? undefined : check.error;
 }
 
 function describeClock(nowMs: number, serverTimeMs: number | undefined): Finding {
