@@ -152,7 +152,7 @@ function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly st
     const required = memberNames.filter(isRequired).join(", ");
     const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
     throw new InputSyntaxError(
-      `must begin with a row that names its columns: ${required} and optionally ${optional} (found ${quoteInput(columns.join(delimiter))})`,
+      `must begin with a row that names its columns: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`,
     );
   }
   const name = other === "\t" ? "tabs" : `"${other}"`;

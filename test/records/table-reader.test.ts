@@ -163,7 +163,7 @@ describe("a header", () => {
     ["id;name;tag", /is separated by ";": use create --delimiter ";"/],
     ["id|name", /is separated by "\|": use create --delimiter "\|"/],
     ["id\tname", /is separated by tabs: use create --delimiter tab/],
-    ["nr,name", /must begin with a row that names its columns: id, name .* \(found nr,name\)$/],
+    ["nr,name", /must begin with a row that names its columns: id, name .* \(got nr,name\)$/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],
   ])("%j is rejected with advice", (header, message) => {
