@@ -26,11 +26,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 /** Prints what is wrong. @returns the exit code */
 export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
-  const { toFailure } = await import("./command-failure.ts").catch(() => {
-    // The files were replaced by another version in the meantime.
-    throw thrown;
-  });
-  const { exitCode, message, hints = [], stack } = toFailure(thrown);
+  // Another version may have replaced the files since the start.
+  const failures = await import("./command-failure.ts").catch(() => undefined);
+  if (failures === undefined) {
+    await terminal.error(thrown instanceof Error ? thrown.message : String(thrown));
+    return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
+  }
+  const { exitCode, message, hints = [], stack } = failures.toFailure(thrown);
   if (message !== undefined) await terminal.error((await findCause(thrown, exitCode)) ?? message);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;

@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { cp, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const binary = new URL("../../bin/plantstore.js", import.meta.url).href;
 
@@ -36,4 +40,23 @@ it.each(["20.19.0", "22.15.0", "24.0.0", "26.0.0"])("runs on Node %s", async (ve
 
 it("supports the versions that the package names", () => {
   expect(manifest.engines).toEqual({ node: "^20.19.0 || ^22.15.0 || >=24.0.0" });
+});
+
+it("reports an error if another version has replaced the file that explains errors", async () => {
+  const copy = await createTemporaryDirectory();
+  for (const name of ["bin", "dist", "package.json"]) {
+    const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
+    await cp(path, join(copy, name), { recursive: true });
+  }
+  const dist = join(copy, "dist");
+  for (const name of (await readdir(dist)).filter((each) => each.endsWith(".js"))) {
+    const text = await readFile(join(dist, name), "utf8");
+    if (text.includes("this is a bug in plantstore")) await rm(join(dist, name));
+  }
+  const args = [join(copy, "bin/plantstore.js"), "completion", "tcsh"];
+  await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^error: no completion for "tcsh": [^\n]*\n$/) as string,
+  });
 });
