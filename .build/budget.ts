@@ -7,17 +7,11 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type * as libraryTypes from "../src/index.ts";
+import type { Metafile } from "./bundled-packages.ts";
 
 const run = promisify(execFile);
 const root = new URL("..", import.meta.url);
 const dist = new URL("dist/", root);
-
-/** The part of the report of esbuild that is read: the files in each file of the bundle. */
-interface Metafile {
-  readonly outputs: Readonly<
-    Record<string, { readonly inputs: Record<string, { readonly bytesInOutput: number }> }>
-  >;
-}
 
 /** The measured numbers. `budget` in package.json limits each of them. */
 export interface Weight {

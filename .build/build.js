@@ -95,8 +95,10 @@ function removeInterrupted() {
   for (const name of readdirSync(".").filter((each) => each.startsWith(newPrefix))) {
     try {
       process.kill(Number(name.slice(newPrefix.length)), 0);
-    } catch {
-      rmSync(name, { recursive: true, force: true });
+    } catch (error) {
+      // EPERM: the build of another user.
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+      if (code === "ESRCH") rmSync(name, { recursive: true, force: true });
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Writes what the bundle must say about the packages that it contains code of: licenses and SBOM. */
+/** Writes the licenses and the SBOM of the bundled packages. */
 import { execSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { writeThirdPartyNotices } from "@rnx-kit/third-party-notices";
@@ -15,9 +15,11 @@ interface Sbom {
   dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
 }
 
-/** The part of esbuild's description of its outputs that is read. */
-interface Metafile {
-  readonly outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
+/** The part of the report of esbuild that is read: the files in each file of the bundle. */
+export interface Metafile {
+  readonly outputs: Readonly<
+    Record<string, { readonly inputs: Record<string, { readonly bytesInOutput: number }> }>
+  >;
 }
 
 /**
