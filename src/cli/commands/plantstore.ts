@@ -1,7 +1,7 @@
 /** Declares `plantstore`, with a row for each of its commands. */
 import { type Command, type CommandRow, commandGroups, tokenAdvice } from "../command.ts";
 
-/** `help`, of `plantstore` and of its commandGroups. */
+/** `help`, of `plantstore` and of its groups. */
 export const helpRow: CommandRow = {
   name: "help",
   group: commandGroups.other,

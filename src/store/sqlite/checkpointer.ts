@@ -22,7 +22,7 @@ interface CheckpointConnection {
   restartLog(): Promise<boolean>;
 }
 
-/** Creates what starts the checkpoints of a log, after commits. */
+/** Creates an object that starts checkpoints of a log after commits. */
 export function createCheckpointer(connection: CheckpointConnection) {
   let pages = 0;
   let isActive = false;

@@ -69,7 +69,7 @@ export function createFilesInUse(
     isLogRemoved: (): boolean => database !== undefined && findLogs(database)[0] === undefined,
     /**
      * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
-     * take it for the log of that database and damage it.
+     * mistake it for the log of that database, and damage the database.
      *
      * @throws StoreError when the log cannot be renamed
      */
