@@ -19,6 +19,8 @@ const commands = [
 const plantCount = 5000;
 const summary = /^created /;
 const progress = /records, /;
+/** Is shown while a response is slow, and then erased. */
+const wait = /waiting for /;
 
 /** Replaces what differs from run to run. */
 function toFixed(screen: string, home: string, url: string): string {
@@ -43,7 +45,7 @@ function toLines(screen: string): string {
     .replaceAll(/\p{Cc}\[\?\d+[hl]/gu, "")
     .replaceAll(/\p{Cc}\[\d*[A-K]/gu, "\n")
     .split("\n")
-    .filter((line) => line !== "");
+    .filter((line) => line !== "" && !wait.test(line));
   return lines
     .filter((line, index) => !progress.test(line) || summary.test(lines[index + 1] ?? ""))
     .join("\n");
