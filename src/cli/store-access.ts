@@ -1,6 +1,6 @@
 /** Opens a store itself, without a server, to read or change it. Messages say which store, and how it differs from a server's. */
 import { existsSync } from "node:fs";
-import { type PlantStore, StoreError, type StoreReader, useStore } from "../core/store.ts";
+import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import type { Run } from "./command.ts";
@@ -61,7 +61,7 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   try {
-    return await useStore(await open(), work);
+    return await useAndClose(await open(), work);
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
     const hints = await explainMissing(url, run);

@@ -182,8 +182,8 @@ export class StoreError extends Error {
   }
 }
 
-/** Does work with a store, and always closes it. */
-export async function useStore<Store extends Pick<StoreParts, "close">, T>(
+/** Does work with a store or a connection to one, and always closes it. */
+export async function useAndClose<Store extends Pick<StoreParts, "close">, T>(
   store: Store,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {

@@ -11,16 +11,23 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 1n, name: "fern" };
 
+/** Fills a disk that has a closed store with a plant. */
+async function fillDiskOfStore(): Promise<{ disk: string; path: string; url: string }> {
+  const disk = await openSmallDisk(1);
+  const path = join(disk, "plants.db");
+  const url = `sqlite:${path}`;
+  const store = await openStore(url);
+  await store.create(fern, "reject");
+  await store.close();
+  await fillDisk(disk);
+  return { disk, path, url };
+}
+
 describe.runIf(await canMountSmallDisks())("on a full disk", () => {
   it.each([["delete 1 --yes"], ["token issue"]])(
     "%s exits with 6 and advice, and works once there is room",
     async (words) => {
-      const disk = await openSmallDisk(1);
-      const url = `sqlite:${join(disk, "plants.db")}`;
-      const store = await openStore(url);
-      await store.create(fern, "reject");
-      await store.close();
-      await fillDisk(disk);
+      const { disk, url } = await fillDiskOfStore();
       const argv = [...words.split(" "), "--store", url];
       const { exitCode, stdout, stderr } = await runCli(argv);
       expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
@@ -41,19 +48,14 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     ["backup ELSEWHERE --json", expect.stringContaining('"plants":1,')],
     ["verify STORE --json", expect.stringContaining('"plants":1,')],
   ])("%s reads a store at rest", async (words, output) => {
-    const disk = await openSmallDisk(1);
-    const path = join(disk, "plants.db");
-    const store = await openStore(`sqlite:${path}`);
-    await store.create(fern, "reject");
-    await store.close();
-    await fillDisk(disk);
+    const { disk, path, url } = await fillDiskOfStore();
     const elsewhere = join(await createTemporaryDirectory(), "copy");
     const argv = words.replace("ELSEWHERE", elsewhere).replace("STORE", path).split(" ");
-    if (argv[0] !== "verify") argv.push("--store", `sqlite:${path}`);
+    if (argv[0] !== "verify") argv.push("--store", url);
     expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: output, stderr: "" });
     // Nothing remains that a server would find in use.
     await resizeDisk(disk, 8);
-    const again = await openStore(`sqlite:${path}`);
+    const again = await openStore(url);
     expect(await again.create({ id: 2n, name: "moss" }, "reject")).toBe("created");
     await again.close();
   });
@@ -89,12 +91,7 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
   });
 
   it("list exits with 6 and advice while another command reads the store", async () => {
-    const disk = await openSmallDisk(1);
-    const url = `sqlite:${join(disk, "plants.db")}`;
-    const store = await openStore(url);
-    await store.create(fern, "reject");
-    await store.close();
-    await fillDisk(disk);
+    const { url } = await fillDiskOfStore();
     const reader = await openStoreReader(url);
     onTestFinished(() => reader.close());
     const argv = ["list", "--count", "--store", url];

@@ -53,7 +53,7 @@ describe("help", () => {
       it.each([
         ["a pipe", {}],
         ["a wide terminal", { terminals: allTerminals, columns: 200 }],
-        ["a terminal that does not tell its width", { terminals: allTerminals, columns: 0 }],
+        ["a terminal that does not report its width", { terminals: allTerminals, columns: 0 }],
       ])("has at most 80 columns on %s", async (_what, options) => {
         const { stdout } = await runCli([...words, "--help"], options);
         const longest = Math.max(...stdout.split("\n").map((line) => line.length));

@@ -92,8 +92,9 @@ export async function saveCredential(
 }
 
 /**
- * Removes the token for an origin if it is one that is saved only for a time: with the given mark.
+ * Removes the token for an origin if it has a mark.
  *
+ * @param mark `store` for a `memory:` store, `isFreePort` for a server that listened on a free port
  * @param token removes only this one; by default any
  * @throws CommandError if the file cannot be read or removed
  */

@@ -1,4 +1,4 @@
-/** Directories of plantstore: PLANTSTORE_* wins over XDG, which wins over the default of the platform. */
+/** Directories of plantstore: PLANTSTORE_* overrides XDG, which overrides the default of the platform. */
 import path from "node:path";
 import { attempt } from "../../core/attempt.ts";
 import { CommandError } from "../command-error.ts";

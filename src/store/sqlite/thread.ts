@@ -1,6 +1,6 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
-import { hasTooManyFiles, StoreError, useStore } from "../../core/store.ts";
+import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning } from "../store-failure.ts";
 import type { Connection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
@@ -61,7 +61,7 @@ export async function useConnection<Api extends Methods<Api>, T>(
   target: ThreadTarget,
   work: (thread: ConnectionThread<Api>) => Promise<T>,
 ): Promise<T> {
-  return useStore(
+  return useAndClose(
     createConnectionThread<Api>(target.path, () => target),
     work,
   );

@@ -47,7 +47,7 @@ export async function openWholeFile(
 
   return {
     /**
-     * Copies the store, as it is at the start, into an empty file. The copy is not flushed.
+     * Copies the contents that the store has at the start into an empty file. The copy is not flushed.
      *
      * @returns the number of plants in the copy
      */

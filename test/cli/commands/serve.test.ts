@@ -92,7 +92,7 @@ describe("on a terminal", () => {
       terminals: allTerminals,
     });
     const command = `plantstore token issue --store sqlite:${path} | plantstore login --url ${url}`;
-    expect((await stop()).stderr).toContain(`  ${command}\n`);
+    expect((await stop()).stderr).toContain(`\n  ${command}\n`);
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([

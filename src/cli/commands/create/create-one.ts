@@ -83,8 +83,9 @@ export async function createOne(
       if (options.json) {
         const { explainTlsPort } = await import("../../tls-port.ts");
         const message = await explainTlsPort(error, run.cutOff);
-        const result = message && ({ status: "failed", error: { message } } as const);
-        await printResult(result || error, plant.id, run);
+        const result =
+          message === undefined ? error : ({ status: "failed", error: { message } } as const);
+        await printResult(result, plant.id, run);
       }
     }
     throw error;

@@ -1,7 +1,7 @@
 /** Checks the store of this machine's settings, without changing it. */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { useStore } from "../../../core/store.ts";
+import { useAndClose } from "../../../core/store.ts";
 import { openStoreReader } from "../../../store/open-store.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import { isMissing } from "../../config/config-file.ts";
@@ -61,7 +61,7 @@ export async function checkStore(
 
 /** Checks a store for damage. @returns the number of its active tokens */
 async function countTokens(url: string): Promise<number> {
-  return useStore(await openStoreReader(url), async (store) => {
+  return useAndClose(await openStoreReader(url), async (store) => {
     await store.checkSoundness();
     const tokens = await store.listTokens();
     return tokens.filter((token) => isActive(token, Date.now())).length;

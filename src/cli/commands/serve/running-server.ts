@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
-import { type PlantStore, useStore } from "../../../core/store.ts";
+import { type PlantStore, useAndClose } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { TlsCertificate } from "../../../server/options.ts";
@@ -51,7 +51,7 @@ export async function runServer(
       onCommit: metrics?.addCommit,
       onWarning: (message) => log.message("warn", message),
     });
-    await useStore(store, async () => {
+    await useAndClose(store, async () => {
       const seeded = await seeds?.storeSeeds(store, run);
       // Once stopped, not all seeds may have been read.
       if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);

@@ -2,7 +2,7 @@
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
 import { quoteInput, toShellWord } from "../../../core/quote.ts";
-import { type PlantStore, StoreError, type TokenRecord, useStore } from "../../../core/store.ts";
+import { type PlantStore, StoreError, type TokenRecord, useAndClose } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
 import { openStoreReader } from "../../../store/open-store.ts";
 import type { Candidate, Run } from "../../command.ts";
@@ -135,7 +135,7 @@ export async function revokeToken(run: Run): Promise<void> {
 export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Candidate[]> {
   const { store: url } = readOptions(storeOption, flags, io);
   // Without the name of the store, which would be printed into the command line.
-  const tokens = await useStore(await openStoreReader(url), (store) => store.listTokens());
+  const tokens = await useAndClose(await openStoreReader(url), (store) => store.listTokens());
   const nowMs = Date.now();
   const active = tokens.filter((token) => isActive(token, nowMs));
   return active.map(({ name, prefix, issuedAtMs }) => ({
