@@ -9,7 +9,7 @@ export const deleteCommand: CommandBody = {
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
 again. With --json, standard output has one line of JSON per id.
-"plantstore help feed" says what remains on the disk.`,
+"plantstore help storage" says what remains on the disk.`,
   options: deleteOptions,
   examples: [
     "plantstore delete 7",
