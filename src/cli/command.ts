@@ -93,6 +93,9 @@ export const commandGroups = {
 /** Advice instead of `--token`. */
 export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
+/** Advice instead of the former `--print-curl`. */
+export const curlAdvice = '"plantstore help tokens" shows the request as a command of curl';
+
 /** Hints of commands that open a store directly. */
 export const storeHints = {
   "--url":

@@ -95,21 +95,6 @@ export const requestOptions = {
   }),
 } as const satisfies Options;
 
-/** Option of the commands that send a create or check a token. */
-const curlOption = {
-  printsCurl: toggle(
-    "--print-curl",
-    "Print the equivalent curl command, and send nothing",
-    sending,
-  ),
-} as const satisfies Options;
-
-/** Options of `login`. */
-export const loginOptions = {
-  ...requestOptions,
-  ...curlOption,
-} as const satisfies Options;
-
 /** Options of `create` for a single plant, by the names of its members. */
 export const plantOptions = {
   id: option("--id <integer>", "Identification number, -2^63 to 2^63-1", {
@@ -180,7 +165,6 @@ export const createOptions = {
     "Print requests and responses on stderr, without the token",
     sending,
   ),
-  ...curlOption,
 } as const satisfies Options;
 
 /** `--retry` of a bulk create. */
@@ -208,7 +192,6 @@ export const pingOptions = {
 export const statusReportOptions = {
   showsAll: toggle("--all", "Show the settings at their defaults too"),
   json: toggle("--json", "Print the report as JSON"),
-  ...curlOption,
 } as const satisfies Options;
 
 /** Options of `status`. */

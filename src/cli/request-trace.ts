@@ -1,8 +1,7 @@
-/** Shows requests to a user: as they are sent, without the token, or as commands of curl. */
-import type { HttpRequest, Post } from "../client/http/message.ts";
+/** Shows requests to a user as they are sent, without the token. */
+import type { Post } from "../client/http/message.ts";
 import { toReasonPhrase } from "../client/http/post.ts";
 import { toEndpoint } from "../core/base-url.ts";
-import { toShellWord } from "../core/quote.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Longest part of a header or body that is shown, in UTF-16 code units. */
@@ -41,35 +40,4 @@ function toHeaderLines(
 
 function cut(text: string): string {
   return text.length <= maxShownLine ? text : `${text.slice(0, maxShownLine)}… (cut)`;
-}
-
-/** Headers that curl needs; without the token, which a command line would show to other users. */
-const neededHeaders = /^(?:content-type|x-plantstore-.*)$/;
-
-/**
- * Prints the command of curl that sends the same request, with the token in the variable PLANTSTORE_TOKEN.
- *
- * @param cacert file with trusted certificates
- * @throws OutputError
- */
-export async function printCurlCommand(
-  { url, headers, body }: Pick<HttpRequest, "url" | "headers" | "body">,
-  terminal: Terminal,
-  cacert?: string,
-): Promise<void> {
-  const { httpUrl, socketPath } = toEndpoint(url);
-  const options = [
-    // Without --globoff, brackets are a pattern.
-    /[[\]{}]/.test(httpUrl) ? "--globoff " : "",
-    socketPath === undefined ? "" : `--unix-socket ${toShellWord(socketPath)} `,
-    cacert === undefined ? "" : `--cacert ${toShellWord(cacert)} `,
-  ].join("");
-  const needed = Object.entries(headers).filter(([name]) => neededHeaders.test(name));
-  const lines = [
-    `curl ${options}${toShellWord(httpUrl)} \\`,
-    '  --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\',
-    ...toHeaderLines(Object.fromEntries(needed)).map((line) => `  --header '${line}' \\`),
-    `  --data-binary ${toShellWord(body)}`,
-  ];
-  await terminal.printLines(lines);
 }

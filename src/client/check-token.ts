@@ -5,7 +5,7 @@ import type { ErrorBody } from "../core/plant.ts";
 import type { CheckReadinessOptions } from "./check-readiness.ts";
 import { NotAPlantStoreError } from "./client-error.ts";
 import { parseResponse, readHeader, toCreateRequest } from "./create-messages.ts";
-import type { HttpRequest, HttpResponse } from "./http/message.ts";
+import type { HttpResponse } from "./http/message.ts";
 import { post } from "./http/post.ts";
 
 /** Options for {@link checkToken}. */
@@ -24,19 +24,6 @@ export type TokenCheck = (
 };
 
 /**
- * Returns the request of a check. Its body is not a plant, because the required members are missing. The header keeps the
- * rejection of the plant out of the server's log.
- */
-export function toCheckRequest(
-  baseUrl: string,
-  token: string | undefined,
-  ca?: string,
-): Pick<HttpRequest, "url" | "headers" | "body" | "ca"> {
-  const { headers, ...request } = toCreateRequest(baseUrl, token, { ca });
-  return { ...request, headers: { ...headers, [tokenCheckHeader]: "token" }, body: "{}" };
-}
-
-/**
  * Checks a token with a create that cannot succeed: if the store rejects the plant, it accepted the token.
  *
  * @throws UnavailableError without a response
@@ -49,8 +36,11 @@ export async function checkToken({
   timeoutMs,
   signal,
 }: CheckTokenOptions): Promise<TokenCheck> {
-  const request = toCheckRequest(baseUrl, token, ca);
-  const httpResponse = await post({ ...request, timeoutMs, signal });
+  const request = toCreateRequest(baseUrl, token, { ca });
+  // Keeps the rejection of the plant out of the server's log.
+  const headers = { ...request.headers, [tokenCheckHeader]: "token" };
+  // Not a plant, because the required members are missing.
+  const httpResponse = await post({ ...request, headers, body: "{}", timeoutMs, signal });
   const response = parseResponse(httpResponse, request);
   if (response.ok) {
     throw new NotAPlantStoreError(request.url, "it accepted a plant without an id and a name");

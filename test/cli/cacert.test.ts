@@ -113,11 +113,6 @@ describe("--cacert", () => {
       expect(message).toContain("choose another file with --cacert");
     }
   });
-
-  it("is part of the command of --print-curl", async () => {
-    const args = ["create", "--id", "1", "--name", "fern", "--print-curl", "--cacert", cacert];
-    expect((await run(args)).stdout).toContain(`curl --cacert ${cacert} http`);
-  });
 });
 
 describe("the option ca of a client of the library", () => {

@@ -317,6 +317,21 @@ describe("wrong usage", () => {
       "unknown command 'isue' (Did you mean issue?)",
     ],
     [["create", "--nmae", "fern"], create, "unknown option '--nmae' (Did you mean --name?)"],
+    [
+      ["create", "--print-curl"],
+      create,
+      /^unknown option '--print-curl': --verbose prints .* "plantstore help tokens"/,
+    ],
+    [
+      ["login", "--print-curl"],
+      "plantstore login [options]",
+      /^unknown option '--print-curl': "plantstore help tokens" shows/,
+    ],
+    [
+      ["status", "--print-curl"],
+      "plantstore status [options]",
+      /^unknown option '--print-curl': "plantstore help tokens" shows/,
+    ],
     [["create", "--id"], create, "option '--id <integer>' argument missing"],
     [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
     [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],

@@ -1,13 +1,10 @@
-/** `--verbose` shows requests and responses without the token; `--print-curl` prints them as commands of curl. */
-import { execFile, execFileSync } from "node:child_process";
-import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+/** `--verbose` shows requests and responses without the token. */
+import { describe, expect, it } from "vitest";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { json, openScriptedServer } from "../client/scripted-server.ts";
-import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { runCli } from "../helpers/run-cli.ts";
 
-const runFile = promisify(execFile);
 const fern = ["--id", "1", "--name", "fern"];
 const env = { PLANTSTORE_TOKEN: "secret-of-mine" };
 
@@ -57,92 +54,6 @@ describe("--verbose", () => {
     const { exitCode, stderr } = await runCli(["-v"]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: unknown option '-v'/);
-  });
-});
-
-describe("--print-curl", () => {
-  let hasCurl = true;
-  beforeAll(() => {
-    try {
-      execFileSync("curl", ["--version"]);
-    } catch {
-      hasCurl = false;
-      process.stderr.write("NOT TESTED: the commands of --print-curl, because curl is missing\n");
-    }
-  });
-
-  /** Runs a command line with sh. */
-  async function runShell(command: string, token: string): Promise<string> {
-    const silent = command.replace(/^curl /, "curl --silent ");
-    const shellEnv = { ...process.env, PLANTSTORE_TOKEN: token };
-    const { stdout } = await runFile("sh", ["-c", silent], { env: shellEnv, timeout: 20_000 });
-    return stdout;
-  }
-
-  async function printCurl(server: TestServer, args: readonly string[]): Promise<string> {
-    const options = { env: { PLANTSTORE_URL: server.url } };
-    const { exitCode, stdout, stderr } = await runCli([...args, "--print-curl"], options);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    return stdout;
-  }
-
-  it("prints a command for sh, needs no token and sends nothing", async () => {
-    await using server = await startServer();
-    expect(await printCurl(server, ["create", ...fern])).toBe(
-      [
-        `curl ${server.url}/plants \\`,
-        '  --header "Authorization: Bearer $PLANTSTORE_TOKEN" \\',
-        "  --header 'Content-Type: application/json' \\",
-        `  --data-binary '{"id":1,"name":"fern"}'`,
-        "",
-      ].join("\n"),
-    );
-    expect(await server.store.list({ limit: 1 })).toEqual([]);
-  });
-
-  it.each([
-    "fern",
-    `it's "a" \\ $HOME \`id\` ! @x %41 & | ; * ? ~ #`,
-    "'",
-    "観葉植物 🌱",
-    "a\0b\n\r\t\u001b[31m \u202e \u2028 \uFEFF",
-  ])("the command creates exactly the plant %j", async (name) => {
-    await using server = await startServer();
-    const command = await printCurl(server, ["create", "--id", "-5", "--name", name, "--tag", ""]);
-    if (hasCurl) expect(await runShell(command, testToken)).toContain('"name":');
-    const expected = hasCurl ? { id: -5n, name, tag: "" } : undefined;
-    expect(await server.store.get(-5n)).toEqual(expected);
-  });
-
-  it("has escapes on a terminal, and is the same plant", async () => {
-    await using server = await startServer();
-    const argv = ["create", "--id", "1", "--name", "a\u202eb", "--print-curl", "--url", server.url];
-    const { stdout } = await runCli(argv, { terminals: allTerminals });
-    expect(stdout).toMatch(/^[ -~\n]*$/);
-    expect(stdout).toContain(String.raw`a\u202eb`);
-    if (hasCurl) expect(await runShell(stdout, testToken)).toContain("a\u202eb");
-  });
-
-  it("quotes a URL with brackets", async () => {
-    const argv = ["create", ...fern, "--print-curl", "--url", "http://[::1]:9/a'b"];
-    const { stdout } = await runCli(argv);
-    expect(stdout).toMatch(/^curl --globoff 'http:\/\/\[::1\]:9\/a'\\''b\/plants' \\\n/);
-  });
-
-  it.each(["status", "login"])("of %s tests the token", async (command) => {
-    await using server = await startServer();
-    const text = await printCurl(server, [command]);
-    if (hasCurl) expect(await runShell(text, testToken)).toContain('"error":42201');
-    if (hasCurl) expect(await runShell(text, "wrong")).toContain('"error":40102');
-    expect(text).toContain("--data-binary '{}'\n");
-  });
-
-  it("is for a single plant", async () => {
-    const { exitCode, stderr } = await runCli(["create", "--many", "--print-curl"], {
-      stdin: "{}",
-    });
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: --print-curl is for a single plant/);
   });
 });
 

@@ -93,14 +93,6 @@ it("serve --socket suggests commands with its absolute URL on a terminal", async
   }
 });
 
-it("--print-curl prints a command for the socket", async () => {
-  const args = ["create", "--id", "1", "--name", "fern", "--print-curl"];
-  const { stdout } = await run(args, "unix:/run/my plants.sock:/v1");
-  expect(stdout).toMatch(
-    /^curl --unix-socket '\/run\/my plants\.sock' http:\/\/localhost\/v1\/plants \\\n/,
-  );
-});
-
 it("--verbose prints the request with its path", async () => {
   await using server = await startSocketServer("/v1");
   const { stderr } = await run(["create", "--id", "1", "--name", "fern", "-v"], server.url);

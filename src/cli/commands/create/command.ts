@@ -1,5 +1,5 @@
 /** Declares `create`. */
-import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
+import { type CommandBody, curlAdvice, describeVariables, tokenAdvice } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options.ts";
 
@@ -40,5 +40,6 @@ a create is safe: a plant that already exists is "unchanged".`,
   environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
+  hints: { "--print-curl": `--verbose prints the request, and ${curlAdvice}` },
   run: async (run) => (await import("./create.ts")).create(run),
 };

@@ -2,7 +2,6 @@
 import { categorizeError, UnavailableError } from "../../../client/client-error.ts";
 import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
 import type { ItemResult, Rejection } from "../../../client/item-result.ts";
-import { toCreateRequest } from "../../../client/create-messages.ts";
 import { post } from "../../../client/http/post.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
@@ -61,13 +60,6 @@ export async function createOne(
     const result = { status: "rejected", error: plant } as const;
     await printError(result, input?.record?.content.id, input ? [`in ${input.name}`] : [], run);
     return exitCodes.invalidPlant.code;
-  }
-  if (options.printsCurl) {
-    const request = toCreateRequest(options.url, undefined);
-    const body = toNewPlantJson(plant);
-    const { printCurlCommand } = await import("../../request-trace.ts");
-    await printCurlCommand({ ...request, body }, run.terminal, options.cacert);
-    return exitCodes.done.code;
   }
   if (options.isDryRun) {
     await rejects?.open();

@@ -30,9 +30,6 @@ export async function createFromInputs(paths: readonly string[], run: CreateRun)
   try {
     const first = await readFirst(input, run);
     if (first.isSingle) return await createSingle(first.records[0], input, rejects, run);
-    if (options.printsCurl) {
-      throw new UsageError("--print-curl is for a single plant: pass one, or remove the flag");
-    }
     // With undici, which takes 20 ms to load.
     const { createMany } = await import("./create-many.ts");
     return await createMany({ records: readAll(first, input), input, rejects }, run);

@@ -1,7 +1,7 @@
 /** Declares the commands for the user of a plant store: `login` and `logout`. */
-import { type CommandBody, describeVariables } from "../../command.ts";
+import { type CommandBody, curlAdvice, describeVariables } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
-import { loginOptions, urlOption } from "../../options.ts";
+import { requestOptions, urlOption } from "../../options.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
@@ -12,7 +12,7 @@ export const loginCommand: CommandBody = {
 the token from a prompt that does not show it, or from standard input. Checks
 first whether the token works, without creating a plant. The token is never sent
 to another origin.`,
-  options: loginOptions,
+  options: requestOptions,
   examples: [
     "plantstore login",
     "plantstore login --url https://plants.example.org/v1",
@@ -22,7 +22,10 @@ to another origin.`,
   environment: configDirectory,
   exitCodes: requestExitCodes,
   tokenAdvice,
-  hints: { "--token-file": "pass the file on standard input, as in plantstore login < FILE" },
+  hints: {
+    "--token-file": "pass the file on standard input, as in plantstore login < FILE",
+    "--print-curl": curlAdvice,
+  },
   run: async (run) => (await import("./login.ts")).login(run),
 };
 

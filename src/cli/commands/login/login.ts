@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findTokenProblem } from "../../../auth/token-format.ts";
-import { toCheckRequest } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import type { ErrorBody } from "../../../core/plant.ts";
 import type { Run } from "../../command.ts";
@@ -18,14 +17,13 @@ import { readSavedSettings, saveSettings, toSettingsFile } from "../../config/sa
 import { toShortList } from "../../config/missing-token.ts";
 import { readInputToken } from "../../config/token-source.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { loginOptions, urlOption } from "../../options.ts";
+import { requestOptions, urlOption } from "../../options.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
-import { printCurlCommand } from "../../request-trace.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../../settings.ts";
 import { askSecret } from "../../terminal/prompts.ts";
 import { checkTokenWithProgress, toTokenExitCode } from "../../token-check.ts";
 
-type Options = Values<typeof loginOptions>;
+type Options = Values<typeof requestOptions>;
 
 /**
  * Saves a token that works, and makes its plant store the default.
@@ -35,11 +33,7 @@ type Options = Values<typeof loginOptions>;
  */
 export async function login(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
-  const options = readOptions(loginOptions, flags, io);
-  if (options.printsCurl) {
-    await printCurlCommand(toCheckRequest(options.url, undefined), terminal, options.cacert);
-    return exitCodes.done.code;
-  }
+  const options = readOptions(requestOptions, flags, io);
   const rejection = await interruptible(
     io,
     (signal) => saveIfAccepted(options, run, signal),

@@ -1,5 +1,5 @@
 /** Declares `status`. */
-import type { CommandBody } from "../../command.ts";
+import { type CommandBody, curlAdvice } from "../../command.ts";
 import { requestExitCodes } from "../../exit-codes.ts";
 import { statusOptions } from "../../options.ts";
 
@@ -21,5 +21,6 @@ and opens no store.`,
   exitCodes: [...requestExitCodes, "outputClosed"],
   exitCodesNote: "The code is also 2 if a setting is invalid.",
   tokenAdvice: `run "plantstore login", which asks for it`,
+  hints: { "--print-curl": curlAdvice },
   run: async (run) => (await import("./status.ts")).status(run),
 };

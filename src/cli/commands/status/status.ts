@@ -1,7 +1,7 @@
 /** `plantstore status`: shows the server, the token, the store, directories and settings, with their sources. */
 import { existsSync } from "node:fs";
 import { toTokenPrefix } from "../../../auth/token-format.ts";
-import { type TokenCheck, toCheckRequest } from "../../../client/check-token.ts";
+import type { TokenCheck } from "../../../client/check-token.ts";
 import { toEndpoint } from "../../../core/base-url.ts";
 import { redactTokens } from "../../../core/quote.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
@@ -13,7 +13,6 @@ import { exitCodes } from "../../exit-codes.ts";
 import { type Io, writeText } from "../../io.ts";
 import { requestOptions, statusReportOptions, urlOption } from "../../options.ts";
 import { storeOption } from "../../store-options.ts";
-import { printCurlCommand } from "../../request-trace.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import { type CheckFailure, checkServer, toTokenExitCode } from "../../token-check.ts";
@@ -35,15 +34,10 @@ import {
 export async function status(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
-  const { json, showsAll, printsCurl } = readOptions(statusReportOptions, flags, io);
+  const { json, showsAll } = readOptions(statusReportOptions, flags, io);
   // An invalid flag is wrong usage. Any other invalid setting is part of the report.
   const given = Object.entries(requestOptions).filter(([name]) => flags[name] !== undefined);
   readOptions(Object.fromEntries(given), flags, io);
-  if (printsCurl) {
-    const { url, cacert } = readOptions(requestOptions, flags, io);
-    await printCurlCommand(toCheckRequest(url, undefined), terminal, cacert);
-    return exitCodes.done.code;
-  }
   const settings = listSettings(flags, io);
   const invalid = settings.find(({ problem, source }) => problem && source === undefined);
   const target = readTarget(settings, flags, io);
