@@ -155,11 +155,6 @@ export const createOptions = {
     ...sending,
     ...createManyOptions.concurrency,
   }),
-  ratePerSecond: setting("--rate <n>", "Maximum number of plants to send per second", {
-    ...sending,
-    type: types.rate,
-    default: Number.POSITIVE_INFINITY,
-  }),
   isVerbose: toggle(
     "-v, --verbose",
     "Print requests and responses on stderr, without the token",

@@ -20,7 +20,6 @@ import {
   isSendable,
 } from "./item-result.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { createPace } from "./pause.ts";
 import { type StopCause, StoppedError } from "./stopped-error.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
@@ -33,8 +32,6 @@ export interface Outcome<Item> {
 export interface CreatePlantsOptions extends Omit<SendPlantOptions, "post" | "signal"> {
   /** Plants in flight at a time; at least 1. */
   readonly concurrency: number;
-  /** Plants that are sent per second; Infinity for no limit. */
-  readonly ratePerSecond: number;
   /** True to send nothing after the first plant that is not created. */
   readonly isFailFast?: boolean | undefined;
   /** True to send nothing. */
@@ -77,10 +74,8 @@ export async function* createPlants<Item extends PlantItem>(
 ): AsyncGenerator<readonly Outcome<Item>[], void, undefined> {
   const run = new Run<Item>(options);
   try {
-    const { ratePerSecond, concurrency } = options;
-    const paced = ratePerSecond === Number.POSITIVE_INFINITY ? items : run.pace(items);
-    yield* mapInOrder(paced, run.create, {
-      concurrency,
+    yield* mapInOrder(items, run.create, {
+      concurrency: options.concurrency,
       toSize: run.toSize,
       maxSize: maxHeldBytes,
     });
@@ -112,16 +107,6 @@ class Run<Item extends PlantItem> {
     this.#createOptions = { ...options, post, signal: this.#cutOff.signal };
     // Each pause before a retry listens to both.
     setMaxListeners(0, this.#cutOff.signal, lastCall);
-  }
-
-  /** Delays plants so that they are not sent faster than the rate. */
-  async *pace(items: AsyncIterable<Item>): AsyncGenerator<Item, void, undefined> {
-    const { ratePerSecond, lastCall } = this.#options;
-    const pace = createPace(ratePerSecond, [this.#cutOff.signal, lastCall]);
-    for await (const item of items) {
-      if (this.#isToSend(item.plant)) await pace();
-      yield item;
-    }
   }
 
   readonly toSize = ({ plant, bytes }: Item): number => {

@@ -1,7 +1,5 @@
 /** Delays between attempts, and waits that an abort signal can end. */
 
-/** Time that {@link createPace} catches up after a delay of the process. */
-const maxLagMs = 100;
 /** Delay before the first retry; it doubles for each further retry. */
 const firstDelayMs = 200;
 const maxDelayMs = 5000;
@@ -24,22 +22,6 @@ export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]
     for (const signal of ends) signal?.addEventListener("abort", end);
     if (ends.some((signal) => signal?.aborted)) end();
   });
-}
-
-/**
- * Creates a function that limits a rate. The caller awaits it before each item; the first one resolves at once.
- *
- * @param perSecond above 0; Infinity for no limit
- * @param ends signals that end a pause early
- */
-export function createPace(perSecond: number, ends: readonly AbortSignal[]): () => Promise<void> {
-  let nextMs = performance.now();
-  return async () => {
-    const nowMs = performance.now();
-    const startMs = Math.max(nextMs, nowMs - maxLagMs);
-    nextMs = startMs + 1000 / perSecond;
-    if (startMs > nowMs) await pause(startMs - nowMs, ends);
-  };
 }
 
 /**

@@ -47,7 +47,6 @@ export async function* createMany(
     const outcomes = createPlants(source.read(), {
       ...options,
       request: toCreateRequest(url, token, { ca }),
-      ratePerSecond: Number.POSITIVE_INFINITY,
       lastCall: signal,
       stopReading: source.stop,
     });

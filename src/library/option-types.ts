@@ -349,17 +349,6 @@ function parseOrigin(value: string): string {
   );
 }
 
-/** A number per second: 0.001 … 1,000,000, or `none` for Infinity. */
-export const rate: TextType<number> = {
-  parse(value) {
-    if (value === "none") return Number.POSITIVE_INFINITY;
-    const perSecond = /^\d{1,7}(\.\d{1,3})?$/.test(value) ? Number(value) : 0;
-    if (perSecond >= 0.001 && perSecond <= 1_000_000) return perSecond;
-    throw invalid(value, "a number such as 100 or 0.5, at most 1000000, or none");
-  },
-  format: (perSecond) => (perSecond === Number.POSITIVE_INFINITY ? "none" : String(perSecond)),
-};
-
 /** A line of a file: 1 … 999,999,999,999,999. */
 export const line: TextType<number> = {
   parse(value) {

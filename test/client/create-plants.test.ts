@@ -52,7 +52,6 @@ function start(
     timeoutMs: 10_000,
     retries: 0,
     concurrency: 64,
-    ratePerSecond: Number.POSITIVE_INFINITY,
     lastCall: new AbortController().signal,
     stopReading: () => void items.return(undefined),
     ...options,
@@ -193,53 +192,6 @@ describe("many plants", () => {
     const texts = oneTo(20).map((id) => `{"id":${id},"name":"${name}"}`);
     const collected = await run(itemsOf(texts), server.url);
     expect(new Set(kindsOf(collected))).toEqual(new Set(["created"]));
-  });
-
-  it("are sent at the given rate at most", async () => {
-    await using server = await startServer();
-    const startedAtMs = performance.now();
-    await run(countedItems(400), server.url, { ratePerSecond: 1000 });
-    expect(performance.now() - startedAtMs).toBeGreaterThan(250);
-  });
-});
-
-describe("a rate of one plant per hour", () => {
-  const ratePerSecond = 1 / 3600;
-
-  it("delays neither the first plant nor the end after the last one", async () => {
-    await using server = await startServer();
-    const collected = await run(countedItems(1), server.url, { ratePerSecond });
-    expect(kindsOf(collected)).toEqual(["created"]);
-  });
-
-  it("does not delay the last call, after which nothing is sent", async () => {
-    await using server = await startServer();
-    const lastCall = new AbortController();
-    const options = { ratePerSecond, lastCall: lastCall.signal };
-    const outcomes = start(countedItems(2), server.url, options);
-    expect((await outcomes.next()).value).toMatchObject([{ item: { line: 1 } }]);
-    lastCall.abort();
-    const { value: batch } = await outcomes.next();
-    expect(batch).toMatchObject([{ item: { line: 2 }, result: undefined }]);
-    expect((await outcomes.next()).done).toBe(true);
-    expect(await server.store.list({ limit: 10 })).toHaveLength(1);
-  });
-
-  it("does not delay the end of a run whose caller stops", async () => {
-    await using server = await startServer();
-    let isClosed = false;
-    async function* items(): AsyncGenerator<TestItem> {
-      try {
-        yield* countedItems(3);
-      } finally {
-        isClosed = true;
-      }
-    }
-    const outcomes = start(items(), server.url, { ratePerSecond });
-    await outcomes.next();
-    await outcomes.return();
-    await expect.poll(() => isClosed).toBe(true);
-    expect(await server.store.list({ limit: 10 })).toHaveLength(1);
   });
 });
 

@@ -146,7 +146,7 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
   const server = startBinary(["serve", "--port", "0"], { home });
   const env = { PLANTSTORE_URL: await server.firstLine };
 
-  const first = startBinary(["create", path, "--rate", "1000"], { home, env });
+  const first = startBinary(["create", path, "--concurrency", "1"], { home, env });
   await first.firstLine;
   first.child.kill("SIGINT");
   const { code, stdout, stderr } = await first.finished;

@@ -40,6 +40,9 @@ a create is safe: a plant that already exists is "unchanged".`,
   environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
-  hints: { "--print-curl": `--verbose prints the request, and ${curlAdvice}` },
+  hints: {
+    "--print-curl": `--verbose prints the request, and ${curlAdvice}`,
+    "--rate": "limit the rate of the input, as in pv -l -L N FILE | plantstore create --many -",
+  },
   run: async (run) => (await import("./create.ts")).create(run),
 };

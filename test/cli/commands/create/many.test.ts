@@ -232,37 +232,6 @@ describe("many plants", () => {
       /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/,
     );
   });
-
-  it("are sent at --rate at most", async () => {
-    const startedAtMs = performance.now();
-    const lines = Array.from({ length: 30 }, (_, id) => `{"id":${id},"name":"a"}\n`);
-    expect(await create(lines.join(""), "--rate", "100")).toMatchObject({ exitCode: 0 });
-    expect(performance.now() - startedAtMs).toBeGreaterThan(150);
-  });
-});
-
-describe("--rate with the next plant due in a quarter of an hour", () => {
-  const slowly = ["--rate", "0.001"];
-
-  it("delays neither a single plant nor the end", async () => {
-    expect(await create(a, ...slowly)).toMatchObject({ exitCode: 0, stdout: '{"name":"a"}\n' });
-    const { exitCode, stdout } = await create(`[${a}]`, ...slowly);
-    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({ exitCode: 0, lines: [{}] });
-  });
-
-  it("does not delay Ctrl-C, after which nothing is sent and the run can be resumed", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create", "-", ...slowly], withServer({ stdin }));
-    stdin.write(`${a}\n${b}\n{"id":3,"name":"c"}\n`);
-    await run.saw('"line":1');
-    run.signal("SIGINT");
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, lines: toLines(stdout) }).toMatchObject({
-      exitCode: 130,
-      lines: [{ line: 1 }],
-    });
-    expect(stderr).toContain("resume with --from-line 2,");
-  });
 });
 
 describe("a single plant", () => {
@@ -1046,7 +1015,7 @@ describe("contradicting or invalid options are rejected", () => {
       ["--concurrency", "0", "-"],
       /--concurrency must be a whole number from 1 to 1024 \(got "0"\)/,
     ],
-    [["--rate", "0", "-"], /--rate must be a number such as 100 or 0\.5/],
+    [["--rate", "100", "-"], /--rate': limit the rate of the input, as in pv -l -L N FILE \|/],
     [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
   ])("%j", async (args, message) => {
     const { exitCode, stderr } = await runCli(["create", ...args], withServer());
