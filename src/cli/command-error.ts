@@ -82,9 +82,18 @@ export function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
 }
 
-/** Creates the error for a file or an input that cannot be read. @param name its name in messages */
-export function toReadError(name: string, cause: unknown): CommandError {
+/**
+ * Creates the error for a file or an input that cannot be read.
+ *
+ * @param name its name in messages
+ * @param hints lines after the message
+ */
+export function toReadError(
+  name: string,
+  cause: unknown,
+  hints: readonly string[] = [],
+): CommandError {
   const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
   const problem = isMissing ? "does not exist" : `cannot be read: ${toSystemReason(cause)}`;
-  return new CommandError("usage", `${name} ${problem}`, { cause });
+  return new CommandError("usage", `${name} ${problem}`, { cause, hints });
 }

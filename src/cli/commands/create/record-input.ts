@@ -61,9 +61,6 @@ export async function openRecordInput(
   return new RecordInput(paths, run, totalBytes);
 }
 
-/** Codes for a path that names nothing. */
-const missingCodes: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
-
 /** @returns undefined if the path is not a regular file */
 async function findSize(path: string, paths: readonly string[]): Promise<number | undefined> {
   try {
@@ -71,11 +68,11 @@ async function findSize(path: string, paths: readonly string[]): Promise<number 
     const stats = await promises.stat(path);
     return stats.isFile() ? stats.size : undefined;
   } catch (error) {
-    const readError = toReadError(toInputName(path), error);
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (!missingCodes.has(code)) throw readError;
-    const { proposeCommand } = await import("./proposal.ts");
-    throw proposeCommand(paths, readError);
+    // Words without a dot or a slash are probably a plant.
+    const hints = paths.some((operand) => /[./\\]/.test(operand))
+      ? []
+      : ["An argument is a file. To create one plant: plantstore create --id 1 --name fern"];
+    throw toReadError(toInputName(path), error, hints);
   }
 }
 
