@@ -33,16 +33,9 @@ export async function printFailure(thrown: unknown, terminal: Terminal): Promise
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
   }
   const { exitCode, message, hints = [], stack } = failures.toFailure(thrown);
-  if (message !== undefined) await terminal.error((await findCause(thrown, exitCode)) ?? message);
+  if (message !== undefined) await terminal.error(message);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;
-}
-
-/** Looks for a cause of a failed request that only a further look at the server shows. @returns one sentence */
-async function findCause(error: unknown, exitCode: number): Promise<string | undefined> {
-  const { unavailable, noPlantStore } = exitCodes;
-  if (exitCode !== unavailable.code && exitCode !== noPlantStore.code) return undefined;
-  return (await import("./tls-port.ts")).explainTlsPort(error);
 }
 
 const replacementCharacter = "\uFFFD";

@@ -9,7 +9,6 @@ import { toAdvice, toExpectedFailure } from "./command-failure.ts";
 import type { requestOptions } from "./options.ts";
 import { readAuthorities } from "./server-access.ts";
 import type { Values } from "./settings.ts";
-import { explainTlsPort } from "./tls-port.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**
@@ -58,11 +57,9 @@ export async function checkServer(
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<ServerCheck> {
-  const toFailure = async (error: unknown): Promise<CheckFailure> => {
-    const cause = await explainTlsPort(error, signal);
+  const toFailure = (error: unknown): CheckFailure => {
     signal.throwIfAborted();
-    const failure = toExpectedFailure(error);
-    return { ...failure, message: cause ?? failure.message };
+    return toExpectedFailure(error);
   };
   const found = await findToken(undefined, baseUrl, io, signal).catch(toFailure);
   const token = "token" in found ? found.token : undefined;

@@ -39,10 +39,11 @@ export async function checkReadiness({
     const { status, body } = await get({ url, ca, timeoutMs, signal });
     const [match, store] = status === 200 ? parseReadyBody(body) : [];
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
-    const error = status === 503 ? parseErrorBody(body) : undefined;
-    if (error !== undefined) return { state: "notReady", error };
+    // 400: the port expects TLS.
+    const error = status === 400 || status === 503 ? parseErrorBody(body) : undefined;
+    if (error !== undefined && status === 503) return { state: "notReady", error };
     const state = gatewayStatuses.has(status) ? "unavailable" : "noPlantStore";
-    return { state, reason: `${url} responded with status ${status}` };
+    return { state, reason: error?.message ?? `${url} responded with status ${status}` };
   } catch (error) {
     if (error instanceof UnavailableError) {
       return { state: "unavailable", reason: error.message, cause: error };

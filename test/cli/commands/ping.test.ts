@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
+  errorResponse,
   findClosedUrl,
   json,
   openRawServer,
@@ -83,6 +84,13 @@ describe("a single attempt", () => {
       exitCode: 7,
       stderr: `error: ${url} is not ready: ${url}/readyz ${reason}\n`,
     });
+  });
+
+  it("exits with 7 and the message of a port that expects TLS", async () => {
+    const { url } = await openScriptedServer(errorResponse(40000));
+    const { exitCode, stderr } = await runCli(["ping", "--url", url]);
+    const message = `error: ${url} is not ready: message of 40000\n`;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 7, stderr: message });
   });
 
   it("ends after --timeout if the server does not respond", async () => {

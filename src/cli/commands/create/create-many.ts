@@ -1,7 +1,7 @@
 /** Creates many plants, and reports the records, the progress, the summary and how to resume. */
 import { UnavailableError } from "../../../client/client-error.ts";
 import type { Retry } from "../../../client/send-plant.ts";
-import { createPlants, type Outcome } from "../../../client/create-plants.ts";
+import { createPlants } from "../../../client/create-plants.ts";
 import type { Post } from "../../../client/http/message.ts";
 import { StoppedError } from "../../../client/stopped-error.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
@@ -10,7 +10,6 @@ import { exitCodes } from "../../exit-codes.ts";
 import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
-import { explainTlsPort } from "../../tls-port.ts";
 import { tracePost } from "../../request-trace.ts";
 import type { PlacedRecord, RecordInput } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
@@ -69,7 +68,7 @@ export async function createMany(
     report.clearProgress = clear;
     for await (const batch of outcomes) {
       if (batch.some(({ result }) => result && result.status !== "failed")) outage = undefined;
-      await report.add(await nameTlsPort(batch, lastCall));
+      await report.add(batch);
     }
   };
   let failure: unknown;
@@ -94,21 +93,6 @@ export async function createMany(
     await terminal.note(`stopped at the first rejected or failed record (--fail-fast): ${hint}`);
   }
   return exitCodes.someMissing.code;
-}
-
-/** Names a TLS port in the results of plants that were lost there. */
-async function nameTlsPort(
-  outcomes: readonly Outcome<PlacedRecord>[],
-  signal: AbortSignal,
-): Promise<readonly Outcome<PlacedRecord>[]> {
-  const lost = outcomes.find(({ result }) => result?.status === "failed")?.result;
-  const message = await explainTlsPort(lost && "error" in lost && lost.error, signal);
-  if (message === undefined) return outcomes;
-  return outcomes.map((outcome) =>
-    outcome.result?.status === "failed"
-      ? { ...outcome, result: { status: "failed", error: { message } } }
-      : outcome,
-  );
 }
 
 /** Checks for a failure after which the user can resume the run. */
@@ -139,7 +123,7 @@ async function reportFailure(
   failure: unknown,
   hint: string,
   tokenSource: string,
-  { options, terminal, lastCall }: CreateRun,
+  { options, terminal }: CreateRun,
 ): Promise<number> {
   const cause = failure instanceof StoppedError ? failure.cause : failure;
   if (cause instanceof Object && "ok" in cause) {
@@ -149,11 +133,6 @@ async function reportFailure(
     return toExitCode(response.error.error);
   }
   const { message = "", exitCode } = toFailure(cause);
-  const tlsReason = await explainTlsPort(cause, lastCall);
-  if (tlsReason !== undefined) {
-    await terminal.error(tlsReason);
-    return exitCode;
-  }
   const isUnavailable = cause instanceof UnavailableError;
   // The hint says that the command can be repeated.
   const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;

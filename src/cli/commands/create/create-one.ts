@@ -72,13 +72,7 @@ export async function createOne(
   const response = await send(plant, token, run).catch(async (error: unknown) => {
     if (error instanceof UnavailableError) {
       await reject();
-      if (options.json) {
-        const { explainTlsPort } = await import("../../tls-port.ts");
-        const message = await explainTlsPort(error, run.cutOff);
-        const result =
-          message === undefined ? error : ({ status: "failed", error: { message } } as const);
-        await printResult(result, plant.id, run);
-      }
+      if (options.json) await printResult(error, plant.id, run);
     }
     throw error;
   });

@@ -3,6 +3,7 @@ import { categorizeError } from "../../../client/client-error.ts";
 import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
 import type { Rejection } from "../../../client/item-result.ts";
 import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
+import { errorTable } from "../../../core/errors.ts";
 import { toTraceId } from "../../../core/interface.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
@@ -191,7 +192,8 @@ export function toDetails(
   const details = [];
   if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
   if (category === "noPlantStore") {
-    details.push(`check the path of --url, which is ${url}`);
+    const part = error.error === errorTable.malformedHttp.error ? "" : "the path of ";
+    details.push(`check ${part}--url, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);

@@ -132,9 +132,15 @@ describe("an Error", () => {
     );
   });
 
-  it("40400 advises to check the path of --url", async () => {
-    const { url, stderr } = await createWith(errorResponse(40400));
-    expect(stderr).toContain(`(check the path of --url, which is ${url})`);
+  it.each([
+    [40000, "--url"],
+    [40400, "the path of --url"],
+  ])("%i advises to check %s", async (error, part) => {
+    const { url, exitCode, stderr } = await createWith(errorResponse(error));
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 7,
+      stderr: `error ${error}: message of ${error} (check ${part}, which is ${url})\n`,
+    });
   });
 
   it("names the request id", async () => {
