@@ -54,6 +54,7 @@ export function toClientError(
 const lostReasons: ReadonlyMap<string, string> = new Map([
   ["socket hang up", "closed before the response"],
   ["aborted", "closed in the middle of the response"],
+  ["UND_ERR_CONNECT_TIMEOUT", "connection timed out"],
   ["ECONNRESET", "reset by the server"],
   ["EPIPE", "closed by the server"],
   ["EHOSTUNREACH", "no route to the host"],

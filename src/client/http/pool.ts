@@ -1,7 +1,7 @@
 /** A pool of connections for bulk creates. Each connection has several requests in flight. */
-import { isIP, connect as connectUnencrypted, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import { type buildConnector, errors, Pool } from "undici";
+import { setMaxListeners } from "node:events";
+import type { Socket } from "node:net";
+import { buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../../core/base-url.ts";
 import { UnavailableError } from "../client-error.ts";
 import { createNoHttpError, createTooLongError, toClientError } from "./network-error.ts";
@@ -42,13 +42,28 @@ export function openPool(
   timeoutMs: number,
   ca?: string,
 ): ConnectionPool {
-  const endpoint = toEndpoint(url);
-  const { origin, socketPath, httpUrl } = endpoint;
+  const { origin, socketPath, httpUrl } = toEndpoint(url);
   const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
   const pending: PendingRequests = new Set();
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  // Also ends a socket that is not connected yet, which undici keeps to itself.
+  const { signal } = closing;
+  const connect = buildConnector({
+    ca,
+    timeout: timeoutMs,
+    socketPath: socketPath ?? null,
+    signal,
+  });
   const pool = new Pool(new URL(httpUrl).origin, {
-    connect: createConnector(sockets, endpoint, { timeoutMs, ca }),
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+        callback(null, socket);
+      }),
     connections: Math.ceil(maxRequests / pipelineDepth),
     pipelining: pipelineDepth,
     maxResponseSize: minResponseLimitBytes,
@@ -65,47 +80,9 @@ export function openPool(
     close() {
       // undici forgets some requests when a failed connection is followed by the end of the pool.
       for (const fail of pending) fail(new errors.ClientDestroyedError());
-      for (const socket of sockets) socket.destroy();
+      closing.abort();
       return pool.destroy();
     },
-  };
-}
-
-/**
- * Creates a connector that keeps its sockets in a set from the start. undici's own connector hides a socket until it is
- * connected, so that the pool could not close it.
- */
-function createConnector(
-  sockets: Set<Socket>,
-  { socketPath }: ReturnType<typeof toEndpoint>,
-  { timeoutMs, ca }: Pick<HttpRequest, "timeoutMs" | "ca">,
-): buildConnector.connector {
-  return ({ protocol, hostname: host, port }, callback) => {
-    const isTls = protocol === "https:";
-    const address =
-      socketPath === undefined
-        ? { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true }
-        : { path: socketPath };
-    const socket = isTls
-      ? connectTls({
-          ...address,
-          ca,
-          servername: isIP(host) === 0 ? host : "",
-          ALPNProtocols: ["http/1.1"],
-        })
-      : connectUnencrypted(address);
-    sockets.add(socket);
-    const fail = (error: Error): void => callback(error, null);
-    socket
-      .setTimeout(timeoutMs, () => {
-        socket.destroy(Object.assign(new Error("connection timed out"), { code: "ETIMEDOUT" }));
-      })
-      .once("error", fail)
-      .once("close", () => sockets.delete(socket))
-      .once(isTls ? "secureConnect" : "connect", () => {
-        socket.setTimeout(0).off("error", fail);
-        callback(null, socket);
-      });
   };
 }
 
