@@ -3,7 +3,7 @@ import { toBearerToken } from "../auth/credential.ts";
 import { digestToken } from "../auth/token.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
 import type { OperationId } from "../core/operations.ts";
-import type { ByteHolder } from "./admission.ts";
+import type { Admission, ByteHolder } from "./admission.ts";
 
 /** Maximum length of a request target, in bytes. */
 export const maxTargetBytes = 8 * 1024;
@@ -184,8 +184,34 @@ const unknownExpectation: Problem = {
   message: 'the expectation is not supported: only "100-continue" is',
 };
 
+/** A body that arrives in pieces. */
+export type BodyCollector = ReturnType<typeof createBodyCollector>;
+
+/** Creates a collector of a body. It counts the bytes for their holder. */
+export function createBodyCollector(holder: ByteHolder, admission: Admission, maxBytes: number) {
+  const chunks: Uint8Array[] = [];
+  return {
+    /** Returns an error if the body is over its limit, or does not fit in the memory of the server. */
+    add(chunk: Uint8Array): RequestError | undefined {
+      if (holder.heldBytes + chunk.length > maxBytes) {
+        return RequestError.naming([bodyTooLarge(maxBytes)]);
+      }
+      chunks.push(chunk);
+      const error = admission.hold(holder, chunk.length);
+      if (error === undefined) admission.startTransfer(holder);
+      return error;
+    },
+    /** Returns the complete body. */
+    end(): Uint8Array {
+      admission.endTransfer(holder);
+      const [first] = chunks;
+      return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+    },
+  };
+}
+
 /** The problem with a body over the limit. */
-export function bodyTooLarge(maxBytes: number): Problem {
+function bodyTooLarge(maxBytes: number): Problem {
   const message = `the body is over the limit of ${maxBytes} bytes: send a smaller body`;
   return { kind: "bodyTooLarge", message };
 }

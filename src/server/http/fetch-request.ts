@@ -1,10 +1,10 @@
 /** A request without a socket: its head, and its body while the handler reads it. */
-import { RequestError } from "../../core/errors.ts";
+import type { RequestError } from "../../core/errors.ts";
 import type { Admission } from "../admission.ts";
 import {
+  createBodyCollector,
   requestCut,
   type BodyResult,
-  bodyTooLarge,
   HttpRequest,
   type RequestHead,
   requestTimedOut,
@@ -43,7 +43,17 @@ export class FetchRequest extends HttpRequest {
     this.#reader = reader;
     const timer = setTimeout(() => this.evict(requestTimedOut), this.#requestTimeoutMs);
     try {
-      return await this.#readAll(reader, maxBytes);
+      const body = createBodyCollector(this, this.#admission, maxBytes);
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (this.#bodyError !== undefined) return this.#bodyError;
+        if (done) return body.end();
+        if (!(value instanceof Uint8Array)) {
+          throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
+        }
+        const error = body.add(value);
+        if (error !== undefined) return error;
+      }
     } catch (error) {
       if (this.#bodyError !== undefined) return this.#bodyError;
       this.#reject(error);
@@ -68,33 +78,6 @@ export class FetchRequest extends HttpRequest {
     this.#bodyError = error;
     // The read in progress rejects.
     this.#reader?.releaseLock();
-  }
-
-  async #readAll(
-    reader: ReadableStreamDefaultReader<unknown>,
-    maxBytes: number,
-  ): Promise<BodyResult> {
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (this.#bodyError !== undefined) return this.#bodyError;
-      if (done) {
-        this.#admission.endTransfer(this);
-        return Buffer.concat(chunks);
-      }
-      if (!(value instanceof Uint8Array)) {
-        throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
-      }
-      length += value.length;
-      chunks.push(value);
-      const error =
-        length > maxBytes
-          ? RequestError.naming([bodyTooLarge(maxBytes)])
-          : this.#admission.hold(this, value.length);
-      if (error !== undefined) return error;
-      this.#admission.startTransfer(this);
-    }
   }
 }
 

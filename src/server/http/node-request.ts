@@ -1,9 +1,10 @@
 /** A request through node:http: its head, its body while the handler reads it, and its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { RequestError } from "../../core/errors.ts";
+import type { RequestError } from "../../core/errors.ts";
 import {
+  type BodyCollector,
   type BodyResult,
-  bodyTooLarge,
+  createBodyCollector,
   keepsAlive,
   requestCut,
   toRequestHead,
@@ -45,31 +46,21 @@ export class NodeRequest extends TransportRequest {
     if (this.#message.destroyed) return requestCut;
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
-    const { admission } = this.connection;
     return new Promise((resolve) => {
-      let chunks: Buffer[] = [];
-      let isSettled = false;
+      let body: BodyCollector | undefined;
+      body = createBodyCollector(this, this.connection.admission, maxBytes);
       const settle = (result: BodyResult): void => {
-        isSettled = true;
-        chunks = [];
+        body = undefined;
         resolve(result);
       };
       this.#message.on("data", (chunk: Buffer) => {
-        if (isSettled) return;
+        if (body === undefined) return;
         this.#readBytes += chunk.length;
-        chunks.push(chunk);
-        const error =
-          this.#readBytes > maxBytes
-            ? RequestError.naming([bodyTooLarge(maxBytes)])
-            : admission.hold(this, chunk.length);
-        if (error === undefined) admission.startTransfer(this);
-        else settle(error);
+        const error = body.add(chunk);
+        if (error !== undefined) settle(error);
       });
       this.#message.once("end", () => {
-        if (isSettled) return;
-        admission.endTransfer(this);
-        const [only] = chunks;
-        settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+        if (body !== undefined) settle(body.end());
       });
       this.#message.once("close", () => {
         settle(requestCut);
