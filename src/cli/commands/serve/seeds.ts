@@ -1,6 +1,4 @@
 /** Loads the seeds of `serve`: plants of files, before the first request. */
-import type { Stats } from "node:fs";
-import { access, constants, stat } from "node:fs/promises";
 import { errorTable, RequestError } from "../../../core/errors.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import {
@@ -11,8 +9,8 @@ import {
   storeSeed,
 } from "../../../library/seed.ts";
 import { InputSyntaxError } from "../../../records/record.ts";
-import { CommandError, toReadError } from "../../command-error.ts";
-import { readChunks, toInputName } from "../../input.ts";
+import { CommandError } from "../../command-error.ts";
+import { readChunks, statReadable, toInputName } from "../../input.ts";
 import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options.ts";
 
 /**
@@ -21,7 +19,16 @@ import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options
  * @throws CommandError also for a durable store if a file is not a regular file
  */
 export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): Promise<void> {
-  for (const path of seeds) if (path !== "-") await assertReadable(path, isVolatile);
+  for (const path of seeds) {
+    if (path === "-") continue;
+    const stats = await statReadable(path);
+    if (stats.isDirectory()) {
+      throw new CommandError("usage", `${path} cannot be read: it is a directory`);
+    }
+    if (!isVolatile && !stats.isFile()) {
+      throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);
+    }
+  }
 }
 
 /** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */
@@ -67,21 +74,6 @@ async function* readSeeds({
       throw new CommandError("usage", `--seed: ${name} ${error.message}`, { cause: error });
     }
   }
-}
-
-async function assertReadable(path: string, isVolatile: boolean): Promise<void> {
-  let stats: Stats;
-  try {
-    await access(path, constants.R_OK);
-    stats = await stat(path);
-  } catch (error) {
-    throw toReadError(path, error);
-  }
-  if (stats.isDirectory()) {
-    throw new CommandError("usage", `${path} cannot be read: it is a directory`);
-  }
-  if (isVolatile || stats.isFile()) return;
-  throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);
 }
 
 function toCommandError({ error, message }: RequestError): CommandError {
