@@ -25,7 +25,6 @@ const packages = {
   "string-width": "^src/cli/terminal/",
   "prom-client": "^src/server/ops/metrics[.]ts$",
   undici: "^src/client/http/",
-  yaml: "^src/cli/commands/openapi/",
   // A sixth of `zod`, and as much less to load for each command.
   "zod/mini": "^src/core/",
 };

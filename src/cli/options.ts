@@ -197,8 +197,6 @@ export const statusOptions = {
 
 /** Options of `openapi`. */
 export const openApiOptions = {
-  isExamples: toggle("--examples", "Print example requests and responses, one JSON per line"),
-  isYaml: toggle("--yaml", "Print YAML instead of JSON"),
   // Without the last login, so that the output does not depend on it.
   url: setting("--url <url>", urlOption.url.help, {
     type: types.baseUrl,

@@ -1,9 +1,8 @@
 /** Texts and examples of the interface description: what clients need to know of contract.md. */
-import { type ErrorKind, errorTable, type StatusMode } from "./errors.ts";
-import { findExample, toErrorBody } from "./examples.ts";
-import { fillRequest } from "./request-template.ts";
+import { errorTable, RequestError, type StatusMode, toIdTakenError } from "./errors.ts";
 import { int64Max, int64Min } from "./int64.ts";
 import { maxNesting } from "./json.ts";
+import { readNewPlant } from "./read-body.ts";
 import type { ConflictPolicy } from "./store.ts";
 
 /** Describes the service. */
@@ -104,27 +103,34 @@ export const goodResponses = {
 
 /** Descriptions of invalid requests, with the Error in the response. */
 export const badRequests = {
-  idMissing: toBadRequest("idMissing"),
-  idNotInteger: toBadRequest("idNotInteger"),
-  tagNotString: toBadRequest("tagNotString"),
-  notJson: toBadRequest("notJson"),
-  noCredential: toBadRequest("noCredential", "a request without an Authorization header"),
+  idMissing: toBadBody('{"name":"fern"}'),
+  idNotInteger: toBadBody('{"id":"1","name":"fern"}'),
+  tagNotString: toBadBody('{"id":1,"name":"fern","tag":null}'),
+  notJson: toBadBody(`{"id":1,"name":'fern'}`),
+  noCredential: toBadRequest(
+    new RequestError(
+      "noCredential",
+      'no credential: send the header "Authorization: Bearer <ACCESS_TOKEN>"',
+    ),
+    "a request without an Authorization header",
+  ),
 };
 
 /** Example for the policy `reject`. */
 export const conflictExample = toBadRequest(
-  "idTaken",
+  toIdTakenError(1n),
   '`{"id":1,"name":"moss"}` if the stored plant 1 is a fern',
 );
 
-/** @param request describes the rejected request; default: its body */
-function toBadRequest(kind: ErrorKind, request?: string) {
-  const values = { host: "localhost", basePath: "", token: "", id: 1n };
-  const example = findExample(kind);
-  const body = new TextDecoder().decode(fillRequest(example.rejected, values).body);
+function toBadBody(body: string) {
+  return toBadRequest(readNewPlant(new TextEncoder().encode(body)) as RequestError, `\`${body}\``);
+}
+
+/** @param request describes the rejected request */
+function toBadRequest({ kind, error, message }: RequestError, request: string) {
   return {
     summary: errorTable[kind].when,
-    description: `Response to ${request ?? `\`${body}\``}`,
-    value: toErrorBody(example, values),
+    description: `Response to ${request}`,
+    value: { error, message },
   };
 }

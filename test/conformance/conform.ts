@@ -18,7 +18,7 @@ import { joinPath, toEndpoint } from "../../src/core/base-url.ts";
 import { type StatusMode, statusModes } from "../../src/core/errors.ts";
 import { int64Max, int64Min } from "../../src/core/int64.ts";
 import { parseErrorBody } from "../../src/core/read-body.ts";
-import { create } from "../../src/core/request-template.ts";
+import { create } from "./request-template.ts";
 import { baseUrl, choice } from "../../src/library/option-types.ts";
 import { clientOptions } from "../../src/library/client-options.ts";
 import { converse, type Target } from "./conversation.ts";

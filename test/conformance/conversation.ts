@@ -1,11 +1,6 @@
 /** Carries out an exchange on a connection of its own, within bounds. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  fill,
-  type FilledRequest,
-  fillRequest,
-  type Placeholders,
-} from "../../src/core/request-template.ts";
+import { fill, type FilledRequest, fillRequest, type Placeholders } from "./request-template.ts";
 import { openConnection } from "./connection.ts";
 import type { Response } from "./response.ts";
 import { type Exchange, halfClose, pause, type Step } from "./rule.ts";

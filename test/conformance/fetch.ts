@@ -1,6 +1,6 @@
 /** Carries out exchanges through the `fetch` of a server, without a socket. */
 import { fillStep, type Conversation } from "./conversation.ts";
-import type { Placeholders } from "../../src/core/request-template.ts";
+import type { Placeholders } from "./request-template.ts";
 import type { Fetch } from "../../src/server/http/fetch-transport.ts";
 import type { Response } from "./response.ts";
 import type { Exchange, Rule } from "./rule.ts";

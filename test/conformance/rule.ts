@@ -1,9 +1,5 @@
 /** A rule of the contract: what is sent, and what must be received. */
-import {
-  type RequestTemplate,
-  create,
-  type HeaderChanges,
-} from "../../src/core/request-template.ts";
+import { type RequestTemplate, create, type HeaderChanges } from "./request-template.ts";
 import type { ErrorKind } from "../../src/core/errors.ts";
 
 /** Source of a rule: `given` by the interface description, or `decided` by plantstore where that is silent. */

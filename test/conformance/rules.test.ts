@@ -1,13 +1,13 @@
 /** plantstore keeps each rule of the contract, through the transport of the test project and in both status modes. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { errorTable, type StatusMode, statusModes } from "../../src/core/errors.ts";
-import { examples, listFilledExamples } from "../../src/core/examples.ts";
+import { errorTable, type StatusMode, statusModes, toStatus } from "../../src/core/errors.ts";
 import { toPlantJson } from "../../src/core/plant.ts";
 import { parsePlant } from "../../src/core/read-body.ts";
-import type { FilledRequest } from "../../src/core/request-template.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { checkResponse, exchangeRaw } from "../helpers/raw-http.ts";
+import { examples, toErrorBody } from "./examples.ts";
 import { converseByFetch, isFetchable } from "./fetch.ts";
+import { fillRequest, type RequestTemplate } from "./request-template.ts";
 import type { Response } from "./response.ts";
 import { halfClose, type Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
@@ -159,23 +159,30 @@ describe("the response is as in the example of", () => {
     server = await startServer({ basePath: "/v1" });
     return () => server.close();
   });
-  const send = ({ method, target, headers, body }: FilledRequest): Promise<Response> => {
+  const fillWith = (id: bigint) => ({ host: "localhost", basePath: "/v1", token: testToken, id });
+  const send = (template: RequestTemplate, id: bigint): Promise<Response> => {
+    const { method, target, headers, body } = fillRequest(template, fillWith(id));
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`);
     return exchangeRaw(server.port, Buffer.concat([head, body]));
   };
-  const filled = listFilledExamples({ host: "localhost", basePath: "/v1", token: testToken });
 
-  it.each(
-    filled.map((each) => [each.error, each.accepted ? "accepted" : "rejected", each] as const),
-  )("%i, %s", async (_error, _case, { before, request, response }) => {
-    for (const each of before) expect((await send(each)).status).toBe(200);
-    const { status, headers, body } = await send(request);
-    // The accepted request of an example may have created the plant of its rejected one.
-    expect({ status, body }).toEqual({ status: response.status, body: response.body });
-    const expected = response.headers.map(([name, value]) => [name.toLowerCase(), value]);
-    expect(headers).toMatchObject(Object.fromEntries(expected));
-  });
+  it.each(examples.map((example, index) => [example.error, example, BigInt(index + 1)] as const))(
+    "%s",
+    async (kind, example, id) => {
+      const { before, headers = [] } = example;
+      if (before !== undefined) expect((await send(before, id)).status).toBe(200);
+      const accepted = await send(example.accepted, id);
+      expect(accepted).toMatchObject({ status: 200, body: example.plant });
+      const result = before === undefined ? "created" : "unchanged";
+      expect(accepted.headers).toMatchObject({ "x-plantstore-result": result });
+      const rejected = await send(example.rejected, id);
+      const body = JSON.stringify(toErrorBody(example, fillWith(id)));
+      expect(rejected).toMatchObject({ status: toStatus(kind, "contract"), body });
+      const expected = headers.map(([name, value]) => [name.toLowerCase(), value]);
+      expect(rejected.headers).toMatchObject(Object.fromEntries(expected));
+    },
+  );
 });
 
 it("the accepted and the rejected request of an example differ only in the rule", () => {

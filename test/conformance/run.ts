@@ -2,7 +2,7 @@
 import { toEndpoint } from "../../src/core/base-url.ts";
 import { setMaxListeners } from "node:events";
 import type { StatusMode } from "../../src/core/errors.ts";
-import type { Placeholders } from "../../src/core/request-template.ts";
+import type { Placeholders } from "./request-template.ts";
 import { checkConversation } from "./check.ts";
 import {
   type Conversation,

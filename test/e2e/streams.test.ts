@@ -48,7 +48,6 @@ describe("with a full output,", () => {
     "explain",
     "explain 40900",
     "openapi",
-    "openapi --yaml",
     "completion bash",
     "status",
     "doctor",

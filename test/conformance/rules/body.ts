@@ -1,5 +1,5 @@
 /** Rules about the request body. */
-import { create } from "../../../src/core/request-template.ts";
+import { create } from "../request-template.ts";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
 import type { ErrorKind } from "../../../src/core/errors.ts";
 import {

@@ -1,5 +1,5 @@
 /** Rules about the credential. */
-import { create } from "../../../src/core/request-template.ts";
+import { create } from "../request-template.ts";
 import { createFern, createHead, rulesUnder, error, fern, plant, type Rule } from "../rule.ts";
 
 const rule = rulesUnder("Credential");

@@ -1,7 +1,7 @@
 /** Rules about error numbers, messages, and the status of other paths and methods. */
 import { errorTable } from "../../../src/core/errors.ts";
-import { examples } from "../../../src/core/examples.ts";
-import { create } from "../../../src/core/request-template.ts";
+import { examples } from "../examples.ts";
+import { create } from "../request-template.ts";
 import {
   createFern,
   get,

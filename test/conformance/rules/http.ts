@@ -1,6 +1,6 @@
 /** Rules about HTTP: headers, connections, the order of responses, and requests that can be read in two ways. */
 import { type ErrorKind, errorTable } from "../../../src/core/errors.ts";
-import { create, type RequestTemplate } from "../../../src/core/request-template.ts";
+import { create, type RequestTemplate } from "../request-template.ts";
 import {
   createFern,
   createHead,

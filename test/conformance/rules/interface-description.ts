@@ -1,5 +1,5 @@
 /** Rules of the interface description, which every implementation has to keep. */
-import { create } from "../../../src/core/request-template.ts";
+import { create } from "../request-template.ts";
 import { int64Max, int64Min } from "../../../src/core/int64.ts";
 import { createFern, error, failure, fern, plant, type Rule, rulesUnder } from "../rule.ts";
 

@@ -1,5 +1,5 @@
 /** Rules about an id that is created again. */
-import { create } from "../../../src/core/request-template.ts";
+import { create } from "../request-template.ts";
 import { createFern, rulesUnder, error, fern, plant, type Rule } from "../rule.ts";
 
 const rule = rulesUnder("The same id again");

@@ -1,5 +1,5 @@
 /** Rules that no client can test. */
-import { errorDetails } from "../../../src/core/error-details.ts";
+import { errorRequests } from "../error-requests.ts";
 import { errorKinds, errorTable } from "../../../src/core/errors.ts";
 
 /** A rule that only the server's own tests can check. */
@@ -14,7 +14,7 @@ export interface UntestableRule {
 export const untestableRules: readonly UntestableRule[] = [
   ...errorKinds.flatMap((kind) => {
     const { error, when } = errorTable[kind];
-    const { request } = errorDetails[kind];
+    const request = errorRequests[kind];
     if (!("untestable" in request)) return [];
     const name = `Error ${error}: ${when}`;
     return [{ name, heading: "Status and error numbers", reason: request.untestable }];
