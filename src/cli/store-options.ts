@@ -1,5 +1,5 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `options.ts` has the others. */
-import type { LogFormat, LogLevel } from "../server/ops/log.ts";
+import type { LogLevel } from "../server/ops/log.ts";
 import { faultList, limitOptions } from "../library/options.ts";
 import * as types from "../library/option-types.ts";
 import { storeOptions, storeUrlOrPath } from "../library/store-options.ts";
@@ -125,8 +125,8 @@ export const serveOptions = {
   ),
   logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
     ...operations,
-    type: types.choice<LogFormat>(["text", "json"]),
-    default: ({ stderr }: Io): LogFormat => (stderr.isTTY ? "text" : "json"),
+    type: types.choice(["text", "json"]),
+    default: ({ stderr }: Io): "text" | "json" => (stderr.isTTY ? "text" : "json"),
     shownDefault: "text on a terminal, otherwise json",
   }),
   logLevel: setting("--log-level <level>", "Minimum level to log: error, warn, info or debug", {

@@ -1,7 +1,9 @@
 /** X-Request-Id, and the record of each request: enough to find it again, and no secret. */
 import { describe, expect, it } from "vitest";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
-import { createLog } from "../../src/server/ops/log.ts";
+import { createTextFormat } from "../../src/cli/commands/serve/terminal-messages.ts";
+import { uncolored } from "../../src/cli/terminal/terminal.ts";
+import { createLog, jsonFormat } from "../../src/server/ops/log.ts";
 import { createHeldAuthenticator } from "../helpers/held-authenticator.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -190,25 +192,25 @@ describe("the record of a request", () => {
     await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
   });
 
-  it.each(["text", "json"] as const)(
-    "contains no header, body, query or token in %s",
-    async (format) => {
-      let lines = "";
-      const log = createLog(format, "debug", (line) => (lines += line));
-      await using server = await startServer({ onResponse: (record) => log.request(record) });
-      for (const bytes of [
-        create("X-Secret: hunter2\r\n", "/plants?password=hunter2"),
-        create("X-Request-Id: hunter2 \u00e9\r\n", `/${token}`),
-        create(`X-Request-Id: ${token}\r\n`, "http://u:hunter2@a/plants"),
-        create("Content-Encoding: hunter2\r\nExpect: hunter2\r\n"),
-        "hunter2 /hunter2\r\n\r\n",
-      ]) {
-        await exchangeRaw(server.port, bytes);
-      }
-      expect(lines.split("\n")).toHaveLength(6);
-      for (const secret of ["hunter2", "AAAA", testToken, "secret-name"]) {
-        expect(lines).not.toContain(secret);
-      }
-    },
-  );
+  it.each([
+    ["text", createTextFormat(uncolored, {})],
+    ["json", jsonFormat],
+  ])("contains no header, body, query or token in %s", async (_name, format) => {
+    let lines = "";
+    const log = createLog(format, "debug", (line) => (lines += line));
+    await using server = await startServer({ onResponse: (record) => log.request(record) });
+    for (const bytes of [
+      create("X-Secret: hunter2\r\n", "/plants?password=hunter2"),
+      create("X-Request-Id: hunter2 \u00e9\r\n", `/${token}`),
+      create(`X-Request-Id: ${token}\r\n`, "http://u:hunter2@a/plants"),
+      create("Content-Encoding: hunter2\r\nExpect: hunter2\r\n"),
+      "hunter2 /hunter2\r\n\r\n",
+    ]) {
+      await exchangeRaw(server.port, bytes);
+    }
+    expect(lines.split("\n")).toHaveLength(6);
+    for (const secret of ["hunter2", "AAAA", testToken, "secret-name"]) {
+      expect(lines).not.toContain(secret);
+    }
+  });
 });

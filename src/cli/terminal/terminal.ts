@@ -11,7 +11,8 @@ export interface Palette {
   readonly dim: (text: string) => string;
 }
 
-const uncolored: Palette = {
+/** Leaves text as it is. */
+export const uncolored: Palette = {
   success: String,
   error: String,
   warning: String,

@@ -1,12 +1,9 @@
 /** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
 import { errorTable } from "../../core/errors.ts";
-import { escapeUnprintable, quoteInput, redactTokens } from "../../core/quote.ts";
+import { quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 
 import type { RequestRecord } from "./request-record.ts";
-
-/** Format of a line: text for people, or one JSON object. */
-export type LogFormat = "text" | "json";
 
 /** Formats the lines of a log. A result includes its line break. */
 export interface LineFormat {
@@ -44,24 +41,19 @@ const plainPath = /^(?!.*pst_)[\w/.~:@!$&()*+,;=%-]{0,200}$/;
  * @param level the least important level that is logged
  * @param write writes a line, which includes its line break
  */
-export function createLog(
-  format: LogFormat | LineFormat,
-  level: LogLevel,
-  write: (line: string) => void,
-): Log {
+export function createLog(format: LineFormat, level: LogLevel, write: (line: string) => void): Log {
   const threshold = logLevels.indexOf(level);
   const isLogged = (each: LogLevel): boolean => logLevels.indexOf(each) <= threshold;
-  const lineFormat = typeof format === "string" ? lineFormats[format] : format;
   const isRepeated = createRepetitionCheck();
 
   function message(each: LogLevel, text: string): void {
-    if (isLogged(each)) write(lineFormat.message(each, redactTokens(text)));
+    if (isLogged(each)) write(format.message(each, redactTokens(text)));
   }
 
   return {
     request(record) {
       const each = toLevel(record);
-      if (isLogged(each)) write(lineFormat.request(each, record));
+      if (isLogged(each)) write(format.request(each, record));
     },
     message,
     error(error) {
@@ -106,30 +98,11 @@ function toJsonLine(level: LogLevel, record: RequestRecord): string {
   return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"duration":${toMs(durationMs)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
-function toTextLine(_level: LogLevel, record: RequestRecord): string {
-  const { method, path, status, error, durationMs, bytes, requestId, traceId } = record;
-  const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path ?? "")}`;
-  const number = error === undefined ? "" : ` error ${error}`;
-  const trace = traceId === undefined ? "" : ` trace ${traceId}`;
-  const lost = record.isDropped
-    ? " (dropped on purpose)"
-    : record.isAborted
-      ? " (client disconnected)"
-      : "";
-  return `${now()} ${request} ${status}${number} ${toMs(durationMs)} ms ${bytes} bytes id ${requestId}${trace}${lost}\n`;
-}
-
-const lineFormats: Readonly<Record<LogFormat, LineFormat>> = {
-  text: {
-    request: toTextLine,
-    message: (level, text) =>
-      `${now()} ${level}: ${text.split("\n").map(escapeUnprintable).join("\n")}\n`,
-  },
-  json: {
-    request: toJsonLine,
-    message: (level, text) =>
-      `{"time":"${now()}","level":"${level}","message":${JSON.stringify(text)}}\n`,
-  },
+/** Each line is one JSON object. */
+export const jsonFormat: LineFormat = {
+  request: toJsonLine,
+  message: (level, text) =>
+    `{"time":"${now()}","level":"${level}","message":${JSON.stringify(text)}}\n`,
 };
 
 let lastPath = "";

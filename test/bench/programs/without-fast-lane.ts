@@ -5,7 +5,7 @@
 import { createAuthenticator } from "../../../src/auth/authenticator.ts";
 import { createProcessIo } from "../../../src/cli/io.ts";
 import { openLogOutput } from "../../../src/cli/commands/serve/log-output.ts";
-import { createLog } from "../../../src/server/ops/log.ts";
+import { createLog, jsonFormat } from "../../../src/server/ops/log.ts";
 import { checkOptions, limitOptions } from "../../../src/library/options.ts";
 import { storeOptions } from "../../../src/library/store-options.ts";
 import { openPlantServer } from "../../../src/server/server.ts";
@@ -19,7 +19,7 @@ if (storeUrl === undefined || token === undefined) {
 }
 
 const output = openLogOutput(createProcessIo().log, () => {});
-const log = createLog("json", "info", output.write);
+const log = createLog(jsonFormat, "info", output.write);
 const store = await openStore(storeUrl);
 const authenticator = createAuthenticator(store, { ownToken: token });
 const server = await openPlantServer({

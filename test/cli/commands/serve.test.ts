@@ -146,7 +146,7 @@ describe("a log", () => {
     expect(stdout + stderr).not.toContain("pst_");
     const messages = stderr.split("\n").map((line) => line && (JSON.parse(line) as object));
     const level = "info";
-    const message = "A token was issued, and saved for this user";
+    const message = "Token: new, saved for this user";
     expect(messages).toContainEqual(expect.objectContaining({ level, message }));
   });
 
@@ -171,7 +171,7 @@ describe("a log", () => {
     const readable = await startServe(home, ["--log-format", "text"]);
     await create(home, readable.url);
     expect((await readable.stop()).stderr).toMatch(
-      /Z POST \/plants 200 [\d.]+ ms 15 bytes id \S+\n/,
+      /\n\d{4}-\d\d-\d\dT\S+Z 200 POST \/plants unchanged [\d.]+ ms\n/,
     );
   });
 });
@@ -247,7 +247,7 @@ describe("a store that has tokens", () => {
     await first.stop();
     const elsewhere = await createTemporaryDirectory();
     const second = await startServe(elsewhere, ["--store", store]);
-    await second.run.saw("No token of this store is saved");
+    await second.run.saw("none of this store is saved");
     expect(second.run.stderr()).toContain("`plantstore token issue`");
     expect(await create(elsewhere, second.url)).toMatchObject({ exitCode: 4 });
   });
@@ -262,7 +262,7 @@ describe("a store that has tokens", () => {
     const run = startCli(["serve", "--port", port], { home });
     await run.saw(first.url);
     run.signal("SIGTERM");
-    expect((await run.finished).stderr).toMatch(/No token of this store is saved/);
+    expect((await run.finished).stderr).toMatch(/none of this store is saved/);
     expect(readSavedToken(configDirectory(home), first.url)).toBe(foreign);
   });
 
@@ -693,7 +693,7 @@ describe("--socket", () => {
       run.signal("SIGTERM");
       const { stdout, stderr } = await run.finished;
       expect(stdout).toBe(`${url}\n`);
-      expect(stderr).toContain("A token was issued, and saved for this user");
+      expect(stderr).toContain("Token: new, saved for this user");
     },
   );
 

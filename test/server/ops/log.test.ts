@@ -1,12 +1,19 @@
-/** The log of a server, in both formats. */
+/** The log of a server, as text and as JSON. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
-import { createLog, type LogFormat, type LogLevel } from "../../../src/server/ops/log.ts";
+import { createTextFormat } from "../../../src/cli/commands/serve/terminal-messages.ts";
+import { uncolored } from "../../../src/cli/terminal/terminal.ts";
+import { createLog, jsonFormat, type LogLevel } from "../../../src/server/ops/log.ts";
 import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
 
-function createTested(format: LogFormat = "text", level: LogLevel = "info") {
+const formats = {
+  json: jsonFormat,
+  text: createTextFormat(uncolored, {}),
+};
+
+function createTested(format: keyof typeof formats = "text", level: LogLevel = "info") {
   const lines: string[] = [];
-  return { lines, log: createLog(format, level, (line) => void lines.push(line)) };
+  return { lines, log: createLog(formats[format], level, (line) => void lines.push(line)) };
 }
 
 const record: RequestRecord = {
@@ -23,7 +30,7 @@ const rejected = { ...record, status: 400, error: 40900 };
 const committed = { ...record, durableMs: 1.1, commitWaitMs: 0.75, batch: 12 };
 const traced = { ...rejected, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
 
-it.each<LogFormat>(["text", "json"])("contains no token in a message in %s", (format) => {
+it.each(["text", "json"] as const)("contains no token in a message in %s", (format) => {
   const { lines, log } = createTested(format);
   log.message("info", `Plants are kept in sqlite:/plants/pst_${"a1B2c3D".repeat(7)}.db`);
   expect(lines.join("")).toContain("sqlite:/plants/pst_….db");
@@ -31,23 +38,18 @@ it.each<LogFormat>(["text", "json"])("contains no token in a message in %s", (fo
 
 describe("the line of a request", () => {
   it.each<[what: string, record: RequestRecord, line: string]>([
-    ["an accepted request", record, "POST /plants 200 1.235 ms 15 bytes id a-1"],
-    ["a rejected request", rejected, "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1"],
+    ["an accepted request", record, "200 POST /plants 1.2 ms"],
+    ["a create", { ...committed, result: "created" }, "200 POST /plants created 1.2 ms"],
+    ["a rejected request", rejected, "400 POST /plants rejected 40900 1.2 ms id a-1"],
     [
       "a request whose client disconnected",
       { ...record, isAborted: true },
-      "POST /plants 200 1.235 ms 15 bytes id a-1 (client disconnected)",
-    ],
-    ["a stored plant", committed, "POST /plants 200 1.235 ms 15 bytes id a-1"],
-    [
-      "a request of a trace",
-      traced,
-      "POST /plants 400 error 40900 1.235 ms 15 bytes id a-1 trace 4bf92f3577b34da6a3ce929d0e0e4736",
+      "200 POST /plants client left 1.2 ms",
     ],
     [
       "malformed HTTP",
       { ...rejected, method: undefined },
-      "unreadable 400 error 40900 1.235 ms 15 bytes id a-1",
+      "400 unreadable rejected 40900 1.2 ms id a-1",
     ],
   ])("describes %s as text", (_what, each, line) => {
     const { lines, log } = createTested("text");
@@ -135,7 +137,7 @@ describe("the level of", () => {
 it("writes a message as one line that is safe on a terminal, in both formats", () => {
   const text = createTested("text");
   text.log.message("warn", "a\u001b[2Jb");
-  expect(text.lines[0]).toMatch(/Z warn: a\\u001b\[2Jb\n$/);
+  expect(text.lines[0]).toMatch(/Z warning: a\\u001b\[2Jb\n$/);
   const json = createTested("json");
   json.log.message("warn", "a\u001b[2Jb");
   expect(JSON.parse(json.lines[0] ?? "")).toMatchObject({ level: "warn", message: "a\u001b[2Jb" });
@@ -150,7 +152,7 @@ it("writes an error of the store as one line", () => {
 it("writes a bug with its stack trace", () => {
   const { lines, log } = createTested();
   log.error(new TypeError("x is not a function"));
-  expect(lines[0]).toMatch(/unexpected: TypeError: x is not a function\n +at /);
+  expect(lines[0]).toMatch(/unexpected: TypeError: x is not a function\n\S+Z +at /);
 });
 
 it("writes the same error at most once a second, although it alternates with others", () => {

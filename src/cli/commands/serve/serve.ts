@@ -1,6 +1,6 @@
 /** `plantstore serve`: runs the service in this process, from opening its store to closing it. */
 import { StoreError } from "../../../core/store.ts";
-import { createLog, type LineFormat } from "../../../server/ops/log.ts";
+import { createLog, jsonFormat, type LineFormat } from "../../../server/ops/log.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
@@ -34,8 +34,8 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
   const output = openLogOutput(io.log, (count) => {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
-  const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  const format = isForUser ? await loadTerminalFormat(terminal, io.stderr) : options.logFormat;
+  const format =
+    options.logFormat === "json" ? jsonFormat : await loadTextFormat(terminal, io.stderr);
   const log = createLog(format, options.logLevel, output.write);
   const run: ServerRun = {
     options,
@@ -72,7 +72,7 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
   if (!(await output.close())) io.exit(exitCodes.done.code);
 }
 
-async function loadTerminalFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
-  const { createTerminalFormat } = await import("./terminal-messages.ts");
-  return createTerminalFormat(await terminal.loadPalette(stderr), stderr);
+async function loadTextFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
+  const { createTextFormat } = await import("./terminal-messages.ts");
+  return createTextFormat(await terminal.loadPalette(stderr), stderr);
 }

@@ -24,18 +24,16 @@ interface Started {
   readonly seeded: SeedTally | undefined;
 }
 
-/** Prints warnings, and where the server is: as messages to the user, or as lines of a JSON log. */
+/** Prints warnings, and where the server is: for the user of a terminal, or as lines of the log. */
 export async function printStart(started: Started, run: ServerRun): Promise<void> {
   const { url, host, token } = started;
   const { options, io, terminal, log } = run;
-  const isJson = options.logFormat === "json";
   const { store: storeUrl, tls } = options;
   const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
-  // A log would keep the token.
-  const isForUser = !isJson && io.stderr.isTTY === true;
+  const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
   for (const warning of [...findRisks(host, token, options, isForUser), ...exposures]) {
-    if (isJson) log.message("warn", warning);
-    else await terminal.warning(warning);
+    if (isForUser) await terminal.warning(warning);
+    else log.message("warn", warning);
   }
   const rows = toRows(started, options, io);
   if (isForUser) {
@@ -46,18 +44,11 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     await printBanner([...usable, { label: "Stop", text: "Ctrl-C" }], url, run);
     return;
   }
-  for (const { sentence } of rows) {
-    if (sentence === undefined) continue;
-    if (isJson) log.message("info", sentence);
-    else await terminal.note(sentence);
+  for (const { label, text, line } of rows) {
+    // A log keeps what is written to it: lines to copy may contain the token.
+    if (line === undefined || label === "Token") log.message("info", `${label}: ${text}`);
   }
-  if (isJson) log.message("info", `Listening on ${url}`);
-}
-
-/** A row of the banner. */
-interface StartRow extends BannerRow {
-  /** The same for a log; absent if a log needs no line for it. */
-  readonly sentence?: string | undefined;
+  log.message("info", `Listening on ${url}`);
 }
 
 /** The rows of the banner. The commands in it work as they are printed. */
@@ -65,28 +56,27 @@ function toRows(
   { url, token, seeded }: Started,
   { store, isVolatile, socketFd, statusMode, docs }: ServeOptions,
   io: Io,
-): readonly StartRow[] {
+): readonly BannerRow[] {
   const command = toInvocation(io);
   // Commands that use the setting report its error.
   const defaultUrl = attempt(() => readOption(urlOption.url, undefined, io).value);
   const option = url === defaultUrl ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
+  const advice = `: run \`${command} token issue\` and \`${command} login\``;
   const place = isVolatile ? "memory, until the server stops" : describeStoreUrl(store);
-  const rows: StartRow[] = [
-    { label: "Store", text: place, sentence: `Plants are stored in ${place}` },
-  ];
+  const rows: BannerRow[] = [{ label: "Store", text: place }];
   if (socketFd !== undefined) {
-    const text = "the one that was passed to this process (LISTEN_FDS)";
-    rows.push({ label: "Socket", text, sentence: `The socket is ${text}` });
+    rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
   }
   if (seeded !== undefined) {
     const { created, unchanged, replaced } = seeded;
     const text = `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
-    rows.push({ label: "Seeds", text, sentence: `Seeds: ${text}` });
+    rows.push({ label: "Seeds", text });
   }
   if (statusMode === "http") {
-    const text = "the one that its error number begins with, not 400 (--status-mode http)";
-    rows.push({ label: "Status", text, sentence: `The status of a failed create is ${text}` });
+    const text =
+      "for a failed create, the first three digits of its error number (--status-mode http)";
+    rows.push({ label: "Status", text });
   }
   switch (token.kind) {
     case "environment":
@@ -102,26 +92,27 @@ function toRows(
       rows.push({ label: "Try", text: "in a second terminal:", line: create });
       break;
     case "issued":
-      rows.push({ label: "Token", ...issuedTexts[token.saved], line: token.token });
+      rows.push({ label: "Token", text: issuedTexts[token.saved], line: token.token });
       rows.push({
         label: "Try",
         text: "in a second terminal:",
         line: token.saved === "never" ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
       });
-      // Only on a terminal: a row without a sentence is not in a log.
       if (docs && url.startsWith("http")) {
         const page = `${new URL("/", url).href}#${token.token}`;
         rows.push({ label: "Page", text: "in a browser, with this token:", line: page });
       }
       break;
     case "none":
-      rows.push({ label: "Token", text: "none of this store is saved for this user" });
+      rows.push({
+        label: "Token",
+        text: `none of this store is saved for this user${isVolatile ? "" : advice}`,
+      });
       if (!isVolatile) {
         rows.push({
           label: "Try",
-          text: "in a second terminal, to issue and save one:",
+          text: "in a second terminal:",
           line: `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`,
-          sentence: `No token of this store is saved for this user: run \`${command} token issue\` and \`${command} login\``,
         });
       }
   }
@@ -129,18 +120,9 @@ function toRows(
 }
 
 const issuedTexts = {
-  always: {
-    text: "new, saved for this user, and shown only now:",
-    sentence: "A token was issued, and saved for this user",
-  },
-  untilStop: {
-    text: "new, saved until the server stops, and shown only now:",
-    sentence: "A token was issued, and saved for this user until the server stops",
-  },
-  never: {
-    text: "new, not saved, and shown only now:",
-    sentence: "A token was issued; it is not saved",
-  },
+  always: "new, saved for this user",
+  untilStop: "new, saved for this user until the server stops",
+  never: "new, not saved",
 } as const;
 
 /** The URL of a database may contain a password, which the user adds. */

@@ -1,4 +1,4 @@
-/** Messages of `serve` on a terminal, coloured and wrapped at words: the banner and the log. */
+/** Messages of `serve` for people: the banner of a terminal, and the log as text. */
 import { escapeUnprintable } from "../../../core/quote.ts";
 import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops/log.ts";
 import { type Io, type OutputStream, writeText } from "../../io.ts";
@@ -10,7 +10,7 @@ import { packageVersion } from "../../version.ts";
 /** A row of the banner. */
 export interface BannerRow {
   readonly label: string;
-  readonly text?: string;
+  readonly text: string;
   /** A line below the text, which is not broken, so that it can be copied. */
   readonly line?: string | undefined;
 }
@@ -34,7 +34,7 @@ export async function printBanner(
     const text = toLine("", line);
     return toTextWidth(text.trimEnd()) > columns ? indent + text.trimStart() : text;
   };
-  const lines = rows.flatMap(({ label, text = "", line }) => [
+  const lines = rows.flatMap(({ label, text, line }) => [
     toLine(label, text, columns),
     ...(line === undefined ? [] : [toCopiedLine(line)]),
   ]);
@@ -47,13 +47,16 @@ export async function printBanner(
   });
 }
 
-/** The time of day and a space. */
-const timeColumns = "00:00:00 ".length;
+/** Length of the time of day. */
+const timeLength = "00:00:00".length;
 
-/** Creates the format of log lines, with the local time of day. The width of the terminal may change. */
-export function createTerminalFormat(
+/**
+ * Creates the format of log lines as text. A terminal shows the local time of day, and its lines are wrapped at words; its
+ * width may change. Elsewhere a line begins with date and time in UTC.
+ */
+export function createTextFormat(
   palette: Palette,
-  screen: Pick<OutputStream, "columns">,
+  screen: Pick<OutputStream, "columns" | "isTTY">,
 ): LineFormat {
   const { dim } = palette;
   const labels: Readonly<Record<LogLevel, string>> = {
@@ -64,8 +67,11 @@ export function createTerminalFormat(
   };
 
   function toLine(text: string): string {
-    const time = new Date().toTimeString().slice(0, timeColumns - 1);
-    return `${dim(time)} ${wrapText(text, screen.columns, timeColumns, timeColumns)}\n`;
+    const now = new Date();
+    if (screen.isTTY !== true) return `${dim(now.toISOString())} ${text}\n`;
+    const indentation = timeLength + 1;
+    const shown = wrapText(text, screen.columns, indentation, indentation);
+    return `${dim(now.toTimeString().slice(0, timeLength))} ${shown}\n`;
   }
 
   return {
