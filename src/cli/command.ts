@@ -139,7 +139,7 @@ export function toParagraphs(text: string): readonly string[] {
 }
 
 /** The default of an option; undefined for an option without one, and for a switch. */
-export function describeDefault(option: Option<unknown>): string | undefined {
+function describeDefault(option: Option<unknown>): string | undefined {
   const { flags, shownDefault, type, default: value } = option;
   if (!flags.endsWith(">")) return undefined;
   if (shownDefault !== undefined) return shownDefault;
