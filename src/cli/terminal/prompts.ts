@@ -18,24 +18,15 @@ export function canAsk({ stdin, stderr }: Io): boolean {
  */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  const lines = createInterface({ input: io.stdin });
-  const answer = { isTyped: false };
-  try {
-    const line = new Promise<string>((resolve, reject) => {
-      lines.once("line", (text) => {
-        answer.isTyped = true;
-        resolve(text);
-      });
-      lines.once("close", () => resolve(""));
-      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    });
-    const [typed] = await Promise.all([line, writeText(io.stderr, question)]);
-    return /^\s*y(?:es)?\s*$/i.test(typed);
-  } finally {
-    lines.close();
-    // After Ctrl-C and Ctrl-D, the cursor is still behind the question.
-    if (!answer.isTyped) await writeText(io.stderr, "\n");
-  }
+  await writeText(io.stderr, question);
+  const lines = createInterface({ input: io.stdin, signal });
+  // Ends without a line after Ctrl-D, and once the signal is aborted.
+  const { done, value = "" } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  // The cursor is still behind the question.
+  if (done) await writeText(io.stderr, "\n");
+  signal.throwIfAborted();
+  return /^\s*y(?:es)?\s*$/i.test(value);
 }
 
 /**
