@@ -61,12 +61,9 @@ export class RecordReport {
     return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
 
-  /** Reports the counts of unknown members, and the summary if a record is missing or a user watches. */
+  /** Prints the summary if a record is missing or a user watches. */
   async end(): Promise<void> {
-    const { io, terminal, options } = this.#run;
-    if (!options.isQuiet) {
-      for (const line of this.#unknownMembers.describeCounts()) await terminal.warning(line);
-    }
+    const { io, terminal } = this.#run;
     const isWatched = io.stderr.isTTY === true && !io.env["CI"];
     if (isWatched || this.tally.missing > 0) {
       await terminal.note(this.tally.describeEnd(io.nowMs()));

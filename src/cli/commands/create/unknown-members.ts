@@ -4,7 +4,7 @@ import { quoteInput } from "../../../core/quote.ts";
 import { findClosestWord, joinWords } from "../../../core/words.ts";
 import type { PlantRecord } from "../../../records/record.ts";
 
-/** Largest number of names that are reported each; a program may put data into names. */
+/** Largest number of names that are reported; a program may put data into names. */
 const maxNames = 10;
 
 /** Describes an unknown member in one line. */
@@ -15,34 +15,16 @@ export function describeUnknownMember(name: string): string {
   return `unknown member "${quoteInput(name)}": ${advice}`;
 }
 
-/** Counts unknown members by name. */
+/** Reports each unknown member once. */
 export class UnknownMembers {
-  readonly #counts = new Map<string, number>();
-  #others = 0;
+  readonly #names = new Set<string>();
 
-  /** @returns a warning for each name that is new */
+  /** @returns a warning for each name that is new, up to the limit */
   add({ content, number, line }: PlantRecord & { readonly number: number }): readonly string[] {
-    const warnings: string[] = [];
-    for (const name of content.unknownMembers) {
-      const count = this.#counts.get(name) ?? 0;
-      if (count === 0 && this.#counts.size >= maxNames) {
-        this.#others++;
-        continue;
-      }
-      this.#counts.set(name, count + 1);
-      if (count > 0) continue;
-      warnings.push(`record ${number} (line ${line}): ${describeUnknownMember(name)}`);
-    }
-    return warnings;
-  }
-
-  /** Returns the counts of names that occurred more than once. */
-  describeCounts(): readonly string[] {
-    const repeated = [...this.#counts].filter(([, count]) => count > 1);
-    const lines = repeated.map(
-      ([name, count]) => `unknown member "${quoteInput(name)}" in ${count} records`,
-    );
-    if (this.#others > 0) lines.push(`other unknown members: ${this.#others}`);
-    return lines;
+    return content.unknownMembers.flatMap((name) => {
+      if (this.#names.has(name) || this.#names.size === maxNames) return [];
+      this.#names.add(name);
+      return `record ${number} (line ${line}): ${describeUnknownMember(name)}`;
+    });
   }
 }

@@ -852,7 +852,7 @@ describe("a first plant", () => {
 describe("unknown members", () => {
   const tga = (id: number): string => `{"id":${id},"name":"a","tga":"pot"}\n`;
 
-  it("are reported once for each name, with the closest known name and a count", async () => {
+  it("are reported once for each name, with the closest known name", async () => {
     const more = '{"id":9,"Name":"b","name":"c","colour":"green"}\n';
     const { exitCode, stderr } = await create(tga(1) + tga(2) + more + tga(3));
     expect({ exitCode, stderr }).toEqual({
@@ -860,7 +860,6 @@ describe("unknown members", () => {
       stderr: `warning: record 1 (line 1): unknown member "tga": did you mean "tag"?
 warning: record 3 (line 3): unknown member "Name": did you mean "name"?
 warning: record 3 (line 3): unknown member "colour": a plant has id, name and tag
-warning: unknown member "tga" in 3 records
 `,
     });
   });
@@ -921,8 +920,7 @@ warning: unknown member "tga" in 3 records
   it("cannot fill the terminal or the memory with their names", async () => {
     const lines = Array.from({ length: 100 }, (_, id) => `{"id":${id},"name":"a","x${id}":1}\n`);
     const { stderr } = await create(lines.join(""));
-    expect(stderr.split("\n")).toHaveLength(12);
-    expect(stderr).toContain("warning: other unknown members: 90\n");
+    expect(stderr.split("\n")).toHaveLength(11);
   });
 });
 
