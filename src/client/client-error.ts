@@ -1,6 +1,6 @@
 /** Errors of a create without a response of a plant store, and what a client has to do after an Error. */
 import { toEndpoint } from "../core/base-url.ts";
-import { errorTable } from "../core/errors.ts";
+import { findErrorRow, type NextStep, toUsualStatus } from "../core/errors.ts";
 
 /**
  * - `refused`: no server listens at the address, or the Unix socket cannot be used
@@ -108,9 +108,9 @@ export type ErrorCategory =
 
 /** Returns the category of an Error. */
 export function categorizeError(error: number): ErrorCategory {
-  if (error === errorTable.malformedHttp.error) return "noPlantStore";
-  // The number starts with the usual status of the failure.
-  const status = Math.trunc(error / 100);
+  const row = findErrorRow(error);
+  if (row !== undefined) return categoryByStep[row.next];
+  const status = toUsualStatus(error);
   if (status >= 500 && status <= 599) return "unavailable";
   return categoryByStatus[status] ?? "invalidPlant";
 }
@@ -121,6 +121,17 @@ export function concernsAllCreates(error: number): boolean {
   return category === "tokenRejected" || category === "noPlantStore";
 }
 
+const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
+  fix: "invalidPlant",
+  token: "tokenRejected",
+  conflict: "idTaken",
+  server: "noPlantStore",
+  later: "unavailable",
+  retry: "unavailable",
+  retryAfter: "unavailable",
+};
+
+/** For numbers that are not in the table: those of a later version. */
 const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
   401: "tokenRejected",
   404: "noPlantStore",

@@ -1,5 +1,5 @@
 /** Creates one plant in a plant store, with retries. A create can be repeated safely. */
-import { errorTable } from "../core/errors.ts";
+import { findErrorRow } from "../core/errors.ts";
 import { UnavailableError } from "./client-error.ts";
 import {
   type CreateRequest,
@@ -40,13 +40,6 @@ type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
 /** The last response to a create, with the number of attempts. */
 export type FinalResponse = CreateResponse & { readonly attempts: number };
 
-const transientErrors: ReadonlySet<number> = new Set([
-  errorTable.requestTimeout.error,
-  errorTable.shuttingDown.error,
-  errorTable.overloaded.error,
-  errorTable.storageFull.error,
-]);
-
 /**
  * Creates one plant.
  *
@@ -76,7 +69,9 @@ export async function sendPlant(
 /** Returns the failure of a result if a retry may succeed. */
 export function toTransientFailure(result: CreateResponse | UnavailableError): Failure | undefined {
   if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
-  return !result.ok && transientErrors.has(result.error.error) ? result : undefined;
+  if (result.ok) return undefined;
+  const next = findErrorRow(result.error.error)?.next;
+  return next === "retry" || next === "retryAfter" ? result : undefined;
 }
 
 async function send(

@@ -1,50 +1,234 @@
 /** The table of error numbers, and the error that becomes a response (contract.md "Status and error numbers"). */
 
-interface ErrorRow {
+/**
+ * What an error asks of the client:
+ * - `fix`: the plant or its request breaks a rule
+ * - `token`: the credential is missing or rejected
+ * - `conflict`: the id belongs to a different plant
+ * - `server`: the request does not fit the server, so every create would get this error
+ * - `later`: a retry may succeed, but not at once
+ * - `retry`: clients retry
+ * - `retryAfter`: as `retry`, and the response has the header Retry-After
+ */
+export type NextStep = "fix" | "token" | "conflict" | "server" | "later" | "retry" | "retryAfter";
+
+/** A row of {@link errorTable}. Server, client, exit codes and the interface description derive from it. */
+export interface ErrorRow {
   /** `error` of an Error body: the usual HTTP status times 100, plus a detail number. Never reused. */
   readonly error: number;
   /** The condition that produces this error. */
   readonly when: string;
+  readonly next: NextStep;
+  /** Status in every mode, of an error that is not of the create operation. */
+  readonly status?: 404 | 405;
+  /** How to fix it, in sentences. */
+  readonly remedy: string;
 }
 
 /** Every error number of the service, in the contract's order. */
 export const errorTable = {
-  malformedHttp: { error: 40000, when: "malformed HTTP" },
-  notJson: { error: 40001, when: "body is not JSON (says at which byte)" },
-  notUtf8: { error: 40002, when: "body is not UTF-8" },
-  emptyBody: { error: 40003, when: "body is empty" },
-  tooDeep: { error: 40004, when: "JSON nested too deeply" },
-  duplicateMember: { error: 40005, when: "duplicate member name" },
-  loneSurrogate: { error: 40006, when: "unpaired surrogate in a string" },
-  noCredential: { error: 40100, when: "no credential" },
+  malformedHttp: {
+    error: 40000,
+    when: "malformed HTTP",
+    next: "server",
+    remedy:
+      "Use an HTTP client, and check that the URL starts with the right scheme, http or https.",
+  },
+  notJson: {
+    error: 40001,
+    when: "body is not JSON (says at which byte)",
+    next: "fix",
+    remedy:
+      "Fix the JSON at that byte. Strings need double quotes; trailing commas are not allowed.",
+  },
+  notUtf8: {
+    error: 40002,
+    when: "body is not UTF-8",
+    next: "fix",
+    remedy: "Encode the body in UTF-8.",
+  },
+  emptyBody: {
+    error: 40003,
+    when: "body is empty",
+    next: "fix",
+    remedy: 'Send a plant such as {"id":1,"name":"fern"}.',
+  },
+  tooDeep: {
+    error: 40004,
+    when: "JSON nested too deeply",
+    next: "fix",
+    remedy: "Send only the plant. It needs one level.",
+  },
+  duplicateMember: {
+    error: 40005,
+    when: "duplicate member name",
+    next: "fix",
+    remedy: "Remove one of them.",
+  },
+  loneSurrogate: {
+    error: 40006,
+    when: "unpaired surrogate in a string",
+    next: "fix",
+    remedy: String.raw`Write the pair, such as \ud83c\udf3f, or the character itself.`,
+  },
+  noCredential: {
+    error: 40100,
+    when: "no credential",
+    next: "token",
+    remedy: 'Send the header "Authorization: Bearer <ACCESS_TOKEN>".',
+  },
   malformedCredential: {
     error: 40101,
     when: "malformed credential (scheme, two headers, characters)",
+    next: "token",
+    remedy: 'Send exactly one header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
-  unknownToken: { error: 40102, when: "unknown or revoked token" },
-  expiredToken: { error: 40103, when: "expired token" },
-  noSuchPath: { error: 40400, when: "unknown path" },
-  noSuchMethod: { error: 40500, when: "method not allowed on this path" },
-  requestTimeout: { error: 40800, when: "request took too long to arrive" },
-  idTaken: { error: 40900, when: "id belongs to a different plant" },
-  bodyTooLarge: { error: 41300, when: "body over the limit" },
-  targetTooLong: { error: 41400, when: "request target too long" },
-  notJsonType: { error: 41500, when: "content type is not application/json" },
-  notUtf8Charset: { error: 41501, when: "charset is not UTF-8" },
-  contentCoding: { error: 41502, when: "body has a content coding" },
-  expectation: { error: 41700, when: "unsupported expectation" },
-  notObject: { error: 42200, when: "body is not an object" },
-  idMissing: { error: 42201, when: "id missing" },
-  idNotInteger: { error: 42202, when: "id is not an integer" },
-  idOutOfRange: { error: 42203, when: "id outside int64" },
-  nameMissing: { error: 42204, when: "name missing" },
-  nameNotString: { error: 42205, when: "name is not a string" },
-  tagNotString: { error: 42206, when: "tag is not a string" },
-  headersTooLarge: { error: 43100, when: "headers too large" },
-  unexpected: { error: 50000, when: "unexpected error" },
-  shuttingDown: { error: 50300, when: "shutting down" },
-  overloaded: { error: 50301, when: "overloaded or unavailable" },
-  storageFull: { error: 50700, when: "storage full or read-only" },
+  unknownToken: {
+    error: 40102,
+    when: "unknown or revoked token",
+    next: "token",
+    remedy: "Use a token that was issued for this store.",
+  },
+  expiredToken: {
+    error: 40103,
+    when: "expired token",
+    next: "token",
+    remedy: "Ask the server's operator for a new token.",
+  },
+  noSuchPath: {
+    error: 40400,
+    when: "unknown path",
+    next: "server",
+    status: 404,
+    remedy: "Send POST /plants, after the base path if the server has one.",
+  },
+  noSuchMethod: {
+    error: 40500,
+    when: "method not allowed on this path",
+    next: "server",
+    status: 405,
+    remedy: 'Create plants with POST. To read them, run "plantstore list" on the server.',
+  },
+  requestTimeout: {
+    error: 40800,
+    when: "request took too long to arrive",
+    next: "retry",
+    remedy: "Send it again. Repeating a create is safe.",
+  },
+  idTaken: {
+    error: 40900,
+    when: "id belongs to a different plant",
+    next: "conflict",
+    remedy: "Choose another id, or start the server with --on-conflict replace.",
+  },
+  bodyTooLarge: {
+    error: 41300,
+    when: "body over the limit",
+    next: "fix",
+    remedy: "Send a smaller body, or start the server with a larger --max-body.",
+  },
+  targetTooLong: {
+    error: 41400,
+    when: "request target too long",
+    next: "server",
+    remedy: "Remove the query. The server ignores it.",
+  },
+  notJsonType: {
+    error: 41500,
+    when: "content type is not application/json",
+    next: "fix",
+    remedy: 'Send the header "Content-Type: application/json" once.',
+  },
+  notUtf8Charset: {
+    error: 41501,
+    when: "charset is not UTF-8",
+    next: "fix",
+    remedy: "Encode the body in UTF-8, and remove the charset.",
+  },
+  contentCoding: {
+    error: 41502,
+    when: "body has a content coding",
+    next: "fix",
+    remedy: "Send the body uncompressed.",
+  },
+  expectation: {
+    error: 41700,
+    when: "unsupported expectation",
+    next: "server",
+    remedy: "Remove the header, or send Expect: 100-continue.",
+  },
+  notObject: {
+    error: 42200,
+    when: "body is not an object",
+    next: "fix",
+    remedy: 'Send one object such as {"id":1,"name":"fern"}.',
+  },
+  idMissing: {
+    error: 42201,
+    when: "id missing",
+    next: "fix",
+    remedy: "Add an id. The server does not assign one.",
+  },
+  idNotInteger: {
+    error: 42202,
+    when: "id is not an integer",
+    next: "fix",
+    remedy: "Write it as a number without quotes and without a fraction.",
+  },
+  idOutOfRange: {
+    error: 42203,
+    when: "id outside int64",
+    next: "fix",
+    remedy: "Choose an id from -9223372036854775808 to 9223372036854775807.",
+  },
+  nameMissing: {
+    error: 42204,
+    when: "name missing",
+    next: "fix",
+    remedy: "Add a name. It can be empty.",
+  },
+  nameNotString: {
+    error: 42205,
+    when: "name is not a string",
+    next: "fix",
+    remedy: "Write the name in double quotes.",
+  },
+  tagNotString: {
+    error: 42206,
+    when: "tag is not a string",
+    next: "fix",
+    remedy: "Write the tag in double quotes, or leave it out.",
+  },
+  headersTooLarge: {
+    error: 43100,
+    when: "headers too large",
+    next: "server",
+    remedy: "Send fewer headers.",
+  },
+  unexpected: {
+    error: 50000,
+    when: "unexpected error",
+    next: "later",
+    remedy: "Send it again. If it fails again, report it to the server's operator.",
+  },
+  shuttingDown: {
+    error: 50300,
+    when: "shutting down",
+    next: "retryAfter",
+    remedy: "Wait for the seconds in Retry-After, then send it again.",
+  },
+  overloaded: {
+    error: 50301,
+    when: "overloaded or unavailable",
+    next: "retryAfter",
+    remedy: "Wait for the seconds in Retry-After, then send it again.",
+  },
+  storageFull: {
+    error: 50700,
+    when: "storage full or read-only",
+    next: "retry",
+    remedy: "Free space on the server's disk, or do what its log says. Then send it again.",
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** Modes for the status of a failed create: always 400 (contract.md "Given"), or the status that its number begins with. */
@@ -64,11 +248,18 @@ export type ErrorKind = keyof typeof errorTable;
 /** The names of all rows, in the order of the table. */
 export const errorKinds = Object.keys(errorTable) as readonly ErrorKind[];
 
+/** All rows, in the order of the table. */
+export const errorRows: readonly ErrorRow[] = Object.values(errorTable);
+
+/** Returns the row of a number; undefined for a number of another version or another service. */
+export function findErrorRow(error: number): ErrorRow | undefined {
+  return errorRows.find((row) => row.error === error);
+}
+
 /** Returns the HTTP status of a failure. */
 export function toStatus(kind: ErrorKind, mode: StatusMode): number {
-  // Other paths and methods are not the create operation.
-  const isOther = kind === "noSuchPath" || kind === "noSuchMethod";
-  return mode === "http" || isOther ? toUsualStatus(errorTable[kind].error) : 400;
+  const { error, status }: ErrorRow = errorTable[kind];
+  return mode === "http" ? toUsualStatus(error) : (status ?? 400);
 }
 
 /** One broken rule. */

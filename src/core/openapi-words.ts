@@ -1,5 +1,5 @@
 /** Texts and examples of the interface description: what clients need to know of contract.md. */
-import { errorTable, RequestError, type StatusMode, toIdTakenError } from "./errors.ts";
+import { errorRows, errorTable, RequestError, type StatusMode, toIdTakenError } from "./errors.ts";
 import { int64Max, int64Min } from "./int64.ts";
 import { maxNesting } from "./json.ts";
 import { readNewPlant } from "./read-body.ts";
@@ -74,16 +74,8 @@ clients send different plants with one id at the same time, exactly one create s
 A different plant with the same \`id\` replaces the stored plant.`,
 };
 
-/** Errors of other paths and methods; their responses have status 404 and 405. */
-const otherOperations: ReadonlySet<number> = new Set([
-  errorTable.noSuchPath.error,
-  errorTable.noSuchMethod.error,
-]);
-
 /** Rows of the error table that belong to the operation. */
-export const failures = Object.values(errorTable).filter(
-  ({ error }) => !otherOperations.has(error),
-);
+export const failures = errorRows.filter(({ status }) => status === undefined);
 
 /** Examples of valid bodies. */
 export const goodRequests = {

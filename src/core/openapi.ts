@@ -1,11 +1,12 @@
 /** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (contract.md "Given"). */
 import * as z from "zod/mini";
-import { type StatusMode, toUsualStatus } from "./errors.ts";
+import { type NextStep, type StatusMode, toUsualStatus } from "./errors.ts";
 import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
 import { type ContractOperationId, operations } from "./operations.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "./plant-schema.ts";
 import type { ConflictPolicy } from "./store.ts";
+import { joinWords } from "./words.ts";
 
 /** Properties of a server that its clients can observe. */
 export interface DescribedServer {
@@ -139,10 +140,12 @@ function describeFailuresByStatus(examples: Examples): OpenApiObject {
         .filter(hasStatus)
         .map(({ error, when }) => `${error}: ${when}`)
         .join("; ");
+      const asksFor = (step: NextStep): boolean =>
+        words.failures.some((row) => hasStatus(row) && row.next === step);
       const ownExamples = Object.entries(examples).filter(([, { value }]) => hasStatus(value));
       const headers = {
-        ...(status === 401 && challengeHeader),
-        ...(status === 503 && retryHeader),
+        ...(asksFor("token") && challengeHeader),
+        ...(asksFor("retryAfter") && retryHeader),
       };
       return [status, describeFailure(description, headers, Object.fromEntries(ownExamples))];
     }),
@@ -161,16 +164,25 @@ function describeFailure(
   };
 }
 
+/** The numbers of the errors that ask for a step: `40100 to 40103`, or `50300 and 50301`. */
+function listErrors(step: NextStep): string {
+  const numbers = words.failures.filter(({ next }) => next === step).map(({ error }) => error);
+  const [first = 0] = numbers;
+  const isRange = numbers.length > 2 && numbers.every((number, index) => number === first + index);
+  if (isRange) return `${first} to ${numbers.at(-1)}`;
+  return numbers.length === 1 ? `${first}` : joinWords(numbers.map(String));
+}
+
 const challengeHeader = {
   "WWW-Authenticate": {
-    description: "Challenge of RFC 6750, with errors 40100 to 40103",
+    description: `Challenge of RFC 6750, with errors ${listErrors("token")}`,
     schema: { type: "string" },
   },
 };
 
 const retryHeader = {
   "Retry-After": {
-    description: "Seconds to wait before a retry, with errors 50300 and 50301",
+    description: `Seconds to wait before a retry, with errors ${listErrors("retryAfter")}`,
     schema: { type: "integer", minimum: 0 },
   },
 };

@@ -1,6 +1,6 @@
 /** Maps each request to a response: route, credential, operation, and what every response has. Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorKind, RequestError } from "../core/errors.ts";
+import { type ErrorKind, errorTable, RequestError } from "../core/errors.ts";
 import { tokenCheckHeader } from "../core/interface.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
@@ -133,17 +133,13 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** Errors that a check of a token gets. With another result, a create with its header is logged as a create. */
-const tokenCheckErrors = new Set<ErrorKind>([
-  "idMissing",
-  "noCredential",
-  "malformedCredential",
-  "unknownToken",
-  "expiredToken",
-]);
+/** Returns whether a check of a token gets this error. With another one, a create with its header is logged as a create. */
+function isTokenCheckError(kind: ErrorKind): boolean {
+  return kind === "idMissing" || errorTable[kind].next === "token";
+}
 
 function isTokenCheck(request: HttpRequest | undefined, result: RequestResult): boolean {
-  const isRejected = result instanceof RequestError && tokenCheckErrors.has(result.kind);
+  const isRejected = result instanceof RequestError && isTokenCheckError(result.kind);
   const isCreate = request?.operation === "create";
   return isRejected && isCreate && request.headers[tokenCheckHeader] !== undefined;
 }

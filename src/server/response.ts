@@ -1,6 +1,6 @@
 /** Responses as values, and the one function that turns them into status, headers and body. */
 import { CredentialError } from "../auth/credential.ts";
-import { RequestError, type StatusMode, toStatus } from "../core/errors.ts";
+import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import { injectedFailure, MethodError } from "./failure.ts";
@@ -94,8 +94,7 @@ function toErrorHeaders(error: RequestError): string {
   if (error instanceof MethodError) return toHeader("Allow", error.allow);
   // A test need not wait.
   if (error === injectedFailure) return toHeader("Retry-After", "0");
-  const isTransient = error.kind === "shuttingDown" || error.kind === "overloaded";
-  return isTransient ? toHeader("Retry-After", "1") : "";
+  return errorTable[error.kind].next === "retryAfter" ? toHeader("Retry-After", "1") : "";
 }
 
 /** A header line. The value is our own text or was validated. */

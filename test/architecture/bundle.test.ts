@@ -77,8 +77,7 @@ describe("loads only the packages it needs", () => {
     (source) => {
       const sources = loadedWith(source).flatMap(({ inputs }) => Object.keys(inputs));
       // The part of docs that decides whether the others are loaded.
-      const isDescription =
-        /^src\/(?:core\/openapi|core\/error-details|server\/docs\/(?!self-description))/;
+      const isDescription = /^src\/(?:core\/openapi|server\/docs\/(?!self-description))/;
       expect(sources.filter((each) => isDescription.test(each))).toEqual([]);
     },
   );

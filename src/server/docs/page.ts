@@ -1,7 +1,6 @@
 /** Responds with the documentation page: one file that loads nothing else. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { errorDetails } from "../../core/error-details.ts";
 import { type ErrorKind, errorKinds, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import {
@@ -88,8 +87,8 @@ function toPage(server: PageServer): string {
 }
 
 function toErrorRow(kind: ErrorKind): string {
-  const { error, when } = errorTable[kind];
-  const cells = [when, errorDetails[kind].remedy].map((text) => `<td>${toHtml(text)}</td>`);
+  const { error, when, remedy } = errorTable[kind];
+  const cells = [when, remedy].map((text) => `<td>${toHtml(text)}</td>`);
   return `<tr><th scope="row">${error}</th>${cells.join("")}</tr>`;
 }
 

@@ -1,5 +1,5 @@
 /** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
-import { errorTable } from "../../core/errors.ts";
+import { errorRows, errorTable } from "../../core/errors.ts";
 import { quoteInput, redactTokens } from "../../core/quote.ts";
 import { StoreError } from "../../core/store.ts";
 
@@ -72,11 +72,11 @@ const quietOperations = new Set<RequestRecord["operation"]>([
 ]);
 
 /** Anyone can send the header of a check, and it must not hide that tokens are guessed. */
-const rejectedTokens = new Set<number>([
-  errorTable.malformedCredential.error,
-  errorTable.unknownToken.error,
-  errorTable.expiredToken.error,
-]);
+const rejectedTokens: ReadonlySet<number> = new Set(
+  errorRows
+    .filter(({ error, next }) => next === "token" && error !== errorTable.noCredential.error)
+    .map(({ error }) => error),
+);
 
 /** Errors of the server are logged as errors, transient ones as warnings. */
 function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {

@@ -3,7 +3,7 @@ import { categorizeError, UnavailableError } from "../../../client/client-error.
 import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
 import type { ItemResult, Rejection } from "../../../client/item-result.ts";
 import { post } from "../../../client/http/post.ts";
-import { errorTable } from "../../../core/errors.ts";
+import { findErrorRow } from "../../../core/errors.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { OutputError } from "../../io.ts";
@@ -157,7 +157,7 @@ async function printError(
     if (isUnwritable(failure)) await reportError(problem, details, terminal);
     throw failure;
   }
-  const isKnown = Object.values(errorTable).some((row) => row.error === error);
+  const isKnown = error !== undefined && findErrorRow(error) !== undefined;
   // The user has read the JSON already.
   if (io.stdout.isTTY && io.stderr.isTTY && isKnown) {
     const advice = `"plantstore explain ${error}" shows how to fix it`;

@@ -4,8 +4,8 @@ import { jsonOption } from "../../options.ts";
 
 /** `plantstore explain`. */
 export const explainCommand: CommandBody = {
-  description: `Explains an error number of a plant store: its meaning, an example, how to fix
-it, and the exit code of "plantstore create".`,
+  description: `Explains an error number of a plant store: its condition, how to fix it, and the
+exit code of "plantstore create".`,
   options: jsonOption,
   listValues: async () => (await import("./explain.ts")).listErrorNumbers(),
   examples: [

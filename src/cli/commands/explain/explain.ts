@@ -1,5 +1,4 @@
 /** `plantstore explain`: explains the error numbers of the service. */
-import { errorDetails } from "../../../core/error-details.ts";
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
@@ -42,10 +41,8 @@ function findKind(name: string): ErrorKind {
 }
 
 function toErrorJson(kind: ErrorKind): string {
-  const { error, when } = errorTable[kind];
-  const exitCode = toExitCode(error);
-  const { meaning, example, remedy } = errorDetails[kind];
-  return JSON.stringify({ error, name: kind, when, meaning, example, remedy, exitCode });
+  const { error, when, remedy } = errorTable[kind];
+  return JSON.stringify({ error, name: kind, when, remedy, exitCode: toExitCode(error) });
 }
 
 function listErrors(): string {
@@ -62,15 +59,11 @@ function describeStatus(kind: ErrorKind): string {
 }
 
 function explainError(kind: ErrorKind): string {
-  const { error, when } = errorTable[kind];
-  const { meaning, example, remedy } = errorDetails[kind];
+  const { error, when, remedy } = errorTable[kind];
   return `\
 ${error} ${kind}: ${when}
 
-${meaning}
-
 Status:     ${describeStatus(kind)}
-Example:    ${example}
 What to do: ${remedy}
 Exit code:  ${toExitCode(error)}, of "plantstore create"
 `;

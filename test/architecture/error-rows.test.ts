@@ -1,0 +1,90 @@
+/** Server, client, command line and interface description derive from a row of the error table, not from its number. */
+import { expect, it, vi } from "vitest";
+import { toExitCode } from "../../src/cli/command-failure.ts";
+import { concernsAllCreates } from "../../src/client/client-error.ts";
+import { toSentResult } from "../../src/client/item-result.ts";
+import { toTransientFailure } from "../../src/client/send-plant.ts";
+import {
+  type ErrorKind,
+  errorKinds,
+  type ErrorRow,
+  errorTable,
+  type NextStep,
+  RequestError,
+} from "../../src/core/errors.ts";
+import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
+import { toErrorResponse } from "../../src/server/response.ts";
+
+/** Rows that this file changes, on a copy of the module. */
+vi.mock("../../src/core/errors.ts", async (load) => {
+  const errors = await load<typeof import("../../src/core/errors.ts")>();
+  const changes: Partial<Record<ErrorKind, Partial<ErrorRow>>> = {
+    emptyBody: { next: "token" },
+    tooDeep: { next: "conflict" },
+    notJson: { next: "server", status: 404 },
+    notObject: { next: "retryAfter" },
+    idMissing: { next: "retry" },
+    overloaded: { next: "later" },
+  };
+  for (const [kind, change] of Object.entries(changes)) {
+    Object.assign(errors.errorTable[kind as ErrorKind], change);
+  }
+  return errors;
+});
+
+/** The exit code, whether clients retry, and whether every create gets the error. */
+const expected: Readonly<
+  Record<NextStep, readonly [exit: number, retried: boolean, all: boolean]>
+> = {
+  fix: [3, false, false],
+  token: [4, false, true],
+  conflict: [5, false, false],
+  server: [7, false, true],
+  later: [6, false, false],
+  retry: [6, true, false],
+  retryAfter: [6, true, false],
+};
+
+it.each(errorKinds)("%s does what its row says", (kind) => {
+  const row: ErrorRow = errorTable[kind];
+  const { error, next } = row;
+  const status = row.status ?? 400;
+  const sent = toErrorResponse(new RequestError(kind, "a message"));
+  expect(sent.status).toBe(status);
+  expect(sent.headers.includes("Retry-After: 1")).toBe(next === "retryAfter");
+
+  const received = { ok: false, error: { error, message: "a message" }, attempts: 1 } as const;
+  const response = { ...received, status, requestId: undefined };
+  const [exitCode, isRetried, concernsAll] = expected[next];
+  expect(toExitCode(error)).toBe(exitCode);
+  expect(toTransientFailure(response) !== undefined).toBe(isRetried);
+  expect(concernsAllCreates(error)).toBe(concernsAll);
+  expect(toSentResult(response).status).toBe(exitCode === 6 ? "failed" : "rejected");
+});
+
+it("the interface description says what the rows say", () => {
+  const server = {
+    url: "http://127.0.0.1:7526",
+    maxBodyBytes: 1000,
+    onConflict: "reject",
+  } as const;
+  const json = toOpenApiJson(createOpenApiDocument({ ...server, statusMode: "http" }));
+  const { responses } = (JSON.parse(json) as Description).paths["/plants"].post;
+  const statusesWith = (header: string): string[] =>
+    Object.keys(responses).filter((status) => header in (responses[status]?.headers ?? {}));
+  expect(statusesWith("Retry-After")).toEqual(["422", "503"]);
+  expect(statusesWith("WWW-Authenticate")).toEqual(["400", "401"]);
+  expect(json).toContain("with errors 42200 and 50300");
+  expect(json).not.toContain("| 40001 |");
+});
+
+/** The part of the description that the test reads. */
+interface Description {
+  readonly paths: {
+    readonly "/plants": {
+      readonly post: {
+        readonly responses: Readonly<Record<string, { readonly headers: object }>>;
+      };
+    };
+  };
+}
