@@ -51,6 +51,8 @@ const slowTests = [
   "test/ecosystem/*.test.ts",
   "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http/pool}.test.ts",
+  // Changes the table of errors, which other files would see without isolation.
+  "test/architecture/error-rows.test.ts",
   "test/cli/{cacert,commands/read/export}.test.ts",
   "test/conformance/{conform,one-fault,wrong-servers}.test.ts",
 ];

@@ -1,6 +1,6 @@
 /** The versions of plantstore and of its platform. */
 import manifest from "../../package.json" with { type: "json" };
-import { plantStoreInterface } from "../core/interface.ts";
+import { plantStoreInterface } from "../core/contract.ts";
 import type { Io } from "./io.ts";
 
 /** The version of the package. */

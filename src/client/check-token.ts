@@ -1,6 +1,6 @@
 /** Checks a token without creating a plant. */
 import { errorTable } from "../core/errors.ts";
-import { tokenCheckHeader } from "../core/interface.ts";
+import { tokenCheckHeader } from "../core/contract.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import type { CheckReadinessOptions } from "./check-readiness.ts";
 import { NotAPlantStoreError } from "./client-error.ts";

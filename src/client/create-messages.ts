@@ -1,6 +1,7 @@
 /** The HTTP messages of a create: makes the request, and parses the response (contract.md "Given"). */
 import manifest from "../../package.json" with { type: "json" };
 import { joinPath } from "../core/base-url.ts";
+import { operations, resultHeader } from "../core/contract.ts";
 import type { ErrorBody, Plant } from "../core/plant.ts";
 import { parseErrorBody, parsePlant } from "../core/read-body.ts";
 import { quoteInput } from "../core/quote.ts";
@@ -33,7 +34,7 @@ export function toCreateRequest(
   { ca, traceparent }: RequestOptions = {},
 ): CreateRequest {
   return {
-    url: joinPath(baseUrl, "/plants"),
+    url: joinPath(baseUrl, operations.create.path),
     ...(ca !== undefined && { ca }),
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -105,7 +106,7 @@ export function parseResponse(response: HttpResponse, request: CreateRequest): C
   if (status === 400) throw foreign("its response has the status 400 but holds no Error");
   const plant = parsePlant(body);
   if (plant === undefined) throw foreign("its response has the status 200 but holds no Plant");
-  return { ok: true, plant, result: toResult(read("x-plantstore-result")) };
+  return { ok: true, plant, result: toResult(read(resultHeader.toLowerCase())) };
 }
 
 /** Returns a header. Joins a repeated header as a list (RFC 9110 section 5.3). */

@@ -1,4 +1,5 @@
 /** The table of error numbers, and the error that becomes a response (contract.md "Status and error numbers"). */
+import { operations } from "./contract.ts";
 
 /**
  * What an error asks of the client:
@@ -100,7 +101,7 @@ export const errorTable = {
     when: "unknown path",
     next: "server",
     status: 404,
-    remedy: "Send POST /plants, after the base path if the server has one.",
+    remedy: `Send POST ${operations.create.path}, after the base path if the server has one.`,
   },
   noSuchMethod: {
     error: 40500,

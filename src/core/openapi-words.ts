@@ -1,15 +1,25 @@
 /** Texts and examples of the interface description: what clients need to know of contract.md. */
+import { operations } from "./contract.ts";
 import { errorRows, errorTable, RequestError, type StatusMode, toIdTakenError } from "./errors.ts";
 import { int64Max, int64Min } from "./int64.ts";
 import { maxNesting } from "./json.ts";
 import { readNewPlant } from "./read-body.ts";
 import type { ConflictPolicy } from "./store.ts";
+import { joinWords } from "./words.ts";
 
 /** Describes the service. */
 export function toServiceDescription(statusMode: StatusMode | undefined): string {
   return `\
-A durable store of plants with one operation: \`POST /plants\`. Every request needs a bearer token. Every
+A durable store of plants with ${listOperations()}. Every request needs a bearer token. Every
 failure of the operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.`;
+}
+
+function listOperations(): string {
+  const listed = Object.values(operations).filter(({ needsToken }) => needsToken);
+  const names = listed.map(({ method, path }) => `\`${method} ${path}\``);
+  return names.length === 1
+    ? `one operation: ${names[0]}`
+    : `${names.length} operations: ${joinWords(names)}`;
 }
 
 /** The status of a failure, in words. */

@@ -1,9 +1,13 @@
 /** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (contract.md "Given"). */
 import * as z from "zod/mini";
+import {
+  type ContractOperationId,
+  operations,
+  plantStoreInterface,
+  resultHeader,
+} from "./contract.ts";
 import { type NextStep, type StatusMode, toUsualStatus } from "./errors.ts";
-import { plantStoreInterface } from "./interface.ts";
 import * as words from "./openapi-words.ts";
-import { type ContractOperationId, operations } from "./operations.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "./plant-schema.ts";
 import type { ConflictPolicy } from "./store.ts";
 import { joinWords } from "./words.ts";
@@ -113,7 +117,7 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
       200: {
         description: "plant response",
         headers: {
-          "X-Plantstore-Result": {
+          [resultHeader]: {
             description: "Result of the create. `unchanged`: the same plant was already stored",
             required: true,
             schema: { type: "string", enum: results },

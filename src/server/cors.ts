@@ -1,11 +1,12 @@
 /** Lets pages of other origins use the server from a browser (the CORS protocol of the Fetch standard). */
+import { resultHeader } from "../core/contract.ts";
 import { type HttpResponse, toHeader } from "./response.ts";
 
 /** Adds the headers that a page of this origin needs to read a response. */
 export type CorsPolicy = (response: HttpResponse, origin: string | undefined) => HttpResponse;
 
 /** Response headers that a page may read. */
-const exposedHeaders = "X-Plantstore-Result, X-Request-Id, Retry-After, WWW-Authenticate";
+const exposedHeaders = `${resultHeader}, X-Request-Id, Retry-After, WWW-Authenticate`;
 /** Request headers that a page may send. The token is a header, so credentials of the browser are not needed. */
 const requestHeaders = "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate";
 /** Seconds for which a browser may cache a preflight response; browsers allow little more. */

@@ -1,7 +1,7 @@
 /** Maps each request to a response: route, credential, operation, and what every response has. Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorKind, errorTable, RequestError } from "../core/errors.ts";
-import { tokenCheckHeader } from "../core/interface.ts";
+import { tokenCheckHeader } from "../core/contract.ts";
 import type { Admission } from "./admission.ts";
 import { createCorsPolicy } from "./cors.ts";
 import { describeFailure, serverStarting, serverStopping } from "./failure.ts";

@@ -1,5 +1,10 @@
 /** The functions of the operations. */
-import type { ContractOperationId, OperationId } from "../core/operations.ts";
+import type {
+  ContractOperationId,
+  OperationId,
+  operations,
+  PathParameters,
+} from "../core/contract.ts";
 import { type CreateOptions, createPlant } from "./create-plant.ts";
 import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
 import type { Metrics } from "./ops/metrics.ts";
@@ -13,20 +18,20 @@ import { type RequestResult, toErrorResponse, toStatusResponse } from "./respons
  *
  * @param parameters segments for the parameters of the operation's path, as the client wrote them
  */
-export type Perform<Backend> = (
+export type Perform<Backend, Parameters = Readonly<Record<string, string>>> = (
   request: HttpRequest,
   backend: Backend,
-  parameters: Readonly<Record<string, string>>,
+  parameters: Parameters,
 ) => RequestResult | Promise<RequestResult>;
 
 /** The function of each operation. An operation of the contract gets only requests whose token was accepted. */
-export type OperationFunctions = Readonly<
-  Record<ContractOperationId, Perform<ServerBackend>> &
-    Record<
-      Exclude<OperationId, ContractOperationId>,
-      Perform<ServerBackend | undefined> | undefined
-    >
->;
+export type OperationFunctions = {
+  readonly [Id in OperationId]: Id extends ContractOperationId
+    ? Perform<ServerBackend, ParametersOf<Id>>
+    : Perform<ServerBackend | undefined, ParametersOf<Id>> | undefined;
+};
+
+type ParametersOf<Id extends OperationId> = PathParameters<(typeof operations)[Id]["path"]>;
 
 /** Options for {@link createOperations}. */
 export interface OperationOptions extends CreateOptions, DescribedPlantServer {

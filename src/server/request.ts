@@ -2,7 +2,7 @@
 import { toBearerToken } from "../auth/credential.ts";
 import { digestToken } from "../auth/token.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
-import type { OperationId } from "../core/operations.ts";
+import type { OperationId } from "../core/contract.ts";
 import type { Admission, ByteHolder } from "./admission.ts";
 
 /** Maximum length of a request target, in bytes. */

@@ -1,5 +1,6 @@
 /** Responses as values, and the one function that turns them into status, headers and body. */
 import { CredentialError } from "../auth/credential.ts";
+import { resultHeader } from "../core/contract.ts";
 import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
@@ -62,9 +63,9 @@ export function toPlantResponse(
 }
 
 const resultHeaders = {
-  created: toHeader("X-Plantstore-Result", "created"),
-  unchanged: toHeader("X-Plantstore-Result", "unchanged"),
-  replaced: toHeader("X-Plantstore-Result", "replaced"),
+  created: toHeader(resultHeader, "created"),
+  unchanged: toHeader(resultHeader, "unchanged"),
+  replaced: toHeader(resultHeader, "replaced"),
 } as const;
 
 /**

@@ -1,6 +1,6 @@
 /** Maps method and target of a request to an operation (contract.md "HTTP"). */
 import { RequestError } from "../core/errors.ts";
-import { isContractOperation, type OperationId, operations } from "../core/operations.ts";
+import { isContractOperation, type OperationId, operations } from "../core/contract.ts";
 import { quoteInput } from "../core/quote.ts";
 import { MethodError } from "./failure.ts";
 import type { OperationFunctions, Perform } from "./operations.ts";
@@ -91,10 +91,16 @@ function createPaths(
 
 function toRoute(operation: OperationId, functions: OperationFunctions): Route | undefined {
   const parameters = {};
+  // The pattern of the path finds exactly the parameters of its type.
   if (isContractOperation(operation)) {
-    return { operation, parameters, needsToken: true, perform: functions[operation] };
+    return {
+      operation,
+      parameters,
+      needsToken: true,
+      perform: functions[operation] as Perform<ServerBackend>,
+    };
   }
-  const perform = functions[operation];
+  const perform = functions[operation] as Perform<ServerBackend | undefined> | undefined;
   return perform && { operation, parameters, needsToken: false, perform };
 }
 

@@ -1,13 +1,13 @@
 /** The table of operations: what a further row brings without a change of the server. */
 import { expect, it, vi } from "vitest";
-import type * as table from "../../src/core/operations.ts";
+import type * as table from "../../src/core/contract.ts";
 import type * as functions from "../../src/server/operations.ts";
 import type { RequestRecord } from "../../src/server/ops/request-record.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openRawConnection } from "../helpers/raw-http.ts";
 import { toRawHead } from "../helpers/raw-request.ts";
 
-vi.mock("../../src/core/operations.ts", async (load) => {
+vi.mock("../../src/core/contract.ts", async (load) => {
   const actual = await load<typeof table>();
   const row = { method: "GET", path: "/plants/{id}/parts/{part}", needsToken: true };
   const update = { ...row, method: "PUT" };
@@ -71,4 +71,13 @@ it("checks the credential of a row that needs one before its body arrives", asyn
   const [response] = await connection.responses(1);
   expect(response?.body).toContain("40102");
   connection.socket.destroy();
+});
+
+it("types the parameters of a path by its text", () => {
+  type Parameters = table.PathParameters<"/plants/{id}/parts/{part}">;
+  const read = ({ id, part }: Parameters): string => `${id} ${part}`;
+  expect(read({ id: "1", part: "2" })).toBe("1 2");
+  // @ts-expect-error The path has {id}, not {ID}.
+  const wrong = ({ ID: text = "" }: Parameters): string => text;
+  expect(wrong({ id: "1", part: "2" })).toBe("");
 });

@@ -1,6 +1,7 @@
 /** Responds with the documentation page: one file that loads nothing else. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { operations } from "../../core/contract.ts";
 import { type ErrorKind, errorKinds, errorTable } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/int64.ts";
 import {
@@ -59,9 +60,9 @@ function toPage(server: PageServer): string {
   const description = createOpenApiDocument(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
-    target: toHtml(`${basePath}/plants`.slice(1)),
+    target: toHtml(`${basePath}${operations.create.path}`.slice(1)),
     urlWord: toHtml(toShellWord(url)),
-    createUrlWord: toHtml(toShellWord(`${url}/plants`)),
+    createUrlWord: toHtml(toShellWord(url + operations.create.path)),
     int64Min: String(int64Min),
     int64Max: String(int64Max),
     maxBodyBytes: String(maxBodyBytes),

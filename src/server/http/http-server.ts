@@ -2,6 +2,7 @@
 import type { Server, ServerOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
+import { operations } from "../../core/contract.ts";
 import type { PlantServerOptions, TlsCertificate } from "../options.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
 import type { Connection, TransportContext } from "./connection.ts";
@@ -57,7 +58,7 @@ export async function openHttpServer(options: PlantServerOptions): Promise<HttpS
     parse:
       options.fastLane === false
         ? () => undefined
-        : createUsualRequestParser(`${basePath}/plants`, maxBodyBytes),
+        : createUsualRequestParser(basePath + operations.create.path, maxBodyBytes),
     idleTimeoutMs: idleTimeoutMs + idleGraceMs,
     stallTimeoutMs,
     handOver(connection: Connection, bytes: Buffer): void {

@@ -1,6 +1,6 @@
 /** Describes a request and its response, for the log and the metrics, with the ids by which it is found again. */
 import { randomBytes } from "node:crypto";
-import { toTraceId } from "../../core/interface.ts";
+import { toTraceId } from "../../core/contract.ts";
 import type { HttpHeaders, HttpRequest } from "../request.ts";
 
 /** A request and its response: nothing of its headers, its query and its body, except for its ids. */

@@ -1,0 +1,60 @@
+/** What both ends of the wire share: the interface that a plant store implements (contract.md "Given"), its operations and its headers. */
+
+/** A row of {@link operations}. */
+interface OperationRow {
+  readonly method: "DELETE" | "GET" | "POST" | "PUT";
+  /** `{name}` matches any one segment. The base path precedes it if the operation needs a token. */
+  readonly path: `/${string}`;
+  /** True for the operations of the contract, whose credential is checked before anything else. */
+  readonly needsToken: boolean;
+}
+
+/** Every operation. `core/openapi.ts` describes those of the contract, and `server/operations.ts` performs all of them. */
+export const operations = {
+  create: { method: "POST", path: "/plants", needsToken: true },
+  health: { method: "GET", path: "/healthz", needsToken: false },
+  readiness: { method: "GET", path: "/readyz", needsToken: false },
+  description: { method: "GET", path: "/openapi.json", needsToken: false },
+  metrics: { method: "GET", path: "/metrics", needsToken: false },
+  page: { method: "GET", path: "/docs", needsToken: false },
+} as const satisfies Record<string, OperationRow>;
+
+/** The name of a row of {@link operations}; metrics use it too. */
+export type OperationId = keyof typeof operations;
+
+/** The operations of the contract. */
+export type ContractOperationId = {
+  [Id in OperationId]: (typeof operations)[Id]["needsToken"] extends true ? Id : never;
+}[OperationId];
+
+/** Returns whether an operation is one of the contract. */
+export function isContractOperation(id: OperationId): id is ContractOperationId {
+  return operations[id].needsToken;
+}
+
+/** The parameters in the text of a path: those of `/plants/{id}` are `{ id: string }`. */
+export type PathParameters<Path extends string> =
+  Path extends `${string}{${infer Name}}${infer Rest}`
+    ? Readonly<Record<Name, string>> & PathParameters<Rest>
+    : Readonly<Record<never, string>>;
+
+/** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
+export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;
+
+/** Header of the response to a create: its result. */
+export const resultHeader = "X-Plantstore-Result";
+
+/** Header of a create that only checks a token. The server logs its rejection at level `debug`, unless the token was rejected. */
+export const tokenCheckHeader = "x-plantstore-probe";
+
+/**
+ * Version, trace id, parent id and flags (W3C Trace Context section 3.2). Version 00 has no more than these 55 characters;
+ * a later one may. Version ff, and ids of zeros, are invalid.
+ */
+const validTraceparent =
+  /^(?!ff|00-.{53})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[!-~]*)?$/;
+
+/** Returns the trace id in the text of a traceparent header; undefined for an invalid text, which a receiver ignores. */
+export function toTraceId(traceparent: string): string | undefined {
+  return validTraceparent.exec(traceparent)?.[1];
+}
