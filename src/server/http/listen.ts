@@ -1,8 +1,7 @@
 /** Listens at an address and a port, at the path of a Unix socket, or on a socket that another process has opened. */
 import { fstatSync } from "node:fs";
 import { lstat, readFile, unlink } from "node:fs/promises";
-import type { Server } from "node:http";
-import { type AddressInfo, connect, type ListenOptions } from "node:net";
+import { type AddressInfo, connect, type ListenOptions, type Server } from "node:net";
 import { resolve } from "node:path";
 import { maxSocketPathBytes } from "../../core/base-url.ts";
 

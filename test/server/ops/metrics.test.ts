@@ -1,4 +1,7 @@
 /** The metrics of a server, in the format of Prometheus. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createMetrics,
@@ -135,4 +138,31 @@ describe("GET /metrics", () => {
     const asked = await fetch(server.url, { method: "OPTIONS" });
     expect([asked.status, asked.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
+
+  it("makes room at its separate address for a scrape, from clients that never read and from silent ones", async () => {
+    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
+    onTestFinished(() => server.close());
+    const port = Number(new URL(server.url).port);
+    const sockets = Array.from({ length: 100 }, (_, index) => {
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      return index % 2 === 0 ? socket : socket.pause().on("connect", () => void flood(socket));
+    });
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    expect((await getText(port, "/metrics")).status).toBe(200);
+  });
+
+  it("serves one request per connection at its separate address", async () => {
+    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
+    onTestFinished(() => server.close());
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.write(toRawGet("/metrics"));
+    expect((await text(socket)).match(/^HTTP\/1.1 .*/gm)).toEqual(["HTTP/1.1 200 OK"]);
+  });
 });
+
+/** Sends requests until the server accepts no more bytes. */
+function flood(socket: Socket): void {
+  while (socket.writable && socket.write(toRawGet("/metrics").repeat(100)));
+  socket.once("drain", () => flood(socket));
+}

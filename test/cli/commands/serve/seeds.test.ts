@@ -32,7 +32,7 @@ async function serve(home: string, args: readonly string[], options: CliOptions 
     await run.finished;
   });
   await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
-  await run.saw("Listening on");
+  await run.saw(options.terminals ? " is ready" : "Listening on");
   const stop = async () => {
     run.signal("SIGTERM");
     return run.finished;
