@@ -76,8 +76,8 @@ export interface CommandBody {
   readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Lists the values of the arguments for completion. */
-  readonly listValues?: (io: Io, flags: Flags) => Promise<readonly Candidate[]>;
+  /** Lists the values of the first argument for completion. */
+  readonly listValues?: () => Promise<readonly Candidate[]>;
   /** Runs the command and returns the exit code; nothing for 0. Absent for a group, and for `help`. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }

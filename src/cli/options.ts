@@ -6,7 +6,6 @@
 import type { NewPlant } from "../core/plant.ts";
 import { joinWords } from "../core/words.ts";
 import { attemptOptions as client, createManyOptions } from "../library/options.ts";
-import { findConfigDirectory } from "./config/directories.ts";
 import type { SavedSettings } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import * as types from "../library/option-types.ts";
@@ -29,8 +28,6 @@ export interface Option<T> {
   readonly isRepeatable?: true;
   /** True if the value is a path of a file, which the shell completes. */
   readonly isFile?: true;
-  /** Lists values for completion, besides those of the type. */
-  readonly list?: (io: Io) => Promise<readonly string[]>;
   /** The heading in help of commands with many options. */
   readonly group?: string;
 }
@@ -75,8 +72,6 @@ export const urlOption = {
     default: "http://127.0.0.1:7526",
     shownDefault: "the last login, or http://127.0.0.1:7526",
     saved: "url",
-    list: async (io: Io) =>
-      (await import("./config/credentials.ts")).listSavedOrigins(findConfigDirectory(io), io),
   }),
 } as const satisfies Options;
 
@@ -201,7 +196,6 @@ export const openApiOptions = {
   url: setting("--url <url>", urlOption.url.help, {
     type: types.baseUrl,
     default: urlOption.url.default,
-    list: urlOption.url.list,
   }),
 } as const satisfies Options;
 

@@ -7,20 +7,18 @@ import { describe, expect, it } from "vitest";
 import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
 import { findCommand, loadCommand } from "../../../src/cli/command.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
-import { saveCredential } from "../../helpers/credentials.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
 
 import { startSession } from "../../helpers/pseudo-terminal.ts";
 import { hasShell } from "../../helpers/shells.ts";
 import { runCli } from "../../helpers/run-cli.ts";
-import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const binary = fileURLToPath(new URL("../../../bin/plantstore.js", import.meta.url));
 
-async function complete(words: readonly string[], env: Record<string, string> = {}) {
-  const { exitCode, stdout, stderr } = await runCli(["__complete", "--", ...words], { env });
+async function complete(words: readonly string[]) {
+  const { exitCode, stdout, stderr } = await runCli(["__complete", "--", ...words]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.replace(/\t.*/, "")]));
 }
@@ -68,44 +66,12 @@ describe("what may come next", () => {
     ["the name of a token", ["token", "revoke", ""], []],
     ["a second word after explain", ["explain", "40900", ""], []],
     ["a topic after help", ["help", "configu"], ["configuration"]],
+    ["a second word after a topic", ["help", "bulk", ""], []],
+    ["the URL of a server", ["create", "--url", ""], []],
     ["a word after --", ["create", "--", "--"], [filesMarker]],
     ["an unknown command", ["creat", "--no-c"], ["--no-color"]],
   ])("%s", async (_, words, expected) => {
     expect(await complete(words)).toEqual(expected);
-  });
-
-  it("for --url is each address that a token was saved for", async () => {
-    const directory = await createTemporaryDirectory();
-    await saveCredential(directory, { origin: "http://127.0.0.1:7526", token: "secret" });
-    await saveCredential(directory, { origin: "https://plants.example.org", token: "secret" });
-    const env = { PLANTSTORE_CONFIG_DIR: directory };
-    expect(await complete(["create", "--url", "http"], env)).toEqual([
-      "http://127.0.0.1:7526",
-      "https://plants.example.org",
-    ]);
-  });
-
-  it("for token revoke is each valid token of the store, and nothing without a store", async () => {
-    const store = await createSqliteStore([]);
-    for (const name of ["ci", "garden", "old"]) {
-      await runCli(["token", "issue", "--name", name, "--store", store]);
-    }
-    await runCli(["token", "revoke", "old", "--store", store]);
-    const words = ["token", "revoke", "--store", store];
-    expect(await complete([...words, ""])).toEqual(["ci", "garden"]);
-    expect(await complete(["token", "revoke", `--store=${store}`, "g"])).toEqual(["garden"]);
-    expect(await complete(["token", "revoke", ""], { PLANTSTORE_STORE: store })).toHaveLength(2);
-    expect(await complete(["token", "revoke", "--store", "sqlite:/nowhere/x", ""])).toEqual([]);
-  });
-
-  it("for token revoke is the prefix of a token whose name a shell would not read as one word", async () => {
-    const store = await createSqliteStore([]);
-    for (const name of ["a b", "$(touch x)", "c\nd", "e\u001B[2J"]) {
-      await runCli(["token", "issue", "--name", name, "--store", store]);
-    }
-    const found = await complete(["token", "revoke", "--store", store, ""]);
-    expect(found).toHaveLength(4);
-    expect(found.join("\n")).toMatch(/^(?:pst_\w{4}\n?){4}$/);
   });
 
   it("after help is each topic", async () => {
@@ -130,7 +96,7 @@ describe("plantstore completion", () => {
 });
 
 describe("in a real bash, the Tab key", () => {
-  async function pressTab(line: string, env: Record<string, string> = {}): Promise<string[]> {
+  async function pressTab(line: string): Promise<string[]> {
     const home = await createTemporaryDirectory();
     await mkdir(join(home, "bin"));
     await symlink(binary, join(home, "bin/plantstore"));
@@ -139,7 +105,7 @@ describe("in a real bash, the Tab key", () => {
       _plantstore
       printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = await run("bash", ["--norc", "-ec", script, "bash", line], {
-      env: { HOME: home, PATH: `${join(home, "bin")}:${process.env["PATH"]}`, ...env },
+      env: { HOME: home, PATH: `${join(home, "bin")}:${process.env["PATH"]}` },
     });
     return stdout.split("\n").filter((word) => word !== "");
   }
@@ -151,13 +117,6 @@ describe("in a real bash, the Tab key", () => {
     ["plantstore create ", []],
   ])("after %j offers %j", async (line, expected) => {
     expect(await pressTab(line)).toEqual(expected);
-  });
-
-  it("completes an address from its last colon on, as bash breaks words there", async () => {
-    const directory = await createTemporaryDirectory();
-    await saveCredential(directory, { origin: "http://127.0.0.1:7526", token: "secret" });
-    const env = { PLANTSTORE_CONFIG_DIR: directory };
-    expect(await pressTab("plantstore create --url http:", env)).toEqual(["//127.0.0.1:7526"]);
   });
 });
 

@@ -1,8 +1,6 @@
 /** Finds the candidates for the last word of a command line, for the Tab key. */
 import { type Candidate, type Command, findCommand, isHelp } from "../../command.ts";
-import type { Io } from "../../io.ts";
 import { commonFlags, type Option, versionFlag, toLongFlag } from "../../options.ts";
-import type { Flags } from "../../settings.ts";
 
 /** Candidates for a word. */
 export interface Candidates {
@@ -11,61 +9,46 @@ export interface Candidates {
   readonly withFiles: boolean;
 }
 
-/** No candidates. */
-export const none: Candidates = { values: [], withFiles: false };
+const none: Candidates = { values: [], withFiles: false };
 
 /** @param words the words after `plantstore`, up to the cursor; the last one may be empty */
 export async function findCandidates(
   program: Command,
   words: readonly string[],
-  io: Io,
 ): Promise<Candidates> {
   const current = words.at(-1) ?? "";
-  const { values, withFiles } = await listCandidates(
-    await readWords(program, words.slice(0, -1)),
-    current,
-    program,
-    io,
-  );
+  const context = await readWords(program, words.slice(0, -1));
+  const { values, withFiles } = await listCandidates(context, current, program);
   return { values: values.filter(({ value }) => value.startsWith(current)), withFiles };
 }
 
 /** The words before the cursor. */
-interface Place {
+interface CompletionContext {
   readonly command: Command;
   readonly operands: readonly string[];
-  /** The values of options, by their names. */
-  readonly flags: Flags;
   /** The option whose value comes next. */
   readonly openOption: Option<unknown> | undefined;
   /** After `--`, words are neither options nor commands. */
   readonly isOptionsEnd: boolean;
 }
 
-async function readWords(program: Command, words: readonly string[]): Promise<Place> {
+async function readWords(program: Command, words: readonly string[]): Promise<CompletionContext> {
   let command = program;
   let operands: string[] = [];
-  const flags: Record<string, string> = {};
   let openOption: Option<unknown> | undefined;
   let isOptionsEnd = false;
-  const setFlag = (option: Option<unknown>, value: string): void => {
-    const names = Object.entries(command.options ?? {}).filter(([, each]) => each === option);
-    for (const [name] of names) flags[name] = value;
-  };
   for (const word of words) {
     const child = isOptionsEnd ? undefined : await findCommand(command, [word]);
     if (openOption !== undefined) {
-      setFlag(openOption, word);
       openOption = undefined;
     } else if (isOptionsEnd) {
       operands.push(word);
     } else if (word === "--") {
       isOptionsEnd = true;
     } else if (word.startsWith("-")) {
-      const [flag = "", ...value] = word.split("=");
-      const option = findOption(command, flag);
-      if (option !== undefined && value.length > 0) setFlag(option, value.join("="));
-      else if (option !== undefined && hasValue(option)) openOption = option;
+      // The value of --option=value is in the same word, which is the name of no option.
+      const option = findOption(command, word);
+      if (option?.flags.endsWith(">")) openOption = option;
     } else if (child === undefined) {
       operands.push(word);
     } else {
@@ -73,40 +56,38 @@ async function readWords(program: Command, words: readonly string[]): Promise<Pl
       operands = [];
     }
   }
-  return { command, operands, flags, openOption, isOptionsEnd };
+  return { command, operands, openOption, isOptionsEnd };
 }
 
 async function listCandidates(
-  { command, operands, flags, openOption, isOptionsEnd }: Place,
+  { command, operands, openOption, isOptionsEnd }: CompletionContext,
   current: string,
   program: Command,
-  io: Io,
 ): Promise<Candidates> {
-  if (openOption !== undefined) return listValues(openOption, "", io);
+  if (openOption !== undefined) return listValues(openOption, "");
   if (current.startsWith("-") && !isOptionsEnd) {
     const [flag = "", ...value] = current.split("=");
     if (value.length === 0) return { values: listFlags(command, program), withFiles: false };
     const option = findOption(command, flag);
-    return option === undefined ? none : listValues(option, `${flag}=`, io);
+    return option === undefined ? none : listValues(option, `${flag}=`);
   }
   const group = isHelp(command) ? await findCommand(program, operands) : command;
   const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
   const args = command.arguments ?? [];
   const isVariadic = args.at(-1)?.name.includes("...") === true;
   const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
-  const isFirst = operands.length === 0;
-  const values = isFirst || isVariadic ? ((await command.listValues?.(io, flags)) ?? []) : [];
+  const values = operands.length === 0 ? ((await command.listValues?.()) ?? []) : [];
   return {
     values: [...listCommands(commands), ...values],
     withFiles: argument?.isFile === true,
   };
 }
 
-async function listValues(option: Option<unknown>, prefix: string, io: Io): Promise<Candidates> {
-  const values = option.type.choices ?? (await option.list?.(io)) ?? [];
+function listValues({ type, isFile }: Option<unknown>, prefix: string): Candidates {
+  const { choices = [] } = type;
   return {
-    values: values.map((value) => ({ value: prefix + value, description: "" })),
-    withFiles: option.isFile === true,
+    values: choices.map((value) => ({ value: prefix + value, description: "" })),
+    withFiles: isFile === true,
   };
 }
 
@@ -129,8 +110,4 @@ function findOption(command: Command, flag: string): Option<unknown> | undefined
   return Object.values(command.options ?? {}).find(({ flags }) =>
     flags.split(/[ ,]+/).includes(flag),
   );
-}
-
-function hasValue({ flags }: Option<unknown>): boolean {
-  return flags.endsWith(">");
 }

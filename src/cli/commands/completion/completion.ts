@@ -3,7 +3,7 @@ import { quoteInput } from "../../../core/quote.ts";
 import type { Candidate, Run } from "../../command.ts";
 import { UsageError } from "../../command-error.ts";
 import { writeText } from "../../io.ts";
-import { findCandidates, none } from "./candidates.ts";
+import { findCandidates } from "./candidates.ts";
 
 /**
  * Prints the script of a shell.
@@ -31,8 +31,7 @@ export function listShells(): readonly Candidate[] {
  * @throws OutputError
  */
 export async function printCandidates({ operands, program, io }: Run): Promise<void> {
-  // A message about a store or a file that cannot be read would be in the way of the user.
-  const { values, withFiles } = await findCandidates(program, operands, io).catch(() => none);
+  const { values, withFiles } = await findCandidates(program, operands);
   const lines = values.map(({ value, description }) => `${value}\t${description}\n`);
   if (withFiles) lines.push(`${filesMarker}\n`);
   await writeText(io.stdout, lines.join(""));

@@ -43,7 +43,6 @@ within one second. With --after, the token expires then, or earlier if it would
 anyway, so that its users have time to change to another one. If several valid
 tokens have one name, the prefix selects one of them.`,
   options: tokenRevokeOptions,
-  listValues: async (io, flags) => (await import("./token.ts")).listTokenWords(io, flags),
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
   environment,
   hints: storeHints,

@@ -1,20 +1,14 @@
 /** `plantstore token issue`, `list` and `revoke`: the tokens in a store. */
 import { toTokenPrefix } from "../../../auth/token-format.ts";
 import { digestToken, mintToken } from "../../../auth/token.ts";
-import { quoteInput, toShellWord } from "../../../core/quote.ts";
-import { type PlantStore, StoreError, type TokenRecord, useAndClose } from "../../../core/store.ts";
+import { quoteInput } from "../../../core/quote.ts";
+import { type PlantStore, StoreError, type TokenRecord } from "../../../core/store.ts";
 import { msPerUnit } from "../../../core/units.ts";
-import { openStoreReader } from "../../../store/open-store.ts";
-import type { Candidate, Run } from "../../command.ts";
+import type { Run } from "../../command.ts";
 import { CommandError } from "../../command-error.ts";
-import { type Io, writeText } from "../../io.ts";
-import {
-  storeOption,
-  tokenIssueOptions,
-  tokenListOptions,
-  tokenRevokeOptions,
-} from "../../store-options.ts";
-import { type Flags, readOptions, type Values } from "../../settings.ts";
+import { writeText } from "../../io.ts";
+import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../../store-options.ts";
+import { readOptions, type Values } from "../../settings.ts";
 import { changeStore, nameStore, readStore } from "../../store-access.ts";
 import { printRows, selectStyle } from "../../terminal/rows.ts";
 import {
@@ -126,22 +120,6 @@ export async function revokeToken(run: Run): Promise<void> {
     return ended;
   });
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
-}
-
-/**
- * Returns the names of the valid tokens in a store, for completion. Another user may have chosen a name. So the prefix of the
- * token replaces a name that a shell would split or expand.
- */
-export async function listTokenWords(io: Io, flags: Flags): Promise<readonly Candidate[]> {
-  const { store: url } = readOptions(storeOption, flags, io);
-  // Without the name of the store, which would be printed into the command line.
-  const tokens = await useAndClose(await openStoreReader(url), (store) => store.listTokens());
-  const nowMs = Date.now();
-  const active = tokens.filter((token) => isActive(token, nowMs));
-  return active.map(({ name, prefix, issuedAtMs }) => ({
-    value: toShellWord(name) === name ? name : prefix,
-    description: `issued ${toDate(issuedAtMs)}`,
-  }));
 }
 
 /** @param afterMs undefined to revoke the token at once */
