@@ -63,7 +63,7 @@ export const plantstoreCommand: Command = {
       name: "status",
       group: commandGroups.remote,
       summary: "Show the server, the token, the store and settings",
-      load: async () => (await import("./status/command.ts")).statusCommand,
+      load: async () => (await import("./status.ts")).statusCommand,
     },
     {
       name: "ping",
@@ -128,7 +128,7 @@ export const plantstoreCommand: Command = {
       name: "doctor",
       group: commandGroups.other,
       summary: "Find problems and suggest fixes",
-      load: async () => (await import("./doctor/command.ts")).doctorCommand,
+      load: async () => (await import("./doctor.ts")).doctorCommand,
     },
     {
       name: "explain",

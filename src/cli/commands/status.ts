@@ -1,0 +1,219 @@
+/** `plantstore status`: shows the server, the token, the store, directories and settings, with their sources. */
+import { relative } from "node:path";
+import { toTokenPrefix } from "../../auth/token-format.ts";
+import { toEndpoint } from "../../core/base-url.ts";
+import { redactTokens } from "../../core/quote.ts";
+import { type CommandBody, commandGroups, curlAdvice, type Item, type Run } from "../command.ts";
+import { interruptible } from "../command-error.ts";
+import type { FileReaders } from "../config/credentials.ts";
+import { exitCodes, requestExitCodes } from "../exit-codes.ts";
+import { type Io, writeText } from "../io.ts";
+import { requestOptions, statusOptions, statusReportOptions } from "../options.ts";
+import { readOptions } from "../settings.ts";
+import type { DirectoryReport, ServerInspection, SettingReport } from "./inspection.ts";
+
+/** `plantstore status`. */
+export const statusCommand: CommandBody = {
+  description: `Shows which server commands such as "create" use, whether it can be reached and
+accepts the token, and which store commands such as "list" open. Shows the
+directories too, and each setting that is not at its default. Every value has its
+source: a flag, an environment variable, a file, or the default. Creates no plant
+and opens no store.`,
+  options: statusOptions,
+  examples: [
+    "plantstore status",
+    "plantstore status --all",
+    "plantstore status --url https://plants.example.org/v1",
+    "plantstore status --json | jq .works",
+  ],
+  environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
+  hints: { "--print-curl": curlAdvice },
+  exitCodes: [...requestExitCodes, "outputClosed"],
+  exitCodesNote: "The code is also 2 if a setting is invalid.",
+  tokenAdvice: `run "plantstore login", which asks for it`,
+  run: status,
+};
+
+/**
+ * Prints the report, and checks the server and the token.
+ *
+ * @returns the exit code: 2 if a setting is invalid, 0 if the token works, otherwise that of a create with it
+ * @throws UsageError for an invalid flag; OutputError
+ */
+async function status(run: Run): Promise<number> {
+  const { flags, io, terminal } = run;
+  const { stdout } = io;
+  const { json, showsAll } = readOptions(statusReportOptions, flags, io);
+  // An invalid flag is wrong usage. Any other invalid setting is part of the report.
+  const given = Object.entries(requestOptions).filter(([name]) => flags[name] !== undefined);
+  readOptions(Object.fromEntries(given), flags, io);
+  const inspection = await import("./inspection.ts");
+  const all = inspection.listSettings(flags, io);
+  const invalid = all.find(({ problem, source }) => problem && source === undefined);
+  const target = inspection.readTarget(flags, io);
+  const { exitCode, ...server } =
+    target === undefined
+      ? { works: false, problem: invalid?.problem, exitCode: exitCodes.usage.code }
+      : await interruptible(io, async (signal) =>
+          toServerReport(await inspection.inspectServer(target, run, signal), run),
+        );
+  const url = findSetting(all, "--url");
+  const store = findSetting(all, "--store");
+  const exists = store.value === undefined ? undefined : await inspection.storeExists(store.value);
+  const config = (await inspection.inspectDirectory("config", io)).report;
+  const data = (await inspection.inspectDirectory("data", io)).report;
+  const settings = all.filter(({ source }) => showsAll === true || source !== "the default");
+  if (json) {
+    const report = {
+      url: url.value,
+      urlSource: url.source,
+      ...server,
+      store: store.value,
+      storeSource: store.source,
+      storeExists: exists,
+      directories: { config, data },
+      settings,
+    };
+    await terminal.printLines([redactTokens(JSON.stringify(report))]);
+    return invalid === undefined ? exitCode : exitCodes.usage.code;
+  }
+  const { toItems } = await import("../terminal/table.ts");
+  const width = stdout.isTTY ? stdout.columns : undefined;
+  const places = toItems(
+    [
+      [commandGroups.remote, [["Server", toMeaning(url)], ...toServerItems(server, config)]],
+      [commandGroups.local, [["Store", toMeaning(store, exists)]]],
+      [
+        "Directories:",
+        [
+          ["Config", toMeaning({ ...config, value: config.path }, config.exists)],
+          ["Data", toMeaning({ ...data, value: data.path }, data.exists)],
+        ],
+      ],
+    ],
+    width,
+  );
+  const others = settings
+    .filter((setting) => setting !== url && setting !== store)
+    .map((setting) => [setting.flag, toMeaning(setting)] as const);
+  const rest =
+    others.length === 0
+      ? 'Other settings: all at their defaults ("plantstore status --all" shows them)\n'
+      : toItems([["Other settings:", others]], width);
+  await writeText(stdout, redactTokens(`${places}\n${rest}`));
+  return invalid === undefined ? exitCode : exitCodes.usage.code;
+}
+
+function findSetting(all: readonly SettingReport[], flag: string): SettingReport {
+  return all.find((setting) => setting.flag === flag) ?? { flag, variable: "" };
+}
+
+/** The server and its token. Printed as JSON. */
+interface ServerReport {
+  /** True if a plant store responds. Absent if a setting is invalid, so that it was not checked. */
+  readonly reachable?: boolean;
+  /** Why it is not reachable. */
+  readonly serverProblem?: string | undefined;
+  /** Absent without a token. */
+  readonly tokenSource?: string | undefined;
+  /** Absent for a token that plantstore did not issue. */
+  readonly tokenPrefix?: string | undefined;
+  /** The file of the token that is saved for this URL, used or not. */
+  readonly savedIn?: string | undefined;
+  /** Absent on Windows. */
+  readonly readableBy?: FileReaders | undefined;
+  /** Other plant stores with a saved token. */
+  readonly otherOrigins?: readonly string[];
+  /** True if the plant store accepts the token. */
+  readonly works: boolean;
+  /** The number of the Error. */
+  readonly error?: number | undefined;
+  /** Why the token does not work. */
+  readonly problem?: string | undefined;
+}
+
+async function toServerReport(
+  { target, found, check, failure }: ServerInspection,
+  { io, terminal }: Run,
+): Promise<ServerReport & { readonly exitCode: number }> {
+  const reachable = "isAccepted" in check;
+  const hasToken = "token" in found;
+  if (hasToken) {
+    const { warnAboutPlaintext } = await import("../server-access.ts");
+    await warnAboutPlaintext(target.url, terminal);
+  }
+  const reason = hasToken ? failure : found;
+  // The message about a missing server is next to the server.
+  const isElsewhere = !hasToken && found.exitCode === exitCodes.unavailable.code;
+  return {
+    reachable,
+    serverProblem: reachable ? undefined : check.message,
+    ...(hasToken && {
+      tokenSource: found.source,
+      tokenPrefix: toTokenPrefix(found.token) || undefined,
+    }),
+    ...(await describeSaved(toEndpoint(target.url).origin, io)),
+    works: reason === undefined,
+    error: reason?.error,
+    problem: isElsewhere
+      ? 'none is saved: the first "plantstore serve" saves one'
+      : reason?.message,
+    exitCode: reason?.exitCode ?? exitCodes.done.code,
+  };
+}
+
+async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {
+  const { findConfigDirectoryIfAny } = await import("../config/directories.ts");
+  const { findCredentialFile, listSavedOrigins } = await import("../config/credentials.ts");
+  const directory = findConfigDirectoryIfAny(io);
+  if (directory === undefined) return {};
+  const file = await findCredentialFile(directory, origin, io);
+  const origins = await listSavedOrigins(directory, io).catch(() => []);
+  return {
+    savedIn: file?.path,
+    readableBy: file?.readers,
+    otherOrigins: origins.filter((other) => other !== origin),
+  };
+}
+
+function toMeaning(
+  { value, source, problem }: Omit<SettingReport, "flag" | "variable">,
+  exists = true,
+): string {
+  if (value === undefined) return `${source === undefined ? "invalid" : "none"}: ${problem}`;
+  const origin = source === "the default" ? "default" : `from ${source}`;
+  return `${value} (${origin}${exists ? "" : ", does not exist yet"})`;
+}
+
+const describedReaders: Readonly<Record<FileReaders, string>> = {
+  none: "only its owner",
+  group: "others of its group",
+  everyone: "everyone",
+};
+
+function toServerItems(server: ServerReport, { path = "" }: DirectoryReport): readonly Item[] {
+  const { reachable, serverProblem, tokenSource, tokenPrefix, savedIn, readableBy } = server;
+  const { otherOrigins = [], works, error, problem = "" } = server;
+  if (reachable === undefined) return [["Reachable", "not checked, because a setting is invalid"]];
+  const items: Item[] = [["Reachable", reachable ? "yes" : `no: ${serverProblem}`]];
+  if (tokenSource === undefined) {
+    items.push(["Token", problem]);
+  } else {
+    const prefix = tokenPrefix === undefined ? "" : `${tokenPrefix}… `;
+    const reason = error === undefined ? problem : `error ${error}: ${problem}`;
+    const failure = reachable
+      ? `no: ${reason}`
+      : "not checked, because the server is not reachable";
+    items.push(
+      ["Token", `${prefix}from ${tokenSource === savedIn ? "the saved file" : tokenSource}`],
+      ["Accepted", works ? "yes" : failure],
+    );
+  }
+  const readers = readableBy === undefined ? "" : ` (${describedReaders[readableBy]} can read it)`;
+  // Relative, because the whole path is longer than a line of a usual terminal.
+  if (savedIn !== undefined) {
+    items.push(["Saved", `in Config: ${relative(path, savedIn)}${readers}`]);
+  }
+  if (otherOrigins.length > 0) items.push(["Others", `tokens for ${otherOrigins.join(", ")}`]);
+  return items;
+}
