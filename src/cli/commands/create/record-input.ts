@@ -52,7 +52,7 @@ export async function openRecordInput(
   run: InputRun,
 ): Promise<RecordInput> {
   // Words without a dot or a slash are probably a plant.
-  const hints = paths.some((path) => /[./\\]/.test(path))
+  const hints = paths.some((path) => /^$|[./\\]/.test(path))
     ? []
     : ["An argument is a file. To create one plant: plantstore create --id 1 --name fern"];
   let totalBytes: number | undefined = 0;
