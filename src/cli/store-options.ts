@@ -80,11 +80,6 @@ export const serveOptions = {
     ...limits,
     ...storeOptions.maxInflight,
   }),
-  maxWaitingBytes: setting(
-    "--max-waiting <bytes>",
-    "Maximum memory for bodies and unsent responses",
-    { ...limits, ...limitOptions.maxWaitingBytes },
-  ),
   maxConnections: setting(
     "--max-connections <n>",
     "Maximum number of connections; one more closes the longest idle one",

@@ -1,9 +1,8 @@
 /** The options of clients, of faults and of limits, and the checks of all options: names, types, ranges and defaults, for programs and the command line. */
-import { bytesPerUnit, msPerUnit } from "../core/units.ts";
+import { msPerUnit } from "../core/units.ts";
 import { findClosestWord } from "../core/words.ts";
 import { quoteInput } from "../core/quote.ts";
 import {
-  bytes,
   integer,
   invalid,
   InvalidValue,
@@ -13,8 +12,6 @@ import {
   type TextType,
   timeLimit,
 } from "./option-types.ts";
-
-const mebibyte = bytesPerUnit.MiB;
 
 /** Largest seed of a sequence of faults. */
 export const maxFaultSeed = 999_999_999;
@@ -80,8 +77,6 @@ function parsePart<T>(part: string, value: string, type: TextType<T>): T {
 
 /** Limits of a server that only the command line can change. */
 export const limitOptions = {
-  /** Maximum number of bytes in request bodies and in responses that are not yet sent. */
-  maxWaitingBytes: { type: bytes({ min: 1, max: 65_536 * mebibyte }), default: 64 * mebibyte },
   /** Maximum number of connections. */
   maxConnections: { type: integer({ min: 1, max: 1_000_000 }), default: 10_000 },
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */

@@ -1,5 +1,12 @@
 /** Limits how much work, memory and how many connections the server accepts. */
 import { RequestError } from "../core/errors.ts";
+import { bytesPerUnit } from "../core/units.ts";
+
+/**
+ * Maximum number of bytes in request bodies and in responses that are not yet sent. A body that does not fit gets 50301.
+ * The largest body that `serve` can be set to accept has as many.
+ */
+export const maxWaitingBytes = 64 * bytesPerUnit.MiB;
 
 /** Limits that keep a single client from using up the server. */
 export interface ServerLimits {
@@ -7,11 +14,8 @@ export interface ServerLimits {
   readonly maxBodyBytes: number;
   /** Maximum number of creates that wait for the store; one more gets 50301. */
   readonly maxInflight: number;
-  /**
-   * Maximum number of bytes in request bodies and in responses that are not yet sent; at least {@link maxBodyBytes}.
-   * A body that does not fit gets 50301.
-   */
-  readonly maxWaitingBytes: number;
+  /** Replaces {@link maxWaitingBytes} in tests; at least {@link maxBodyBytes}. */
+  readonly maxWaitingBytes?: number;
   /** Maximum number of connections; one more closes the connection that has been idle longest, or gets 50301. */
   readonly maxConnections: number;
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */
@@ -51,7 +55,7 @@ export interface ByteHolder {
 
 /** Counts what the server holds, and decides whether it accepts more. */
 export class Admission {
-  readonly #limits: ServerLimits;
+  readonly #limits: Required<ServerLimits>;
   /** Holders that wait for their client, oldest first. */
   readonly #transfers = new Set<ByteHolder>();
   /** Idle connections, longest idle first. */
@@ -61,7 +65,7 @@ export class Admission {
   #connections = 0;
 
   constructor(limits: ServerLimits) {
-    this.#limits = limits;
+    this.#limits = { maxWaitingBytes, ...limits };
   }
 
   get load(): ServerLoad {

@@ -341,6 +341,11 @@ describe("wrong usage", () => {
       "plantstore get [options] <id...>",
       /^the id must be an integer from .* \(got "x"\)/,
     ],
+    [
+      ["serve", "--max-waiting", "1GiB"],
+      "plantstore serve [options]",
+      /^unknown option '--max-waiting': .*64 MiB; --max-body limits each body/,
+    ],
     [["serve", "now"], "plantstore serve [options]", /^unexpected argument 'now': remove it$/],
     [
       ["serve", "--port", "x"],

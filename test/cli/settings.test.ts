@@ -28,7 +28,6 @@ describe("serve, by default,", () => {
       basePath: "",
       maxBodyBytes: 1_048_576,
       maxInflight: 4096,
-      maxWaitingBytes: 67_108_864,
       maxConnections: 10_000,
       requestTimeoutMs: 60_000,
       idleTimeoutMs: 75_000,
@@ -83,7 +82,6 @@ describe("a setting", () => {
     ["PLANTSTORE_BASE_PATH", "/v1", { basePath: "/v1" }],
     ["PLANTSTORE_MAX_BODY", "2KiB", { maxBodyBytes: 2048 }],
     ["PLANTSTORE_MAX_INFLIGHT", "1", { maxInflight: 1 }],
-    ["PLANTSTORE_MAX_WAITING", "1GiB", { maxWaitingBytes: 1_073_741_824 }],
     ["PLANTSTORE_MAX_CONNECTIONS", "1", { maxConnections: 1 }],
     ["PLANTSTORE_REQUEST_TIMEOUT", "0.5", { requestTimeoutMs: 500 }],
     ["PLANTSTORE_IDLE_TIMEOUT", "5", { idleTimeoutMs: 5000 }],
@@ -169,7 +167,6 @@ describe("a value for serve", () => {
     [{ maxBodyBytes: "65MiB" }],
     [{ maxBodyBytes: "1.5MiB" }],
     [{ maxInflight: "0" }],
-    [{ maxWaitingBytes: "65GiB" }],
     [{ maxConnections: "0" }],
     [{ requestTimeoutMs: "0" }],
     [{ onConflict: "ignore" }],
@@ -204,13 +201,6 @@ describe("a value for serve", () => {
     const resolve = () => toServeOptions({ corsOrigins: "https://u:s3cret@a.b" }, createPlace());
     expect(resolve).toThrow(/^--cors-origin contains a user name or a password/);
     expect(resolve).not.toThrow(/s3cret/);
-  });
-
-  it("for all bodies may not be less than for one", () => {
-    const flags = { maxBodyBytes: "2MiB", maxWaitingBytes: "1MiB" };
-    expect(() => toServeOptions(flags, createPlace())).toThrow(
-      /^--max-waiting must be at least --max-body/,
-    );
   });
 
   it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(

@@ -15,7 +15,7 @@ import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
 const token = "chosen";
 const behaviours = createBehaviours(token);
 /** Short and small, so that the tests reach them. */
-const limits = ["--request-timeout", "3", "--max-connections", "1000", "--max-waiting", "16MiB"];
+const limits = ["--request-timeout", "3", "--max-connections", "1000"];
 /** Bytes by which the memory of a server may grow, with garbage that is not collected yet. */
 const maxGrowth = 200 * 1024 * 1024;
 

@@ -66,7 +66,6 @@ export async function openServer(
     basePath: "",
     maxBodyBytes: 1024 * 1024,
     maxInflight: 1000,
-    maxWaitingBytes: 64 * 1024 * 1024,
     maxConnections: 10_000,
     requestTimeoutMs: 60_000,
     idleTimeoutMs: 60_000,

@@ -1,6 +1,6 @@
 /** Metrics in the text format of Prometheus. The only file that uses prom-client. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ServerLimits, ServerLoad } from "../admission.ts";
+import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "../admission.ts";
 import type { FaultKind } from "../faults.ts";
 import type { RequestRecord } from "./request-record.ts";
 
@@ -25,7 +25,7 @@ export interface MetricsSources {
   readonly isReady: () => Promise<boolean>;
   /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
-  readonly limits: Pick<ServerLimits, "maxInflight" | "maxWaitingBytes" | "maxConnections">;
+  readonly limits: Pick<ServerLimits, "maxInflight" | "maxConnections">;
 }
 
 /** From a single create on a fast disk to the timeout of a client. */
@@ -93,7 +93,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   addGauge("plantstore_ready", "1 if the server is ready for creates, otherwise 0.", async () =>
     Number(await sources.isReady()),
   );
-  const { maxInflight, maxWaitingBytes, maxConnections } = sources.limits;
+  const { maxInflight, maxConnections } = sources.limits;
   addLoad("inflight_creates", "Creates that wait for the store", "creates", maxInflight);
   addLoad(
     "waiting_bytes",

@@ -24,7 +24,7 @@ function createTested(sources: Partial<MetricsSources> = {}): Metrics {
     readLoad: () => undefined,
     isReady: async () => false,
     countDroppedLines: () => 0,
-    limits: { maxInflight: 0, maxWaitingBytes: 0, maxConnections: 0 },
+    limits: { maxInflight: 0, maxConnections: 0 },
     ...sources,
   });
 }
@@ -60,6 +60,7 @@ it("counts requests by operation and error, and plants by result", async () => {
     'plantstore_plants_total{result="created"} 2',
     'plantstore_plants_total{result="unchanged"} 1',
     "plantstore_create_durable_seconds_count 3",
+    "plantstore_waiting_bytes_limit 67108864",
   ]);
 });
 
@@ -89,7 +90,7 @@ it("reads the limits, the readiness and the dropped lines of the log when the me
   const metrics = createTested({
     isReady: async () => true,
     countDroppedLines: () => dropped,
-    limits: { maxInflight: 10, maxWaitingBytes: 20, maxConnections: 30 },
+    limits: { maxInflight: 10, maxConnections: 30 },
   });
   await metrics.render();
   dropped = 5;
@@ -97,7 +98,7 @@ it("reads the limits, the readiness and the dropped lines of the log when the me
     "plantstore_log_lines_dropped_total 5",
     "plantstore_ready 1",
     "plantstore_inflight_creates_limit 10",
-    "plantstore_waiting_bytes_limit 20",
+    "plantstore_waiting_bytes_limit 67108864",
     "plantstore_connections_limit 30",
   ]);
 });
@@ -111,6 +112,7 @@ it("reads the load when the metrics are requested", async () => {
   expect(await readOwn(metrics)).toEqual([
     "plantstore_inflight_creates 2",
     "plantstore_waiting_bytes 44",
+    "plantstore_waiting_bytes_limit 67108864",
     "plantstore_connections 2",
   ]);
   held.release("created");

@@ -40,5 +40,9 @@ script gets its token with --json.`,
   exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken", "outputClosed"],
   exitCodesNote: "A second Ctrl-C ends it at once with 130, a second SIGTERM with 143.",
   tokenAdvice: `${tokenAdvice} to create`,
+  hints: {
+    "--max-waiting":
+      "bodies and unsent responses have at most 64 MiB; --max-body limits each body, and --max-inflight the number of creates",
+  },
   run: async (run) => (await import("./serve.ts")).serve(run),
 };

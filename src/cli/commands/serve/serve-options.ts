@@ -63,7 +63,7 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   assertOneAddress(flags);
   const socketFd = findPassedSocket(io);
   if (socketFd !== undefined) assertNoAddress(flags);
-  const { socketPath, maxBodyBytes, maxWaitingBytes } = options;
+  const { socketPath } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be set together");
   }
@@ -71,9 +71,6 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     throw new UsageError(
       "--socket does not support TLS: remove --tls-cert, or listen on an address",
     );
-  }
-  if (maxWaitingBytes < maxBodyBytes) {
-    throw new UsageError("--max-waiting must be at least --max-body");
   }
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
   const { isVolatile } = parseStoreUrl(options.store);
