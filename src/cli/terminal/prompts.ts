@@ -21,7 +21,8 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
   await writeText(io.stderr, question);
   const lines = createInterface({ input: io.stdin, signal });
   // Ends without a line after Ctrl-D, and once the signal is aborted.
-  const { done, value = "" } = await lines[Symbol.asyncIterator]().next();
+  const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();
+  const { done, value = "" } = await iterator.next();
   lines.close();
   // The cursor is still behind the question.
   if (done) await writeText(io.stderr, "\n");
