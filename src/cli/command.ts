@@ -94,7 +94,7 @@ export const commandGroups = {
 export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
 /** Advice instead of the former `--print-curl`. */
-export const curlAdvice = '"plantstore help tokens" shows the request as a command of curl';
+export const curlAdvice = '"plantstore help contract" shows the request as a command of curl';
 
 /** Hints of commands that open a store directly. */
 export const storeHints = {

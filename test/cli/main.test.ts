@@ -325,12 +325,12 @@ describe("wrong usage", () => {
     [
       ["login", "--print-curl"],
       "plantstore login [options]",
-      /^unknown option '--print-curl': "plantstore help tokens" shows/,
+      /^unknown option '--print-curl': "plantstore help contract" shows/,
     ],
     [
       ["status", "--print-curl"],
       "plantstore status [options]",
-      /^unknown option '--print-curl': "plantstore help tokens" shows/,
+      /^unknown option '--print-curl': "plantstore help contract" shows/,
     ],
     [["create", "--id"], create, "option '--id <integer>' argument missing"],
     [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
