@@ -59,10 +59,8 @@ export interface CommandBody {
   /** Paragraphs; a line break is a space. */
   readonly description: string;
   readonly options?: Options;
-  /** True if help shows the options in groups. */
+  /** True if help shows only the first options, or with `--all` every option in its group. */
   readonly isGrouped?: true;
-  /** Names of the options that help shows without `--all`. Default: all. */
-  readonly firstOptions?: readonly string[];
   /** Command lines. */
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */

@@ -30,6 +30,10 @@ export interface Option<T> {
   readonly isFile?: true;
   /** The heading in help of commands with many options. */
   readonly group?: string;
+  /** True if help of a command with groups shows the option without `--all`. */
+  readonly isFirst?: true;
+  /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
+  readonly for?: "inputs";
 }
 
 /** A part of the table. */
@@ -43,8 +47,11 @@ export const option = <Row extends object>(flags: string, help: string, row: Row
 });
 
 /** A row of a switch: a flag without a value. */
-export const toggle = (flags: string, help: string, group: { readonly group?: string } = {}) =>
-  option(flags, help, { ...group, type: types.toggle });
+export const toggle = (
+  flags: string,
+  help: string,
+  row: Pick<Option<true>, "group" | "isFirst" | "for"> = {},
+) => option(flags, help, { ...row, type: types.toggle });
 
 /** A row of a setting. Its environment variable is named after its flag. */
 export const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
@@ -57,8 +64,8 @@ export function toLongFlag(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 
-const plant = { group: "Plant:" } as const;
-const input = { group: "Input:" } as const;
+const plant = { group: "Plant:", isFirst: true } as const;
+const input = { group: "Input:", for: "inputs" } as const;
 const output = { group: "Output:" } as const;
 const sending = { group: "Sending:" } as const;
 /** A path of a file. */
@@ -68,6 +75,7 @@ export const file = { type: types.optionalText, default: undefined, isFile: true
 export const urlOption = {
   url: setting("--url <url>", "URL of the plant store, with its base path", {
     ...sending,
+    isFirst: true,
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
     shownDefault: "the last login, or http://127.0.0.1:7526",
@@ -110,7 +118,7 @@ const bulkRetries = 8;
 
 /** Options of `create`, besides the members of a single plant. */
 export const createOptions = {
-  csv: toggle("--csv", "Every input is CSV, whatever its name", input),
+  csv: toggle("--csv", "Every input is CSV, whatever its name", { ...input, isFirst: true }),
   delimiter: option(
     "--delimiter <char>",
     "Every input is a table with this delimiter; tab for TSV",
@@ -125,17 +133,32 @@ export const createOptions = {
     type: types.line,
   }),
   isFailFast: toggle("--fail-fast", "Stop at the first rejected or failed record", input),
-  isMany: toggle("--many", "Print a line for each record, even for a single one", output),
-  json: toggle("--json", "Print the status of each plant as a line of JSON", output),
-  isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", output),
+  isMany: toggle("--many", "Print a line for each record, even for a single one", {
+    ...output,
+    for: "inputs",
+  }),
+  json: toggle("--json", "Print the status of each plant as a line of JSON", {
+    ...output,
+    isFirst: true,
+  }),
+  isQuiet: toggle("-q, --quiet", "Print only rejected and failed records", {
+    ...output,
+    isFirst: true,
+  }),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
+    isFirst: true,
+    for: "inputs",
     type: types.outputFile,
     isFile: true,
   }),
-  isDryRun: toggle("--dry-run", "Check the plants, and send nothing", sending),
+  isDryRun: toggle("--dry-run", "Check the plants, and send nothing", {
+    ...sending,
+    isFirst: true,
+  }),
   tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
     ...sending,
+    isFirst: true,
     type: types.text,
     isFile: true,
   }),

@@ -26,8 +26,13 @@ const operations = { group: "Metrics and log:" } as const;
 
 /** Options of `serve`. */
 export const serveOptions = {
-  host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
+  host: setting("--host <host>", "Address to listen on", {
+    ...address,
+    isFirst: true,
+    ...storeOptions.host,
+  }),
   port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
+    isFirst: true,
     ...address,
     ...storeOptions.port,
     default: 7526,
@@ -37,12 +42,18 @@ export const serveOptions = {
     ...address,
     ...file,
   }),
-  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", { ...address, ...file }),
+  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", {
+    ...address,
+    isFirst: true,
+    ...file,
+  }),
   tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
+    isFirst: true,
     ...address,
     ...file,
   }),
   basePath: setting("--base-path <path>", "Prefix of the path /plants, such as /v1", {
+    isFirst: true,
     ...address,
     ...storeOptions.basePath,
   }),
@@ -52,20 +63,25 @@ export const serveOptions = {
     default: undefined,
     shownDefault: "the address it listens on",
   }),
-  json: toggle("--json", "Print the URL and a new token as JSON", address),
+  json: toggle("--json", "Print the URL and a new token as JSON", { ...address, isFirst: true }),
   onConflict: setting(
     "--on-conflict <policy>",
     "Policy for an id that belongs to a different plant: reject or replace",
-    { ...plants, ...storeOptions.onConflict },
+    { ...plants, isFirst: true, ...storeOptions.onConflict },
   ),
   store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
+    isFirst: true,
     ...plants,
     type: storeUrlOrPath,
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
     shownDefault: "<data dir>/plants.db",
   }),
-  isEphemeral: toggle("--ephemeral", "Short for --store memory: --port 0; saves nothing", plants),
+  isEphemeral: toggle("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
+    ...plants,
+    isFirst: true,
+  }),
   seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
+    isFirst: true,
     ...plants,
     type: types.files,
     default: [],

@@ -96,8 +96,8 @@ export function toHelpWidth({ columns }: OutputStream): number {
 export const allFlag = "--all";
 
 /** Checks whether help shows only the options that people use first. */
-export function hasShortHelp({ firstOptions }: Command, argv: readonly string[]): boolean {
-  return firstOptions !== undefined && !argv.includes(allFlag);
+export function hasShortHelp({ isGrouped }: Command, argv: readonly string[]): boolean {
+  return isGrouped === true && !argv.includes(allFlag);
 }
 
 /** Flags that help shows only with `--all`. */

@@ -192,7 +192,7 @@ type FlagNames = readonly (readonly [name: string, attribute: string])[];
 
 /** Declares the flags of a command. */
 function declareFlags(commander: Commander, command: Command, argv: readonly string[]): FlagNames {
-  const { options = {}, isGrouped, firstOptions = [] } = command;
+  const { options = {}, isGrouped } = command;
   const isShort = hasShortHelp(command, argv);
   const longest = Math.max(...Object.values(options).map(({ flags }) => flags.length));
   // Help has two spaces before the flags and two after them.
@@ -201,7 +201,7 @@ function declareFlags(commander: Commander, command: Command, argv: readonly str
     const flag = createFlag(option, noteColumns, commander, argv);
     if (isGrouped && !isShort && option.group !== undefined) flag.helpGroup(option.group);
     commander.addOption(flag);
-    if (isShort && !firstOptions.includes(name)) furtherFlags.add(flag);
+    if (isShort && option.isFirst !== true) furtherFlags.add(flag);
     return [name, flag.attributeName()] as const;
   });
 }

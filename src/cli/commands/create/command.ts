@@ -12,18 +12,6 @@ Error for a single plant, or one line of JSON per plant, in input order. Repeati
 a create is safe: a plant that already exists is "unchanged".`,
   options: { ...plantOptions, ...createOptions },
   isGrouped: true,
-  firstOptions: [
-    "id",
-    "name",
-    "tag",
-    "csv",
-    "json",
-    "isQuiet",
-    "rejectsPath",
-    "isDryRun",
-    "tokenFile",
-    "url",
-  ],
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.ndjson --rejects rejects.ndjson",

@@ -6,11 +6,18 @@ import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
 import { toTraceId } from "../../../core/contract.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/quote.ts";
+import { joinWords } from "../../../core/words.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
 import type { Io, StopSignal } from "../../io.ts";
-import { bulkRetryOption, createOptions, plantFlagList, plantOptions } from "../../options.ts";
+import {
+  bulkRetryOption,
+  createOptions,
+  plantFlagList,
+  plantOptions,
+  toLongFlag,
+} from "../../options.ts";
 import { warnAboutPlaintext } from "../../server-access.ts";
 import { readOptions, type Values } from "../../settings.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -31,18 +38,20 @@ export interface CreateOptions extends Omit<Values<typeof createOptions>, "csv">
   readonly bulkRetries: number;
 }
 
+const inputOptions = Object.entries(createOptions).filter(
+  ([, row]) => "for" in row && row.for === "inputs",
+);
+
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
-  const { fromLine, rejectsPath, isStrict, isMany, tokenFile } = options;
+  const { fromLine, isMany, tokenFile } = options;
   const plantFlags = readOptions(plantOptions, flags, io);
   const source = toPlantSource(plantFlags, operands, tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
-  const forInputs = [fromLine, rejectsPath, delimiter, isStrict, isMany];
-  if (source.from === "flags" && forInputs.some((value) => value !== undefined)) {
-    throw new UsageError(
-      `--csv, --delimiter, --strict, --many, --from-line and --rejects are for files and standard input, not for ${plantFlagList}`,
-    );
+  if (source.from === "flags" && inputOptions.some(([name]) => flags[name] !== undefined)) {
+    const list = joinWords(inputOptions.map(([, row]) => toLongFlag(row.flags)));
+    throw new UsageError(`${list} are for files and standard input, not for ${plantFlagList}`);
   }
   return {
     ...options,

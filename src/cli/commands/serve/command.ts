@@ -11,18 +11,6 @@ accepts that token, and issues and saves none. --ephemeral saves nothing; a
 script gets its token with --json.`,
   options: serveOptions,
   isGrouped: true,
-  firstOptions: [
-    "host",
-    "port",
-    "tlsCert",
-    "tlsKey",
-    "basePath",
-    "json",
-    "onConflict",
-    "store",
-    "isEphemeral",
-    "seeds",
-  ],
   examples: [
     "plantstore serve",
     "plantstore serve --port 8080 --base-path /v1",

@@ -1002,6 +1002,7 @@ describe("contradicting or invalid options are rejected", () => {
     [["--delimiter", ";;", "-"], /--delimiter must be tab, or one ASCII character/],
     [["--delimiter", '"', "-"], /--delimiter must be tab, or one ASCII character/],
     [["--delimiter", "\\t", "-"], /or one ASCII character other than a quote \(got "\\t"\)/],
+    [["--id", "1", "--name", "a", "--fail-fast", "--dry-run"], /--fail-fast.* are for files/],
     [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
     [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
     [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
