@@ -31,6 +31,30 @@ function createGate() {
 
 const create = (store: PlantStore, id: bigint) => store.create({ id, name: "fern" }, "reject");
 
+/** Opens a store whose commits wait until `open` or `finish` is called. */
+function openGatedStore() {
+  const gate = createGate();
+  const { staged, commits } = createStagedEngine(() => gate.opened);
+  const store = createGroupCommitStore(staged);
+  const all: Promise<unknown>[] = [];
+  const startCreates = (from: number, count: number) => {
+    for (let id = from; id < from + count; id++) all.push(create(store, BigInt(id)));
+  };
+  return {
+    ...{ store, commits, all, startCreates, open: gate.open },
+    sizes: () => commits.map(({ length }) => length),
+    /** Starts a create of id 0, and waits until its commit is in flight. */
+    async startCommit() {
+      startCreates(0, 1);
+      while (commits.length === 0) await endOfTurn();
+    },
+    finish() {
+      gate.open();
+      return Promise.all(all);
+    },
+  };
+}
+
 describe("a group commit", () => {
   it("commits a single create at the end of the turn, without waiting for another", async () => {
     const { staged, commits } = createStagedEngine();
@@ -53,92 +77,70 @@ describe("a group commit", () => {
   });
 
   it("reports to each create how many plants its commit has", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
+    const { store, commits, all, finish } = openGatedStore();
     const sizes: number[] = [];
     const createOne = (id: bigint) =>
       store.create({ id, name: "fern" }, "reject", (plants) => void sizes.push(plants));
-    const all = [createOne(1n)];
+    all.push(createOne(1n));
     while (commits.length === 0) await endOfTurn();
     all.push(createOne(2n), createOne(3n), createOne(2n));
     expect(sizes).toEqual([]);
-    gate.open();
-    await Promise.all(all);
+    await finish();
     expect(sizes).toEqual([1, 3, 3, 3]);
   });
 
   it("puts the creates that arrive during a commit into the next one", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const all = [create(store, 1n)];
-    while (commits.length === 0) await endOfTurn();
-    for (const id of [2n, 3n, 4n]) {
-      all.push(create(store, id));
+    const { commits, startCommit, startCreates, finish } = openGatedStore();
+    await startCommit();
+    for (const id of [1, 2, 3]) {
+      startCreates(id, 1);
       await endOfTurn();
     }
-    expect(commits).toEqual([[1n]]);
-    gate.open();
-    await Promise.all(all);
-    expect(commits).toEqual([[1n], [2n, 3n, 4n]]);
+    expect(commits).toEqual([[0n]]);
+    await finish();
+    expect(commits).toEqual([[0n], [1n, 2n, 3n]]);
   });
 
   it("begins with 32 creates before the turn ends", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const all = Array.from({ length: 40 }, (_, index) => create(store, BigInt(index)));
-    expect(commits.map((commit) => commit.length)).toEqual([32]);
-    gate.open();
-    await Promise.all(all);
-    expect(commits.map((commit) => commit.length)).toEqual([32, 8]);
+    const { sizes, startCreates, finish } = openGatedStore();
+    startCreates(0, 40);
+    expect(sizes()).toEqual([32]);
+    await finish();
+    expect(sizes()).toEqual([32, 8]);
   });
 
   it("begins the next commit before it reports the results of the last one", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const first = create(store, 1n).then(() => commits.length);
-    while (commits.length === 0) await endOfTurn();
-    const second = create(store, 2n);
-    gate.open();
-    expect(await first).toBe(2);
-    await second;
+    const { commits, all, startCommit, startCreates, finish } = openGatedStore();
+    await startCommit();
+    const begun = all[0]?.then(() => commits.length);
+    startCreates(1, 1);
+    await finish();
+    expect(await begun).toBe(2);
   });
 
   it("takes at most 1000 creates, and the others after them", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const all = [create(store, 0n)];
-    while (commits.length === 0) await endOfTurn();
-    const ids = Array.from({ length: 2001 }, (_, index) => BigInt(index));
-    all.push(...ids.map((id) => create(store, id)));
-    gate.open();
-    await Promise.all(all);
-    expect(commits.map((commit) => commit.length)).toEqual([1, 1000, 1000, 1]);
-    expect(commits.flat()).toEqual([0n, ...ids]);
+    const { commits, sizes, startCommit, startCreates, finish } = openGatedStore();
+    await startCommit();
+    startCreates(1, 2001);
+    await finish();
+    expect(sizes()).toEqual([1, 1000, 1000, 1]);
+    expect(commits.flat()).toEqual(Array.from({ length: 2002 }, (_, id) => BigInt(id)));
   });
 
   it.each<[what: string, lengths: number[], commits: number[]]>([
     ["together have 4194304 characters", [2 ** 21, 2 ** 21, 1], [1, 2, 1]],
     ["each have more", [2 ** 23, 2 ** 23], [1, 1, 1]],
   ])("takes no more creates once its creates %s", async (_, lengths, expected) => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const all = [create(store, 0n)];
-    while (commits.length === 0) await endOfTurn();
+    const { store, sizes, all, startCommit, finish } = openGatedStore();
+    await startCommit();
     for (const [id, length] of lengths.entries()) {
       const tag = "x".repeat(length / 2);
       all.push(
         store.create({ id: BigInt(id), name: tag.padStart(length - tag.length), tag }, "replace"),
       );
     }
-    gate.open();
-    await Promise.all(all);
-    expect(commits.map((commit) => commit.length)).toEqual(expected);
+    await finish();
+    expect(sizes()).toEqual(expected);
   });
 
   describe("on an engine that accepts two commits at a time", () => {
@@ -202,16 +204,12 @@ describe("a group commit", () => {
   });
 
   it("fills the queued commit before it queues another", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
-    const ids = Array.from({ length: 33 }, (_, index) => BigInt(index));
-    const all = ids.map((id) => create(store, id));
+    const { sizes, startCreates, finish } = openGatedStore();
+    startCreates(0, 33);
     await endOfTurn();
-    all.push(create(store, 33n));
-    gate.open();
-    await Promise.all(all);
-    expect(commits.map((commit) => commit.length)).toEqual([32, 2]);
+    startCreates(33, 1);
+    await finish();
+    expect(sizes()).toEqual([32, 2]);
   });
 
   it("returns its own result for each create", async () => {
@@ -235,20 +233,10 @@ describe("a group commit", () => {
 });
 
 it("checks the store and lists tokens while a commit takes long", async () => {
-  const gate = createGate();
-  const engine = createMemoryEngine();
-  const store = createGroupCommitStore({
-    ...engine,
-    async commit(requests) {
-      await gate.opened;
-      return engine.commit(requests);
-    },
-  });
-  const creating = create(store, 1n);
-  await endOfTurn();
+  const { store, startCommit, finish } = openGatedStore();
+  await startCommit();
   expect(await Promise.all([store.checkWritable(), store.listTokens()])).toEqual([undefined, []]);
-  gate.open();
-  expect(await creating).toBe("created");
+  expect(await finish()).toEqual(["created"]);
 });
 
 describe("a read", () => {
@@ -364,13 +352,11 @@ describe("the close of a store", () => {
   });
 
   it("rejects later creates, even while it waits for a commit", async () => {
-    const gate = createGate();
-    const { staged, commits } = createStagedEngine(() => gate.opened);
-    const store = createGroupCommitStore(staged);
+    const { store, commits, open } = openGatedStore();
     const created = create(store, 1n);
     const closed = store.close();
     await expect(create(store, 2n)).rejects.toMatchObject({ reason: "closed" });
-    gate.open();
+    open();
     await closed;
     expect(await created).toBe("created");
     expect(commits).toEqual([[1n]]);
