@@ -171,13 +171,15 @@ it(`a restore that is killed leaves the old or the new store, ${rounds} times`, 
 }, 300_000);
 
 it("a store that a server uses is not replaced", async () => {
-  const { home } = await createStore(10);
+  const { home, path } = await createStore(10);
   const server = startBinary(["serve", "--port", "0"], { home, env });
   const url = await server.firstLine;
   await runBinary(["backup", "copy"], { home });
   const { code, stderr } = await runBinary(["restore", "--force", "copy"], { home });
-  expect(code).toBe(6);
-  expect(stderr).toContain("is in use: stop every plantstore process on it");
+  expect({ code, stderr }).toEqual({
+    code: 6,
+    stderr: `error: the store ${path} is in use: stop every plantstore process on it, then restore again\n`,
+  });
   const created = await runBinary(["create", "--id", "1", "--name", "fern", "--url", url], {
     home,
     env,

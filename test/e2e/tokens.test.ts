@@ -63,23 +63,6 @@ describe.each<[string, () => Promise<string>]>([
     await expect.poll(() => create(first.stdout)).toMatchObject(rejected);
     expect(await create(second.stdout)).toMatchObject({ code: 0 });
   });
-
-  it("rejects an expired token with 40103, and with 40102 after token issue has removed it", async () => {
-    const storeUrl = await toStore();
-    const { run, create } = await startServer(storeUrl);
-    const store = await openStore(storeUrl);
-    onTestFinished(() => store.close());
-    const endedMs = Date.now() - 91 * 86_400_000;
-    const old = { prefix: "", name: "old", issuedAtMs: 0, expiresAtMs: endedMs };
-    await store.addToken({ ...old, digest: digestToken("old-token") });
-    const rejectedWith = (error: number) => ({
-      code: 4,
-      stdout: expect.stringContaining(`"error":${error}`) as string,
-    });
-    await expect.poll(() => create("old-token")).toMatchObject(rejectedWith(40_103));
-    expect(await run(["token", "issue"])).toMatchObject({ code: 0, stderr: "" });
-    await expect.poll(() => create("old-token")).toMatchObject(rejectedWith(40_102));
-  });
 });
 
 it("token issue issues a token as a role of PostgreSQL that may not delete", async () => {
