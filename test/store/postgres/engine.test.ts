@@ -1,26 +1,15 @@
 /** The PostgreSQL engine follows the contract, and its tables can be read with SQL. */
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { int64Max } from "../../../src/core/int64.ts";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateRequest } from "../../../src/core/store.ts";
 import { createMemoryEngine } from "../../../src/store/memory/engine.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import {
-  createStoreUrl,
-  generousLimits,
-  runSql,
-  usePostgres,
-  withOption,
-} from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { describeStoreContract } from "../store-contract.ts";
+import { openEngine } from "./feed-store.ts";
 
 const postgres = usePostgres();
-
-async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits: generousLimits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
 
 describeStoreContract("postgres", async (onEnd) =>
   openPostgresEngine(await createStoreUrl(postgres.url, onEnd)),

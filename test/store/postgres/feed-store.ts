@@ -7,8 +7,8 @@ import { openPostgresEngine, openPostgresReader } from "../../../src/store/postg
 import { createStoreUrl, generousLimits } from "../../helpers/postgres.ts";
 
 /** Opens an engine for one test. */
-export async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits: generousLimits });
+export async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, { limits });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -4,26 +4,15 @@ import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { type StoreEngine, StoreError } from "../../../src/core/store.ts";
+import { StoreError } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
-import {
-  createStoreUrl,
-  generousLimits,
-  runSql,
-  useOwnPostgres,
-  withOption,
-} from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
+import { openEngine } from "./feed-store.ts";
 
 const postgres = useOwnPostgres();
-
-async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits: generousLimits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
 
 /** Returns a URL with other parts. */
 function change(url: string, parts: Partial<URL>): string {

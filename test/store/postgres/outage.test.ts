@@ -1,6 +1,6 @@
 /** The engine survives lost connections and a lost server, and every result that it returns is true. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
@@ -10,6 +10,7 @@ import { listAll } from "../../helpers/all-plants.ts";
 import { runCli, startCli } from "../../helpers/run-cli.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
+import { openEngine } from "./feed-store.ts";
 
 const postgres = useOwnPostgres();
 /** Shorter than the default limits. */
@@ -23,12 +24,6 @@ const shortLimits: Limits = {
 };
 const fern = { id: 1n, name: "fern" };
 const moss = { id: 1n, name: "moss" };
-
-async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
 
 function toRequests(
   plants: readonly NewPlant[],

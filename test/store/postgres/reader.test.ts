@@ -1,9 +1,9 @@
 /** A reader reads a PostgreSQL store while servers write to it, and changes nothing. */
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { StoreReader } from "../../../src/core/store.ts";
+import { describe, expect, it } from "vitest";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { readPlantPages } from "../../../src/store/plant-pages.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import { openReader } from "./feed-store.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern\0", tag: "pot" };
@@ -14,12 +14,6 @@ async function createStore(): Promise<string> {
   await engine.commit([{ plant: fern, onConflict: "reject" }]);
   await engine.close();
   return url;
-}
-
-async function openReader(url: string): Promise<StoreReader> {
-  const reader = await openPostgresReader(url);
-  onTestFinished(() => reader.close());
-  return reader;
 }
 
 describe("a reader of a postgres store", () => {

@@ -1,5 +1,4 @@
 /** Servers that share one database may start together, and exactly one of their creates for one id wins. */
-import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
@@ -11,6 +10,7 @@ import {
   usePostgres,
   withOption,
 } from "../../helpers/postgres.ts";
+import { openClient, openEngine } from "./feed-store.ts";
 
 const postgres = usePostgres();
 const serverCount = 4;
@@ -22,20 +22,6 @@ async function openEngines(url: string, count: number): Promise<StoreEngine[]> {
   );
   for (const engine of engines) onTestFinished(() => engine.close());
   return engines;
-}
-
-async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
-
-/** Opens a connection of another program. */
-async function openClient(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  onTestFinished(() => client.end());
-  return client;
 }
 
 /** Resolves when servers wait for locks. */

@@ -5,9 +5,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { postgresSchema } from "../../../src/store/postgres/migrations.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
+import { defaultLimits } from "../../../src/store/postgres/settings.ts";
 import type { Schema } from "../../../src/store/schema.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
+import { openEngine } from "./feed-store.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern", tag: "pot" };
@@ -27,12 +28,6 @@ const nextSchema: Schema = [
     `,
   },
 ];
-
-async function openEngine(url: string, limits: Limits = generousLimits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
 
 async function openNext(
   url: string,
