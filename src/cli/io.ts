@@ -65,7 +65,7 @@ export interface Io {
    * Ends the process by the default effect of a signal, without waiting for its threads. Has no effect on the first process
    * of a container.
    */
-  endBySignal(signal: StopSignal): void;
+  endBySignal(signal: StopSignal | "SIGHUP"): void;
   /**
    * Calls `handler` once when the process that started this one ends. A shell that only runs this program for npm
    * (`sh -c`) does not count: its parent does, on Linux.
@@ -73,6 +73,8 @@ export interface Io {
   onParentExit(handler: () => void): void;
   /** Calls `handler` with each SIGHUP, instead of its default effect. */
   onHangUp(handler: () => void): void;
+  /** Ignores SIGUSR1, with which Node opens its debugger for every user of this machine. */
+  keepDebuggerClosed(): void;
   /** Calls `handler` with each uncaught error; the process continues. */
   onUncaught(handler: (error: unknown) => void): void;
   /**
@@ -158,6 +160,7 @@ export function createProcessIo(): Io {
     },
     onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
+    keepDebuggerClosed: () => void process.on("SIGUSR1", () => {}),
     onUncaught(handler) {
       process.on("uncaughtException", handler);
       process.on("unhandledRejection", handler);

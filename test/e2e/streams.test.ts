@@ -251,6 +251,34 @@ kill -TERM $server; wait $server; echo "exit $?"; kill $reader`,
   expect(stdout).toBe("20000\nexit 0\n");
 });
 
+it("a server keeps the debugger of Node closed on SIGUSR1", async () => {
+  const { stdout } = await runShell(
+    `"$NODE" "$BINARY" serve --port 0 --store memory: >url 2>log & server=$!
+until [ -s url ]; do sleep 0.05; done
+kill -USR1 $server; plantstore ping --wait 5s --url "$(cat url)" >/dev/null
+kill -TERM $server; wait $server; echo "exit $?"; grep -ci debugger log`,
+    { PLANTSTORE_TOKEN: "chosen" },
+  );
+  expect(stdout).toBe("exit 0\n0\n");
+});
+
+it("export --follow whose output is blocked ends by SIGTERM, and says how to resume", async () => {
+  const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
+  await writeFile(join(home, "seed.ndjson"), plants.join(""));
+  const { stdout } = await runShell(
+    `"$NODE" "$BINARY" serve --port 0 --seed seed.ndjson >url 2>log & server=$!
+until [ -s url ]; do sleep 0.05; done
+kill -TERM $server; wait $server
+mkfifo feed; sleep 1000 <feed & reader=$!
+"$NODE" "$BINARY" export --follow >feed 2>messages & follower=$!
+sleep 2; kill -TERM $follower; wait $follower; echo "exit $?"; kill $reader; cat messages`,
+    { PLANTSTORE_TOKEN: "chosen" },
+  );
+  expect(stdout).toMatch(
+    /^exit 143\nerror: stopped by SIGTERM: [^\n]*; the output is cut after that\n$/,
+  );
+});
+
 describe("create --rejects", () => {
   it.each([
     ["standard input", "plantstore create --dry-run --rejects plants.ndjson - < plants.ndjson"],

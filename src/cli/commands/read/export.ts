@@ -60,10 +60,13 @@ async function* readPages(
   }
 }
 
+/** Time in which a follower ends whose output is blocked. */
+const maxFollowerEndMs = 400;
+
 /**
  * Reads from a store until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
  * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process. Output that
- * its reader has not taken yet is never cut.
+ * its reader has not taken yet is cut for a follower only, which can resume.
  *
  * @param consequence as for {@link interruptible}
  * @throws CommandError if a signal stops it; StoreError, and every error of `read`
@@ -76,15 +79,19 @@ function readInterruptibly<T>(
   options?: ReaderOptions,
 ): Promise<T> {
   const { io, terminal } = run;
+  const isFollower = options?.isFollower === true;
   return interruptible(
     io,
     (signal) => readStore(url, { io, terminal, signal }, (store) => read(store, signal), options),
     consequence,
     ({ message, exitCode }) => {
-      if (io.stdout.writableLength > 0) return;
+      if (io.stdout.writableLength > 0 && !isFollower) return;
       const exit = (): void => io.exit(exitCode);
       terminal.error(message).then(exit, exit);
+      // The same reader may block stderr.
+      setTimeout(exit, maxFollowerEndMs);
     },
+    isFollower ? maxFollowerEndMs : undefined,
   );
 }
 
@@ -99,6 +106,7 @@ const pollMs = 100;
  */
 async function follow(url: string, after: string, run: Run): Promise<never> {
   let lastCursor = after;
+  let isPrinting = false;
   return readInterruptibly(
     url,
     run,
@@ -107,7 +115,9 @@ async function follow(url: string, after: string, run: Run): Promise<never> {
         const page = await store.readFeed({ after: lastCursor || undefined, limit: Infinity });
         await endOfTurn();
         signal.throwIfAborted();
+        isPrinting = true;
         await run.terminal.printLines(page.map(toEntryJson));
+        isPrinting = false;
         lastCursor = page.at(-1)?.cursor ?? lastCursor;
         if (!mayContinue(page.map(({ plant }) => plant))) {
           // An empty write fails on a socket whose reader is gone. A pipe reports that only at the next plant.
@@ -116,7 +126,11 @@ async function follow(url: string, after: string, run: Run): Promise<never> {
         }
       }
     },
-    () => (lastCursor === "" ? "nothing was printed" : `resume with --after ${lastCursor}`),
+    () => {
+      const resume = lastCursor === "" ? "start again" : `resume with --after ${lastCursor}`;
+      if (isPrinting) return `${resume}; the output is cut after that`;
+      return lastCursor === "" ? "nothing was printed" : resume;
+    },
     { isFollower: true },
   );
 }

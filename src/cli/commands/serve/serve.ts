@@ -46,6 +46,7 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
     stop: stop.signal,
     readStopTimes: () => stopTimes,
   };
+  io.keepDebuggerClosed();
   io.onUncaught((error) => log.error(error));
   if (isStartedByNpm(io.env)) {
     io.onParentExit(() => {
@@ -56,10 +57,13 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
     });
   }
   let server: PlantServer | undefined;
+  let isTerminalClosed = false;
   io.onHangUp(() => {
     // A server in the foreground ends with its terminal.
-    if (io.stderr.isTTY) stop.abort();
-    else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
+    if (io.stderr.isTTY) {
+      isTerminalClosed = true;
+      stop.abort();
+    } else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
   });
   try {
     await runServer(run, (opened) => (server = opened));
@@ -68,6 +72,8 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
     if (!(error instanceof StoreError)) throw error;
     throw new CommandError("internal", error.message, { cause: error });
   }
+  // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
+  if (isTerminalClosed) io.endBySignal("SIGHUP");
   // Pending log lines would keep the process alive until they are read.
   if (!(await output.close())) io.exit(exitCodes.done.code);
 }
