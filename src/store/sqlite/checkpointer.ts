@@ -1,10 +1,16 @@
 /** Keeps the write-ahead log short without delaying commits. */
 import { toTextLength } from "../../core/plant.ts";
 import type { CreateRequest } from "../../core/store.ts";
-import { maxLogPages } from "./database.ts";
 
 /** Pages written between two checkpoints. SQLite's default; of 1000, 2000 and 4000 it gave the shortest waits. */
 const pagesPerCheckpoint = 1000;
+
+/**
+ * Length of the write-ahead log in pages of 4 KiB from which its rest is copied between two commits, so that the next commit
+ * starts the log again. Most of it is copied during commits, but never all while commits continue. A longer log gains
+ * nothing, and closing the last connection has to copy it.
+ */
+const maxLogPages = 8000;
 
 /**
  * Log length from which commits wait once for readers. Overlapping readers prevent the log from starting again, however
@@ -14,10 +20,12 @@ const overlongLogPages = 2 * maxLogPages;
 
 const pageBytes = 4096;
 
-/** A connection other than that of the commits. */
+/** The calls on the connections of an engine. */
 interface CheckpointConnection {
-  /** Resolves with the length of the log in pages. */
+  /** Copies the log on a connection other than that of the commits. Resolves with the length of the log in pages. */
   checkpoint(): Promise<number>;
+  /** Copies the rest of the log on the connection of the commits. */
+  finish(): Promise<unknown>;
   /** Resolves with false if a reader took too long. */
   restartLog(): Promise<boolean>;
 }
@@ -30,6 +38,7 @@ export function createCheckpointer(connection: CheckpointConnection) {
 
   async function checkpoint(): Promise<void> {
     const logPages = await connection.checkpoint();
+    if (logPages >= maxLogPages) await connection.finish();
     if (logPages < restartAtPages) {
       if (logPages < overlongLogPages) restartAtPages = overlongLogPages;
       return;

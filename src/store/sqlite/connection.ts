@@ -14,6 +14,7 @@ import type { StoreFile } from "./database-file.ts";
 import { openDatabase, openDatabaseToRead } from "./database.ts";
 import { createDamageError } from "./sqlite-error.ts";
 import { readFeed } from "./feed.ts";
+import { createFileGuard } from "./log-file.ts";
 import {
   type PackedFeed,
   type PackedPlants,
@@ -54,18 +55,15 @@ const restartTimeoutMs = 1000;
  *
  * @throws StoreError or an error of SQLite, as its methods do
  */
-export async function openConnection({
-  path,
-  realPath,
-  access,
-}: ConnectionTarget): Promise<Connection> {
+export async function openConnection(target: ConnectionTarget): Promise<Connection> {
+  const { realPath, access } = target;
   const provider = await loadSqlite();
   const database =
     access === "read"
       ? openDatabaseToRead(provider, realPath)
       : openDatabase(provider, realPath, { upgrades: access === "first" });
   try {
-    return createConnection(database, path);
+    return createConnection(database, target);
   } catch (error) {
     database.close();
     throw error;
@@ -74,19 +72,32 @@ export async function openConnection({
 
 /**
  * Creates a connection on an open database, which it owns from then on.
- *
- * @param path for messages
  */
-export function createConnection(database: SqliteDatabase, path: string) {
+export function createConnection(database: SqliteDatabase, target: ConnectionTarget) {
+  const { path, access } = target;
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   // From now on, `whileLocked` waits.
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
+  const recordCheck = (): void => void statements.recordCheck.run(BigInt(Date.now()));
+  const files =
+    access === "read"
+      ? undefined
+      : createFileGuard(target, {
+          write: () => whileLocked(recordCheck),
+          findSize: () => findSize(database),
+        });
+
+  /** Makes a change, again while others hold a lock, and checks that it is in the files. */
+  function write<T>(change: () => T): T {
+    const run = (): T => whileLocked(change);
+    return files === undefined ? run() : files.change(run);
+  }
 
   return {
     commit: (requests: PackedRequests): readonly CreateResult[] =>
-      whileLocked(() => inTransaction(database, () => createAll(statements, requests))),
+      write(() => inTransaction(database, () => createAll(statements, requests))),
     get: (id: bigint): NewPlant | undefined =>
       whileLocked(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -105,31 +116,31 @@ export function createConnection(database: SqliteDatabase, path: string) {
     readFeed: (query: FeedQuery): PackedFeed =>
       whileLocked(() => readFeed(statements, query, path)),
     /** @returns the ids that were deleted */
-    delete: (ids: readonly bigint[]): readonly bigint[] =>
-      whileLocked(() => {
+    delete: (ids: readonly bigint[]): readonly bigint[] => {
+      const deleted = write(() => {
         // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
         database.exec("PRAGMA secure_delete = ON");
-        const deleted = inTransaction(database, () =>
+        return inTransaction(database, () =>
           ids.filter((id) => Number(statements.deletePlant.run(id).changes) === 1),
         );
-        checkpointWithoutReaders(database, "TRUNCATE");
-        return deleted;
-      }),
-    checkWritable: (): void =>
-      whileLocked(() => void statements.recordCheck.run(BigInt(Date.now()))),
-    addToken: (token: TokenRecord): void => whileLocked(() => insertToken(statements, token)),
+      });
+      whileLocked(() => checkpointWithoutReaders(database, "TRUNCATE"));
+      return deleted;
+    },
+    checkWritable: (): void => write(recordCheck),
+    addToken: (token: TokenRecord): void => write(() => insertToken(statements, token)),
     listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
       whileLocked(() => readTokens(statements, knownVersion)),
-    endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
+    endToken: (token: EndedToken): void => write(() => endToken(statements, token)),
     removeTokens: (digests: readonly string[]): void =>
-      whileLocked(() =>
+      write(() =>
         inTransaction(database, () => {
           for (const digest of digests) statements.removeToken.run(toSqlText(digest));
         }),
       ),
     noteTokenUses: (digests: readonly string[], day: number): void =>
-      whileLocked(() => {
+      write(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
@@ -154,20 +165,36 @@ export function createConnection(database: SqliteDatabase, path: string) {
      *
      * @returns length of the log in pages
      */
-    checkpoint: (): number => whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log)),
+    checkpoint: (): number => {
+      files?.assertBeforeCheckpoint();
+      return whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log));
+    },
     /**
      * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
      *
      * @returns false if a reader took too long
      */
-    restartLog: (): boolean => whileLocked(() => checkpointWithoutReaders(database, "RESTART")),
+    restartLog: (): boolean => {
+      files?.assertBeforeCheckpoint();
+      return whileLocked(() => checkpointWithoutReaders(database, "RESTART"));
+    },
     close: (): void =>
       whileLocked(() => {
         if (!isOpen) return;
         isOpen = false;
         database.close();
+        files?.close();
       }),
   };
+}
+
+/** Returns the size of a database after its latest commit, in bytes, wherever its pages are. */
+function findSize(database: SqliteDatabase): number {
+  const [pages, bytes] = ["page_count", "page_size"].map((name) => {
+    const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, number | bigint>;
+    return Number(row[name]);
+  });
+  return (pages ?? 0) * (bytes ?? 0);
 }
 
 /** Row of `PRAGMA wal_checkpoint` (https://sqlite.org/pragma.html#pragma_wal_checkpoint). */

@@ -18,17 +18,11 @@ const busyTimeoutMs = 1000;
 const synchronousFull = "2";
 
 /**
- * Length of the write-ahead log in pages of 4 KiB. From it, a commit copies the rest of the log into the database, and the
- * next commit starts the log again. Most of it is copied between commits (see checkpointer.ts), but never all
- * while commits continue. A longer log gains nothing, and closing the last connection has to copy it.
- */
-export const maxLogPages = 8000;
-
-/**
  * Settings of every connection.
  *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
  * - `fullfsync`: macOS flushes the cache of the disk only on request
+ * - `wal_autocheckpoint`: commits copy nothing into the database, so that the log can be checked before (see checkpointer.ts)
  * - `trusted_schema`, `cell_size_check`: a tampered or damaged file runs no functions and fails early
  */
 const settings = `
@@ -36,7 +30,7 @@ const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;
   PRAGMA checkpoint_fullfsync = ON;
-  PRAGMA wal_autocheckpoint = ${maxLogPages};
+  PRAGMA wal_autocheckpoint = 0;
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
 `;

@@ -39,6 +39,7 @@ export async function openSqliteEngine(
   const reader = createConnectionThread(absolutePath, locate, recordLog);
   const checkpointer = createCheckpointer({
     checkpoint: () => reader.call("checkpoint"),
+    finish: () => writer.call("checkpoint"),
     restartLog: () => reader.call("restartLog"),
   });
 

@@ -79,6 +79,11 @@ export function isWriteFailure(error: unknown): boolean {
   return isUnwritable(error) || meaning === failures.noRoom || meaning === failures.inputOutput;
 }
 
+/** Checks whether SQLite expected more in a file: the log, if the database has its size (522: IOERR_SHORT_READ). */
+export function isCutShort(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === 522;
+}
+
 /** Checks whether SQLite found damage. */
 export function isDamaged(error: unknown): boolean {
   return toMeaning(error) === failures.damaged;

@@ -8,6 +8,11 @@ const lockTimeoutMs = 5000;
 const pauseMs = 1;
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 
+/** Blocks the thread for a millisecond. */
+export function pause(): void {
+  Atomics.wait(pauseCell, 0, 0, pauseMs);
+}
+
 /**
  * Repeats work while it fails because of a lock, and blocks the thread in between.
  *
@@ -25,7 +30,7 @@ export function whileLocked<T>(work: () => T): T {
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;
     }
-    Atomics.wait(pauseCell, 0, 0, pauseMs);
+    pause();
   }
 }
 

@@ -23,6 +23,9 @@ function createStagedConnection(logPages: number[], canRestart = true) {
       if (pages === undefined) throw new Error("staged");
       return pages;
     },
+    async finish() {
+      log.push("finish");
+    },
     async restartLog() {
       log.push("restart");
       return canRestart;
@@ -90,5 +93,15 @@ describe("commits wait until the log can start again", () => {
       await endOfTurn();
     }
     expect(connection.log.filter((call) => call === "restart")).toHaveLength(restarts);
+  });
+
+  it("only for the rest of the log, when it has 8000 pages", async () => {
+    const connection = createStagedConnection([7999, 8000]);
+    const checkpointer = createCheckpointer(connection);
+    for (let commit = 1; commit <= 2; commit++) {
+      checkpointer.noteCommit(toRequests(1000));
+      await endOfTurn();
+    }
+    expect(connection.log).toEqual(["checkpoint", "checkpoint", "finish"]);
   });
 });

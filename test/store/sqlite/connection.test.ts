@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Connection, createConnection } from "../../../src/store/sqlite/connection.ts";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { packRequests } from "../../../src/store/sqlite/plants.ts";
 import { toStoreError } from "../../../src/store/sqlite/sqlite-error.ts";
@@ -20,8 +21,9 @@ interface Opened {
 
 async function open(sqlite = provider): Promise<Opened> {
   const path = join(await createTemporaryDirectory(), "plants.db");
+  const file = prepareDatabaseFile(path, false);
   const database = openDatabase(sqlite, path);
-  const connection = createConnection(database, path);
+  const connection = createConnection(database, { ...file, access: "first" });
   onTestFinished(() => connection.close());
   return { path, database, connection };
 }
