@@ -1,4 +1,5 @@
 /** Backups of a store in one SQLite file: makes them and checks them. */
+import { assertOwnLog } from "./log-file.ts";
 import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
@@ -51,6 +52,7 @@ export async function backupSqliteFile(
 ): Promise<Backup> {
   assertSqliteInstalled();
   const store = prepareDatabaseFile(resolve(path), true);
+  assertOwnLog(store);
   const targetPath = resolve(target);
   try {
     assertFree(targetPath, store, isForced);
@@ -92,7 +94,9 @@ export function findBackup(path: string): StoreFile {
     throw new StoreError("unusable", `the file ${file} ${problem}`);
   }
   try {
-    return prepareDatabaseFile(file, true);
+    const store = prepareDatabaseFile(file, true);
+    assertOwnLog(store);
+    return store;
   } catch (error) {
     if (!(error instanceof NotDatabaseError)) throw error;
     const message = `the file ${file} is not a SQLite database: name a backup or a store`;

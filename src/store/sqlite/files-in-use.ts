@@ -3,6 +3,7 @@ import { type BigIntStats, renameSync, statSync } from "node:fs";
 import { attempt } from "../../core/attempt.ts";
 import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./database-file.ts";
+import { assertOwnLog } from "./log-file.ts";
 
 /**
  * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself
@@ -52,7 +53,11 @@ export function createFilesInUse(
      * @throws StoreError
      */
     locate(): StoreFile {
-      database ??= prepareDatabaseFile(path, mustExist);
+      if (database === undefined) {
+        const found = prepareDatabaseFile(path, mustExist);
+        assertOwnLog(found);
+        database = found;
+      }
       assertInPlace();
       return database;
     },

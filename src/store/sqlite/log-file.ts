@@ -3,13 +3,15 @@
  * log: it continues in a log that another program emptied, and everything in it is lost with the index.
  */
 import { closeSync, ftruncateSync, openSync, readSync, statSync } from "node:fs";
+import { attempt } from "../../core/attempt.ts";
 import type { StoreError } from "../../core/store.ts";
-import { createStoreError, type Meaning } from "../store-failure.ts";
+import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { type StoreFile, toIdentity } from "./database-file.ts";
 import { isCutShort } from "./sqlite-error.ts";
 import { pause } from "./transaction.ts";
 
 const headerLength = 32;
+const frameHeaderLength = 24;
 
 /** A commit that another connection makes or copies at the same time is seen halfway at most this often. */
 const maxReads = 10;
@@ -133,6 +135,67 @@ function isValidHeader(header: Buffer): boolean {
   return header.readUInt32BE(24) === first && header.readUInt32BE(28) === second;
 }
 
+/** SQLite never uses the page that contains this byte: its locks are there. */
+const lockByte = 2 ** 30;
+
+/**
+ * Asserts that a log belongs to its database, before SQLite opens both and copies the log into the database.
+ *
+ * @throws StoreError
+ */
+export function assertOwnLog({ path, realPath }: StoreFile): void {
+  // SQLite reports a log that cannot be read.
+  if (attempt(() => findMissingPage(realPath)) !== undefined) throw createStoreError(foreign, path);
+}
+
+/**
+ * Finds a page that neither the database nor its log has, although the database has it after the latest commit in the log:
+ * then the log is that of another file, and SQLite would damage the database with it. The log is read before the size of
+ * the database, because other processes may copy it into the database meanwhile.
+ *
+ * @returns the number of the page, counted from 1
+ */
+function findMissingPage(realPath: string): number | undefined {
+  const path = `${realPath}-wal`;
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= headerLength) return undefined;
+  const log = openSync(path, "r");
+  try {
+    const header = readHeader(log);
+    if (header === undefined || !isValidHeader(header)) return undefined;
+    const pageBytes = header.readUInt32BE(8);
+    const { pages, length } = readCommits(log, header, pageBytes);
+    const { size } = statSync(realPath);
+    for (let page = Math.floor(size / pageBytes) + 1; page <= length; page++) {
+      if (!pages.has(page) && page !== lockByte / pageBytes + 1) return page;
+    }
+    return undefined;
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Reads the headers of the frames up to the last commit. @returns their pages, and the length of the database in pages after it */
+function readCommits(log: number, header: Buffer, pageBytes: number) {
+  const frame = Buffer.alloc(frameHeaderLength);
+  const pages = new Set<number>();
+  let uncommitted: number[] = [];
+  let length = 0;
+  for (let offset = headerLength; ; offset += frameHeaderLength + pageBytes) {
+    const isRead = readSync(log, frame, 0, frameHeaderLength, offset) === frameHeaderLength;
+    // A frame with another salt was left by the log before it was started again.
+    if (!isRead || frame.compare(header, 16, 24, 8, 16) !== 0) return { pages, length };
+    uncommitted.push(frame.readUInt32BE(0));
+    const lengthAfter = frame.readUInt32BE(4);
+    if (lengthAfter === 0) continue;
+    for (const page of uncommitted) pages.add(page);
+    uncommitted = [];
+    length = lengthAfter;
+  }
+}
+
+const foreign = unusable(
+  'has a log that belongs to another file and would damage it: put that file back, or move the log, which ends in -wal, to another directory and use "plantstore restore"',
+);
 const emptied: Meaning = {
   reason: "full",
   problem:

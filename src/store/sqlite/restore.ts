@@ -8,6 +8,7 @@ import {
   read,
   statSync,
 } from "node:fs";
+import { assertOwnLog } from "./log-file.ts";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { resolve } from "node:path";
@@ -50,6 +51,7 @@ export async function restoreSqliteFile(
   const { source, plants } = await checkBackup(backup);
   options.onChecked?.();
   const target = prepareDatabaseFile(resolve(path), false);
+  assertOwnLog(target);
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
   }

@@ -1,15 +1,18 @@
 /** Files of a store that other programs empty or overwrite while it is in use, and those that they may change. */
-import { copyFile, truncate } from "node:fs/promises";
+import { copyFile, rename, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
+import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
 import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
 
 const { DatabaseSync } = await loadSqlite();
+const fileWork = { signal: new AbortController().signal, onCopy: () => undefined };
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
 
 async function createPath(): Promise<string> {
@@ -113,6 +116,49 @@ describe("a database that is overwritten while the store is in use", () => {
     expect(await expectEnd(engine, path, / became smaller while it was in use/)).toMatchObject({
       plants: 10,
     });
+  });
+});
+
+describe("a log that belongs to another file", () => {
+  /** Leaves the files of a process that was killed after its log had started again. */
+  async function createCrashed(): Promise<string> {
+    const path = await createPath();
+    await openWithLog(path);
+    const crashed = await createPath();
+    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, crashed + suffix);
+    return crashed;
+  }
+
+  it("is rejected by everything until it is moved away", async () => {
+    const path = await createCrashed();
+    const backup = await createPath();
+    const small = await openSqliteEngine(backup);
+    await small.commit(toRequests(7000, 3));
+    await small.close();
+    await copyFile(backup, path);
+    const error = {
+      reason: "unusable",
+      message: expect.stringMatching(/ has a log that belongs to another file .* move the log, /),
+    };
+    for (const open of [
+      () => openSqliteEngine(path),
+      () => openSqliteReader(path),
+      () => verifySqliteFile(path),
+      () => backupSqliteFile(path, `${path}.backup`, { ...fileWork, isForced: false }),
+      () => restoreSqliteFile(backup, path, { ...fileWork, isForced: true, onReplaced: () => {} }),
+    ]) {
+      await expect(open()).rejects.toMatchObject(error);
+    }
+    await rename(`${path}-wal`, `${path}-wal.old`);
+    expect(await verifySqliteFile(path)).toMatchObject({ plants: 3 });
+  });
+
+  it("is not mistaken for the log that a crash left", async () => {
+    const path = await createCrashed();
+    expect(await verifySqliteFile(path)).toMatchObject({ plants: 900 });
+    const engine = await openSqliteEngine(path);
+    onTestFinished(() => engine.close());
+    expect(await engine.count({})).toBe(900);
   });
 });
 
