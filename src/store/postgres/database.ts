@@ -39,6 +39,7 @@ export function createDatabase(
   const place = toPlace(location);
   const { hosts, connectTimeoutMs = limits.connectMs } = location;
   const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
+  let path: string | undefined;
   let current: Promise<pg.Pool> | undefined;
   let closed: Promise<void> | undefined;
 
@@ -119,12 +120,14 @@ export function createDatabase(
     try {
       client = await pool.connect();
       // The first statement of the work is sent together with BEGIN.
-      const began = client.query(`${beginWith(begin, limits)}; ${useSettings}`).then((results) => {
-        const settings = toRow(results) as Settings;
-        ({ backend } = settings);
-        if (isWriter) assertFlushing(settings.fsync, place);
-        assertEncoding(settings.encoding, place);
-      });
+      const began = client
+        .query(`${beginWith(begin, limits, path)}; ${useSettings}`)
+        .then((results) => {
+          const settings = toRow(results) as Settings;
+          ({ backend } = settings);
+          if (isWriter) assertFlushing(settings.fsync, place);
+          assertEncoding(settings.encoding, place);
+        });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
       client.release();
@@ -145,6 +148,8 @@ export function createDatabase(
   return {
     /** For messages; without the password. */
     place,
+    /** Makes every later transaction use the tables of one schema, whatever schemas the path of the session gets. */
+    useSchema: (name: string): void => void (path = name),
     /** Runs `work` in a read-only transaction. */
     read: <T>(work: Work<T>): Promise<T> => transact("BEGIN READ ONLY", "COMMIT", work),
     /**

@@ -7,7 +7,14 @@ import { createCommit } from "./commit.ts";
 import { createDatabase, type Database, type Work } from "./database.ts";
 import { isTransient, toStoreError } from "./postgres-error.ts";
 import { readFeed } from "./feed.ts";
-import { assertCurrent, isCurrent, isRace, migrate, postgresSchema } from "./migrations.ts";
+import {
+  assertCurrent,
+  findSchema,
+  isCurrent,
+  isRace,
+  migrate,
+  postgresSchema,
+} from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import { assertFlushing, defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
 import * as plants from "./statements.ts";
@@ -39,8 +46,11 @@ export async function openPostgresEngine(
   const database = createDatabase(location, tls, limits, true);
   const { place } = database;
   try {
+    const name = await database.read((client) => findSchema(client, place));
+    database.useSchema(name);
     if (!(await database.read((client) => isCurrent(client, place, mustExist, schema)))) {
       const slow = createDatabase(location, tls, longLimits, true);
+      slow.useSchema(name);
       await upgrade(slow, limits.statementMs, schema);
     }
     return createPostgresEngine(database, limits);
@@ -69,7 +79,10 @@ export async function openPostgresReader(
     await retryWhile(
       (error) => isFollower && isTransient(error),
       deadlineMs,
-      () => database.read((client) => assertCurrent(client, place, schema)),
+      async () => {
+        database.useSchema(await database.read((client) => findSchema(client, place)));
+        await database.read((client) => assertCurrent(client, place, schema));
+      },
     );
     return {
       ...createPostgresEngine(database, longLimits),

@@ -95,8 +95,29 @@ const record = `
   )`;
 
 /**
+ * Finds the schema of the store: the first one of the connection's search_path. The table `plantstore_migrations` marks the tables
+ * of a plant store.
+ *
+ * @param place for messages
+ * @throws StoreError `unusable` if a later schema of the path has a store instead
+ */
+export async function findSchema(client: ClientBase, place: string): Promise<string> {
+  const { rows } = await client.query<{ name: string; isStore: boolean }>(`
+    SELECT name, EXISTS (
+      SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE nspname = name AND relname = 'plantstore_migrations'
+    ) AS "isStore"
+    FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place) ORDER BY place`);
+  const [first, ...others] = rows;
+  if (first === undefined) throw createStoreError(noSchema, place);
+  const other = others.find(({ isStore }) => isStore);
+  if (other === undefined || first.isStore) return first.name;
+  throw createStoreError(otherSchema(first.name, other.name), place);
+}
+
+/**
  * Checks whether the schema has the version that this program needs, and the plants fit the server. The tables are in the
- * current schema of the connection; the table `plantstore_migrations` marks them as a plant store's.
+ * current schema of the connection.
  *
  * @param place for messages
  * @param mustExist whether to reject a schema without tables
@@ -196,6 +217,12 @@ const missing = unusable('has no plants yet: check its name, or start "plantstor
 const older = unusable(
   'is from an older plantstore, or restored from another server: start "plantstore serve" on it once, which brings it up to date',
 );
+
+function otherSchema(first: string, other: string): Meaning {
+  return unusable(
+    `has no plants in ${first}, the first schema in this connection's search_path, but in its schema ${other}: name one of the two with ?options=-c%20search_path=NAME`,
+  );
+}
 
 function foreign(schema: string, tables: readonly string[]): Meaning {
   return unusable(

@@ -1,4 +1,5 @@
 /** The time limits and the settings of each transaction. */
+import pg from "pg";
 import { createStoreError, failures, unusable } from "../store-failure.ts";
 
 /** Time limits, each in milliseconds. */
@@ -51,10 +52,17 @@ export interface Settings {
  * to other clients. The limit of statements comes first, because the role may have one that is too short for the others.
  *
  * @param begin the first statement
+ * @param path the only schema in which all statements find tables; by default those of the session
  */
-export function beginWith(begin: string, { statementMs, idleInTransactionMs }: Limits): string {
+export function beginWith(
+  begin: string,
+  { statementMs, idleInTransactionMs }: Limits,
+  path?: string,
+): string {
+  // PostgreSQL searches temporary tables first if they are not named.
+  const setPath = path && `; SET LOCAL search_path = ${pg.escapeIdentifier(path)}, pg_temp`;
   return `${begin}; SET LOCAL statement_timeout = ${statementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
+    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}${setPath ?? ""}`;
 }
 
 /**

@@ -152,6 +152,32 @@ describe("an opened database", () => {
     expect(await listTables(other)).toEqual([]);
   });
 
+  it("stays in its schema when an earlier one of search_path appears, and rejects a start there", async () => {
+    const first = await createStoreUrl(postgres.url);
+    const name = String((await runSql(first, "SELECT current_schema() AS name"))[0]?.["name"]);
+    const earlier = `${name}_earlier`;
+    const url = withOption(first, `search_path=${earlier},${name}`);
+    const engine = await openEngine(url);
+    const reader = await openPostgresReader(url);
+    onTestFinished(() => reader.close());
+    const fern = { plant: { id: 1n, name: "fern" }, onConflict: "reject" } as const;
+    await engine.commit([fern]);
+    await runSql(first, `CREATE SCHEMA ${earlier}`);
+    onTestFinished(async () => {
+      await runSql(postgres.url, `DROP SCHEMA ${earlier} CASCADE`);
+    });
+    await expectRejection(
+      url,
+      "unusable",
+      `has no plants in ${earlier}, the first schema in this connection's search_path, but in its schema ${name}: name`,
+    );
+    await runSql(first, `CREATE TABLE ${earlier}.plants AS SELECT 1 AS id`);
+    const moss = { plant: { id: 1n, name: "moss" }, onConflict: "reject" } as const;
+    expect(await engine.commit([moss])).toEqual(["conflict"]);
+    expect(await engine.list({ limit: 9 })).toEqual([fern.plant]);
+    expect(await reader.count({})).toBe(1);
+  });
+
   it("is rejected when it must have tables and has none, and stays empty", async () => {
     const url = await createStoreUrl(postgres.url);
     await expect(openPostgresEngine(url, { mustExist: true })).rejects.toMatchObject({

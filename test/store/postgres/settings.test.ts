@@ -132,6 +132,21 @@ describe.runIf(findPgBouncer() !== undefined)(
       await expect(engines[0].checkWritable()).resolves.toBeUndefined();
     });
 
+    it("stays in its schema when another one precedes it in search_path", async () => {
+      const database = `test_${randomBytes(4).toString("hex")}`;
+      await runSql(postgres.url, `CREATE DATABASE ${database}`);
+      onTestFinished(async () => {
+        await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
+      });
+      const direct = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
+      const engine = await openEngine(await startPgBouncer(direct));
+      expect(await engine.commit([fern])).toEqual(["created"]);
+      // The default path begins with the schema of the user.
+      await runSql(direct, "CREATE SCHEMA AUTHORIZATION CURRENT_USER");
+      expect(await engine.commit([fern])).toEqual(["unchanged"]);
+      expect(await engine.count({})).toBe(1);
+    });
+
     it("rejects options in the URL, which PgBouncer does not accept by default", async () => {
       const pooled = await startPgBouncer(await createStoreUrl(postgres.url));
       await expect(openPostgresEngine(pooled)).rejects.toMatchObject({
