@@ -16,15 +16,15 @@ const layers = {
 const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/terminal/",
-  commander: "^src/cli/program/",
+  commander: "^src/cli/(program|help-page)[.]ts$",
   // Loads ajv: only for writing.
-  conf: "^src/cli/config/config-file[.]ts$",
+  conf: "^src/cli/config/saved-settings[.]ts$",
   ora: "^src/cli/terminal/",
   pg: "^src/store/postgres/",
   pgpass: "^src/store/postgres/",
   "string-width": "^src/cli/terminal/",
-  "prom-client": "^src/server/ops/metrics[.]ts$",
-  undici: "^src/client/http/",
+  "prom-client": "^src/server/metrics[.]ts$",
+  undici: "^src/client/http-pool[.]ts$",
   // A sixth of `zod`, and as much less to load for each command.
   "zod/mini": "^src/core/",
 };

@@ -10,9 +10,9 @@ import {
 import { listTopics } from "../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";
 import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
-import { exitCodes } from "../src/cli/exit-codes.ts";
-import { commonFlags, type Option, otherVariables, toLongFlag } from "../src/cli/options.ts";
-import { settings } from "../src/cli/store-options.ts";
+import { exitCodes } from "../src/cli/command-error.ts";
+import { commonFlags, type Option, otherVariables, toLongFlag } from "../src/cli/options/remote.ts";
+import { settings } from "../src/cli/options/local.ts";
 import { packageVersion } from "../src/cli/version.ts";
 
 /** A command and the words that call it. */

@@ -7,7 +7,7 @@ export {
   type StoreErrorReason,
 } from "./core/store.ts";
 export type { Latency } from "./library/option-types.ts";
-export type { FaultOptions } from "./library/options.ts";
+export type { FaultOptions } from "./library/client-options.ts";
 export {
   type PlantSeed,
   type PlantStoreOptions,

@@ -20,7 +20,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { loadSqlite } from "../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../src/store/sqlite/driver.ts";
 import { canMountDisks, type LoopDisk, openLoopDisk } from "./helpers/loop-disk.ts";
 import { startPostgres } from "./helpers/postgres-server.ts";
 

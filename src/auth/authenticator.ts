@@ -1,8 +1,9 @@
-/** Checks the digests of tokens, without a promise while the tokens in memory are recent. */
+/** Mints tokens, checks them against the store, and records the days of their use. */
+import { hash, randomBytes } from "node:crypto";
 import type { PlantStore, TokenRecord } from "../core/store.ts";
-import { CredentialError } from "./credential.ts";
-import { digestToken } from "./token.ts";
-import { createTokenUses } from "./token-uses.ts";
+import { CredentialError, toToken } from "./token.ts";
+
+const msPerDay = 86_400_000;
 
 /** Options for {@link createAuthenticator}. */
 export interface AuthenticatorOptions {
@@ -100,5 +101,78 @@ export function createAuthenticator(
       return undefined;
     },
     flushUses: () => uses.flush(),
+  };
+}
+
+/** Generates a token. */
+export function mintToken(): string {
+  return toToken(randomBytes(32));
+}
+
+/** Returns the SHA-256 of a token in lower-case hexadecimal; stores keep only this. */
+export function digestToken(token: string): string {
+  return hash("sha256", token, "hex");
+}
+
+/** Collects the uses of tokens. */
+export interface TokenUses {
+  /** Records that a token was used now, at the cost of one lookup. */
+  add(digest: string, lastUsedDay: number | undefined): void;
+  /** Stores pending uses immediately. Never rejects. */
+  flush(): Promise<void>;
+}
+
+/** Delay that collects uses into one batch. */
+const delayMs = 1000;
+
+/** Converts a time to a day: days since the epoch, in UTC. */
+export function toDay(timeMs: number): number {
+  return Math.floor(timeMs / msPerDay);
+}
+
+/**
+ * Creates an empty collection.
+ *
+ * @param store receives each token once a day, and again after a failure and another use
+ * @param now milliseconds since the epoch
+ */
+export function createTokenUses(
+  store: Pick<PlantStore, "noteTokenUses">,
+  now: () => number,
+): TokenUses {
+  let day = Number.NEGATIVE_INFINITY;
+  /** Digests of this day, pending or stored. */
+  const seen = new Set<string>();
+  let pending: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending.length === 0) return;
+    const digests = pending;
+    pending = [];
+    try {
+      await store.noteTokenUses(digests, day);
+    } catch {
+      // A create that fails reports the failure of the store. The next use of the token retries this.
+      for (const digest of digests) seen.delete(digest);
+    }
+  }
+
+  return {
+    add(digest, lastUsedDay) {
+      const today = toDay(now());
+      if (today !== day) {
+        void flush();
+        day = today;
+        seen.clear();
+      }
+      if (seen.has(digest) || (lastUsedDay ?? day - 1) >= day) return;
+      seen.add(digest);
+      pending.push(digest);
+      timer ??= setTimeout(() => void flush(), delayMs).unref();
+    },
+    flush,
   };
 }

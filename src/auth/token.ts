@@ -1,13 +1,123 @@
-/** Makes tokens and their digests. */
-import { hash, randomBytes } from "node:crypto";
-import { toToken } from "./token-format.ts";
+/** Tokens: their form, and the `Authorization` header that carries one (RFC 6750, contract.md "Credential"). */
+import { type ErrorKind, RequestError } from "../core/errors.ts";
 
-/** Generates a token. */
-export function mintToken(): string {
-  return toToken(randomBytes(32));
+/** The beginning of every token that plantstore issues. */
+export const tokenMarker = "pst_";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62^43 is the first power of 62 above 2^256. */
+const secretLength = 43;
+/** 62^6 is the first power of 62 above 2^32. */
+const checksumLength = 6;
+const format = new RegExp(`^${tokenMarker}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+/** A b64token (RFC 6750 section 2.1). */
+const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** Formats 32 bytes as a token: `pst_`, the bytes and their CRC-32, both in base62 of fixed width. */
+export function toToken(bytes: Buffer): string {
+  const secret = toBase62(BigInt(`0x${bytes.toString("hex")}`), secretLength);
+  return tokenMarker + secret + toChecksum(secret);
 }
 
-/** Returns the SHA-256 of a token in lower-case hexadecimal; stores keep only this. */
-export function digestToken(token: string): string {
-  return hash("sha256", token, "hex");
+/** Returns whether a text is a syntactically valid bearer token. */
+function isBearerToken(text: string): boolean {
+  return b64token.test(text);
+}
+
+/** Removes the line break at the end, which editors and echo add. */
+export function trimToken(text: string): string {
+  return text.replace(/\r?\n$/, "");
+}
+
+/** Returns the problem with a token, worded to follow its name (`is empty`), without quoting it; undefined for a valid token. */
+export function findTokenProblem(token: string): string | undefined {
+  if (token === "") return "is empty";
+  if (!isBearerToken(token)) {
+    return "contains an invalid character, such as a space or a line break: copy it again";
+  }
+  if (isMistypedToken(token)) return "is incomplete or mistyped: copy it again";
+  return undefined;
+}
+
+/**
+ * Returns whether a text starts like a token of plantstore but is not one, because of a typing error. Other texts can be
+ * tokens that an operator chose.
+ */
+export function isMistypedToken(text: string): boolean {
+  if (!text.startsWith(tokenMarker)) return false;
+  if (!format.test(text)) return true;
+  const secret = text.slice(tokenMarker.length, tokenMarker.length + secretLength);
+  return text.slice(-checksumLength) !== toChecksum(secret);
+}
+
+/**
+ * Returns the prefix that identifies a token to its owner and does not help to guess the rest. It is empty for other
+ * tokens, because they can be as short as the prefix.
+ */
+export function toTokenPrefix(token: string): string {
+  return format.test(token) ? token.slice(0, tokenMarker.length + 4) : "";
+}
+
+/** CRC-32 of ASCII text (RFC 1952 section 8) in base62. node:zlib takes longer to load than a token to check. */
+function toChecksum(secret: string): string {
+  let crc = ~0;
+  for (let index = 0; index < secret.length; index++) {
+    crc ^= secret.charCodeAt(index);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 && 0xedb88320);
+  }
+  return toBase62(BigInt(~crc >>> 0), checksumLength);
+}
+
+function toBase62(value: bigint, length: number): string {
+  let digits = "";
+  for (let rest = value; digits.length < length; rest /= 62n) {
+    digits = alphabet.charAt(Number(rest % 62n)) + digits;
+  }
+  return digits;
+}
+
+type CredentialErrorKind = Extract<
+  ErrorKind,
+  "noCredential" | "malformedCredential" | "unknownToken" | "expiredToken"
+>;
+
+/** A credential that is missing or invalid. */
+export class CredentialError extends RequestError {
+  /** Value of the WWW-Authenticate header (RFC 6750 section 3); names an error only if a token was sent. */
+  readonly challenge: string;
+
+  constructor(kind: CredentialErrorKind, message: string, isTokenSent: boolean) {
+    super(kind, message);
+    this.challenge = `Bearer realm="plantstore"${isTokenSent ? ', error="invalid_token"' : ""}`;
+  }
+}
+
+const howToSend = 'send the header "Authorization: Bearer <ACCESS_TOKEN>"';
+const bearer = /^bearer(?: +(.*))?$/i;
+
+/**
+ * Finds the bearer token in the values of a request's Authorization headers.
+ *
+ * @returns the token, or a CredentialError `noCredential` or `malformedCredential` that quotes no part of the header
+ */
+export function toBearerToken(values: readonly string[]): string | CredentialError {
+  const [value, ...others] = values;
+  if (value === undefined) {
+    return new CredentialError("noCredential", `no credential: ${howToSend}`, false);
+  }
+  if (others.length > 0) {
+    const isTokenSent = values.some((each) => bearer.test(each));
+    return malformed(`${values.length} Authorization headers: send exactly one`, isTokenSent);
+  }
+  const scheme = bearer.exec(value);
+  if (scheme === null) return malformed(`not a bearer credential: ${howToSend}`, false);
+  const token = scheme[1] ?? "";
+  if (token === "") return malformed(`the bearer credential has no token: ${howToSend}`, false);
+  if (!isBearerToken(token)) {
+    return malformed("the token contains an invalid character: copy it again", true);
+  }
+  return token;
+}
+
+function malformed(message: string, isTokenSent: boolean): CredentialError {
+  return new CredentialError("malformedCredential", message, isTokenSent);
 }

@@ -1,9 +1,8 @@
 /** Maps errors to messages and exit codes. */
-import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/client-error.ts";
+import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/results.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { toSystemReason } from "../core/words.ts";
-import { CommandError } from "./command-error.ts";
-import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+import { toSystemReason } from "../core/messages.ts";
+import { CommandError, type ExitCodeName, exitCodes } from "./command-error.ts";
 import { OutputError } from "./io.ts";
 
 /** The messages and the exit code of a failed command. */

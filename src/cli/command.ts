@@ -1,8 +1,8 @@
 /** Declarations of commands: rows in lists of commands, and the rest, which is loaded only for the command that runs. */
-import { type ExitCodeName, exitCodes } from "./exit-codes.ts";
+import { type ExitCodeName, exitCodes } from "./command-error.ts";
 import type { Io } from "./io.ts";
-import { type Option, type Options, otherVariables } from "./options.ts";
-import type { Flags } from "./settings.ts";
+import { type Option, type Options, otherVariables } from "./options/remote.ts";
+import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** A term and its meaning. */

@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
-import { toShellWord } from "../core/quote.ts";
+import { toShellWord } from "../core/messages.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import type { Io } from "./io.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";

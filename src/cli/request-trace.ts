@@ -1,6 +1,5 @@
 /** Shows requests to a user as they are sent, without the token. */
-import type { Post } from "../client/http/message.ts";
-import { toReasonPhrase } from "../client/http/post.ts";
+import { type Post, toReasonPhrase } from "../client/http-request.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

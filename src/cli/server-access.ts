@@ -1,7 +1,7 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
 import { isLocalUrl } from "../core/base-url.ts";
-import { toSystemReason } from "../core/words.ts";
+import { toSystemReason } from "../core/messages.ts";
 import { InvalidValue } from "../library/option-types.ts";
 import { CommandError } from "./command-error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -19,7 +19,7 @@ export async function readAuthorities(path: string | undefined): Promise<string 
     throw new CommandError("usage", `the certificates in ${path} ${problem}: ${advice}`, { cause });
   };
   try {
-    const { certificates } = await import("../library/client-options.ts");
+    const { certificates } = await import("../library/client-certificates.ts");
     return certificates.parse(await readFile(path, "utf8"));
   } catch (error) {
     const problem = error instanceof InvalidValue ? error.message : undefined;

@@ -1,13 +1,18 @@
 /** Opens a store itself, without a server, to read or change it. Messages say which store, and how it differs from a server's. */
 import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { attempt } from "../core/attempt.ts";
+import { isLocalUrl } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
+import { createDirectory, toWriteError } from "../store/durable-files.ts";
 import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
-import type { Run } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import { urlOption } from "./options.ts";
-import { isLocalUrl } from "../core/base-url.ts";
-import { readDefaultUrl } from "./settings.ts";
+import type { Run } from "./command.ts";
+import { findDataDirectory } from "./config/directories.ts";
+import type { Io } from "./io.ts";
+import { urlOption } from "./options/remote.ts";
+import { readDefaultUrl } from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
@@ -94,10 +99,28 @@ export async function explainMissing(
     ];
   }
   // Loads the client, which other commands that open a store do without.
-  const { findLocalServer } = await import("./local-server.ts");
+  const { findLocalServer } = await import("../client/probe.ts");
   const server = await findLocalServer(url, signal);
   if (server !== "volatile") return [];
   return [
     `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
   ];
+}
+
+/**
+ * Creates the data directory if a store is in it. The directory of any other store must exist, because it may be on a disk that
+ * is not mounted.
+ *
+ * @throws StoreError if it cannot be created
+ */
+export function createDefaultDirectory(url: string, io: Io): void {
+  const { path } = parseStoreUrl(url);
+  if (path === undefined) return;
+  const directory = dirname(resolve(path));
+  if (directory !== attempt(() => resolve(findDataDirectory(io)))) return;
+  try {
+    createDirectory(directory);
+  } catch (error) {
+    throw toWriteError(directory, error);
+  }
 }

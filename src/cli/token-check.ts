@@ -1,14 +1,13 @@
 /** Checks whether a plant store accepts a token, and shows progress. */
-import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/check-token.ts";
-import { categorizeError, UnavailableError } from "../client/client-error.ts";
+import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/probe.ts";
+import { categorizeError, UnavailableError } from "../client/results.ts";
 import type { Run } from "./command.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { toAdvice, toExpectedFailure } from "./command-failure.ts";
-import type { requestOptions } from "./options.ts";
+import type { requestOptions } from "./options/remote.ts";
 import { readAuthorities } from "./server-access.ts";
-import type { Values } from "./settings.ts";
+import type { Values } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**

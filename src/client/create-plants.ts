@@ -1,26 +1,29 @@
 /** Creates many plants at a time and returns the outcomes in the order of the input. */
 import { setMaxListeners } from "node:events";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
-import { concernsAllCreates, NotAPlantStoreError, UnavailableError } from "./client-error.ts";
+import {
+  concernsAllCreates,
+  type FinalResponse,
+  isSendable,
+  type ItemResult,
+  NotAPlantStoreError,
+  type PlantItem,
+  type SentResult,
+  type StopCause,
+  StoppedError,
+  toLocalResult,
+  toSentResult,
+  UnavailableError,
+} from "./results.ts";
 import {
   sendPlant,
   type SendPlantOptions,
-  type FinalResponse,
   type Retry,
   toTransientFailure,
-} from "./send-plant.ts";
-import type { Post } from "./http/message.ts";
-import { type ConnectionPool, openPool } from "./http/pool.ts";
-import {
-  type ItemResult,
-  type PlantItem,
-  type SentResult,
-  toLocalResult,
-  toSentResult,
-  isSendable,
-} from "./item-result.ts";
+} from "./create-plant.ts";
+import type { Post } from "./http-request.ts";
+import { type ConnectionPool, openPool } from "./http-pool.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { type StopCause, StoppedError } from "./stopped-error.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
 export interface Outcome<Item> {

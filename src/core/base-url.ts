@@ -1,5 +1,5 @@
 /** Parses the URL of a plant store: `http:`, `https:`, or `unix:` with the path of a socket. */
-import { quoteInput } from "./quote.ts";
+import { quoteInput } from "./messages.ts";
 
 /** Invalid URL. The message continues a sentence that starts with the source of the URL, such as `--url`. */
 export class InvalidUrl extends Error {

@@ -1,4 +1,4 @@
-/** What both ends of the wire share: the interface that a plant store implements (contract.md "Given"), its operations and its headers. */
+/** The operations of the service with their paths, its version, and the names of its headers (contract.md "Given"). */
 
 /** A row of {@link operations}. */
 interface OperationRow {

@@ -1,11 +1,6 @@
-/**
- * Reads JSON strictly (RFC 8259) and keeps what JSON.parse loses: number texts, duplicate members, unpaired surrogates,
- * and the byte of an error (contract.md "Body").
- */
-import type { Problem, RequestError } from "./errors.ts";
-import { JsonScanner } from "./json-scanner.ts";
-import { quoteInput } from "./quote.ts";
-import { unpairedSurrogate } from "./words.ts";
+/** Exact JSON: reads a value of UTF-8 bytes with its numbers as they were written (contract.md "Body"). */
+import { type Problem, RequestError } from "./errors.ts";
+import { quoteInput, unpairedSurrogate } from "./messages.ts";
 
 /** A number as its text, unrounded. */
 export class JsonNumber {
@@ -156,4 +151,186 @@ class JsonReader {
 /** RFC 6901 section 3. Truncates a part that is too long for a message anyway. */
 function escapePathPart(part: string | number): string {
   return String(part).slice(0, 256).replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** Character that may precede a JSON text. */
+const byteOrderMark = "\uFEFF";
+
+/** Characters with a meaning in JSON and in tables, as codes and as bytes. */
+export const lineFeed = 0x0a;
+export const quotationMark = 0x22;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const leftBracket = 0x5b;
+export const backslash = 0x5c;
+export const rightBracket = 0x5d;
+export const leftBrace = 0x7b;
+export const rightBrace = 0x7d;
+
+/** Checks for white space (RFC 8259 section 2). */
+export function isBlank(code: number): boolean {
+  return code === 0x20 || code === lineFeed || code === 0x0d || code === 0x09;
+}
+
+const encoder = new TextEncoder();
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Decodes UTF-8.
+ *
+ * @returns the text, or a RequestError `emptyBody` or `notUtf8`
+ */
+export function decodeJsonText(bytes: Uint8Array): string | RequestError {
+  let text: string;
+  try {
+    text = strictDecoder.decode(bytes);
+  } catch {
+    return new RequestError(
+      "notUtf8",
+      `invalid UTF-8 at byte ${firstInvalidByte(bytes)}: encode the text in UTF-8`,
+    );
+  }
+  if (text === "" || text === byteOrderMark) {
+    return new RequestError(
+      "emptyBody",
+      'the body is empty: send a plant such as {"id":1,"name":"fern"}',
+    );
+  }
+  return text;
+}
+
+/** Finds the first invalid sequence: a lenient decoder replaces it with U+FFFD, EF BF BD. */
+function firstInvalidByte(bytes: Uint8Array): number {
+  const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const replaced = encoder.encode(lenientDecoder.decode(bytes));
+  const firstDifference = replaced.findIndex((byte, index) => byte !== bytes[index]);
+  // The invalid sequence can itself start with EF or with EF BF.
+  return replaced.lastIndexOf(0xef, firstDifference);
+}
+
+/** Text with one byte per character; encoding it would take a fifth of the time of a rejection. */
+const asciiText = /^[ -~\n\r\t]*$/;
+
+/** Returns the number of bytes of a text in UTF-8. */
+function countBytes(text: string): number {
+  return asciiText.test(text) ? text.length : encoder.encode(text).length;
+}
+
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** Characters before it are control characters, which a string must escape. */
+const firstPrintable = 0x20;
+
+/** A position in a JSON text. After an error, it is the end of the text, so that all reads stop. */
+class JsonScanner {
+  /** The first error. */
+  requestError: RequestError | undefined;
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = text.startsWith(byteOrderMark) ? 1 : 0;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  /** The next character; undefined at the end. */
+  get next(): string | undefined {
+    return this.#text[this.#at];
+  }
+
+  /** The number of bytes before the position. */
+  get byte(): number {
+    return countBytes(this.#text.slice(0, this.#at));
+  }
+
+  /** Skips one character. */
+  skip(): void {
+    this.#at++;
+  }
+
+  skipSpace(): void {
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+
+  /** Skips white space and then `character`; returns whether it was there. */
+  skipTo(character: string): boolean {
+    this.skipSpace();
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Reads a string whose opening quotation mark is next. */
+  readString(): string {
+    const start = this.#at++;
+    let hasEscapes = false;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === quotationMark) break;
+      if (code === backslash) {
+        hasEscapes = true;
+        this.#skipEscape();
+      } else if (code >= firstPrintable) {
+        this.#at++;
+      } else {
+        // At the end of the text the code is NaN.
+        this.fail(code < firstPrintable ? "an escape such as \\n" : "a closing quotation mark");
+        return "";
+      }
+    }
+    this.#at++;
+    if (!hasEscapes) return this.#text.slice(start + 1, this.#at - 1);
+    // JSON.parse cannot throw: the string was checked.
+    return JSON.parse(this.#text.slice(start, this.#at)) as string;
+  }
+
+  #skipEscape(): void {
+    if (this.#skipMatch(escapePattern)) return;
+    this.#at++;
+    this.fail('an escape (one of "\\/bfnrt, or u and four hexadecimal digits)');
+  }
+
+  /** Reads a number as its text. */
+  readNumber(): string {
+    const start = this.#at;
+    if (!this.#skipMatch(numberPattern)) this.fail("a value");
+    return this.#text.slice(start, this.#at);
+  }
+
+  /** Skips a word such as `true`. */
+  skipWord(word: string): void {
+    if (!this.#text.startsWith(word, this.#at)) this.fail("a value");
+    this.#at += word.length;
+  }
+
+  /** Skips a match of a sticky pattern; returns whether it matches here. */
+  #skipMatch(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+
+  /** Stops because of a character that is not `expected`. */
+  fail(expected: string): void {
+    // Finding the byte takes time, and every enclosing container fails again.
+    if (this.requestError !== undefined) return;
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
+    this.reject(
+      "notJson",
+      `invalid JSON: expected ${expected} but found ${found} at byte ${this.byte}`,
+    );
+  }
+
+  /** Stops with an error. */
+  reject(kind: "notJson" | "tooDeep", message: string): void {
+    this.requestError = new RequestError(kind, message);
+    this.#at = this.#text.length;
+  }
 }

@@ -1,4 +1,4 @@
-/** The interface description in OpenAPI 3.1, generated from the schemas that validate plants (contract.md "Given"). */
+/** The OpenAPI document of the service, generated from the schemas that validate plants (contract.md "Given"). */
 import * as z from "zod/mini";
 import {
   type ContractOperationId,
@@ -6,11 +6,20 @@ import {
   plantStoreInterface,
   resultHeader,
 } from "./contract.ts";
-import { type NextStep, type StatusMode, toUsualStatus } from "./errors.ts";
-import * as words from "./openapi-words.ts";
-import { errorBodySchema, newPlantSchema, plantSchema } from "./plant-schema.ts";
+import {
+  errorRows,
+  errorTable,
+  type NextStep,
+  RequestError,
+  type StatusMode,
+  toIdTakenError,
+  toUsualStatus,
+} from "./errors.ts";
+import { maxNesting } from "./json.ts";
+import { joinWords } from "./messages.ts";
+import { int64Max, int64Min } from "./plant.ts";
+import { errorBodySchema, newPlantSchema, plantSchema, readNewPlant } from "./read-plant.ts";
 import type { ConflictPolicy } from "./store.ts";
-import { joinWords } from "./words.ts";
 
 /** Properties of a server that its clients can observe. */
 export interface DescribedServer {
@@ -44,7 +53,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
     openapi: "3.1.0",
     info: {
       ...plantStoreInterface,
-      description: words.toServiceDescription(server.statusMode),
+      description: toServiceDescription(server.statusMode),
       contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -59,7 +68,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
         Error: toSchema(errorBodySchema),
       },
       securitySchemes: {
-        bearerAuth: { type: "http", scheme: "bearer", description: words.credentialDescription },
+        bearerAuth: { type: "http", scheme: "bearer", description: credentialDescription },
       },
     },
   };
@@ -93,13 +102,13 @@ function describePaths(server: DescribedServer): OpenApiObject {
 
 function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServer): OpenApiObject {
   const isRejecting = onConflict === "reject";
-  const examples = { ...words.badRequests, ...(isRejecting && { idTaken: words.conflictExample }) };
+  const examples = { ...badRequests, ...(isRejecting && { idTaken: conflictExample }) };
   const results = ["created", "unchanged", ...(isRejecting ? [] : ["replaced"])];
   return {
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Creates a new plant in the store",
-    description: words.toOperationDescription(onConflict, statusMode),
+    description: toOperationDescription(onConflict, statusMode),
     parameters: [
       {
         name: "X-Request-Id",
@@ -109,9 +118,9 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
       },
     ],
     requestBody: {
-      description: words.toBodyDescription(maxBodyBytes),
+      description: toBodyDescription(maxBodyBytes),
       required: true,
-      content: toContent("NewPlant", words.goodRequests),
+      content: toContent("NewPlant", goodRequests),
     },
     responses: {
       200: {
@@ -124,7 +133,7 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
           },
           ...commonHeaders,
         },
-        content: toContent("Plant", words.goodResponses),
+        content: toContent("Plant", goodResponses),
       },
       ...(statusMode === "http"
         ? describeFailuresByStatus(examples)
@@ -135,17 +144,17 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
 
 /** One response for each status that an error number begins with. */
 function describeFailuresByStatus(examples: Examples): OpenApiObject {
-  const statuses = new Set(words.failures.map(({ error }) => toUsualStatus(error)));
+  const statuses = new Set(failures.map(({ error }) => toUsualStatus(error)));
   return Object.fromEntries(
     [...statuses].map((status) => {
       const hasStatus = ({ error }: { readonly error: number }): boolean =>
         toUsualStatus(error) === status;
-      const description = words.failures
+      const description = failures
         .filter(hasStatus)
         .map(({ error, when }) => `${error}: ${when}`)
         .join("; ");
       const asksFor = (step: NextStep): boolean =>
-        words.failures.some((row) => hasStatus(row) && row.next === step);
+        failures.some((row) => hasStatus(row) && row.next === step);
       const ownExamples = Object.entries(examples).filter(([, { value }]) => hasStatus(value));
       const headers = {
         ...(asksFor("token") && challengeHeader),
@@ -170,7 +179,7 @@ function describeFailure(
 
 /** The numbers of the errors that ask for a step: `40100 to 40103`, or `50300 and 50301`. */
 function listErrors(step: NextStep): string {
-  const numbers = words.failures.filter(({ next }) => next === step).map(({ error }) => error);
+  const numbers = failures.filter(({ next }) => next === step).map(({ error }) => error);
   const [first = 0] = numbers;
   const isRange = numbers.length > 2 && numbers.every((number, index) => number === first + index);
   if (isRange) return `${first} to ${numbers.at(-1)}`;
@@ -242,4 +251,134 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
     },
   });
   return described as OpenApiObject;
+}
+
+/** Describes the service. */
+function toServiceDescription(statusMode: StatusMode | undefined): string {
+  return `\
+A durable store of plants with ${listOperations()}. Every request needs a bearer token. Every
+failure of the operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.`;
+}
+
+function listOperations(): string {
+  const listed = Object.values(operations).filter(({ needsToken }) => needsToken);
+  const names = listed.map(({ method, path }) => `\`${method} ${path}\``);
+  return names.length === 1
+    ? `one operation: ${names[0]}`
+    : `${names.length} operations: ${joinWords(names)}`;
+}
+
+/** The status of a failure, in words. */
+const failureStatus: Readonly<Record<StatusMode, string>> = {
+  contract: "status 400",
+  http: "its usual HTTP status",
+};
+
+/** Describes the token. */
+const credentialDescription = `\
+Send \`Authorization: Bearer <ACCESS_TOKEN>\` exactly once with each request. The scheme is case-insensitive. The server
+checks the token before it reads the body, and ignores tokens in the query or the body. The server's operator issues
+tokens. Tokens issued by plantstore start with \`pst_\`.`;
+
+/** Describes the body of a create. */
+function toBodyDescription(maxBodyBytes: number): string {
+  return `\
+A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} levels.
+
+- \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
+  \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
+- Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
+- Unknown members are ignored. Duplicate members are rejected.
+- A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`;
+}
+
+/** Describes the status of failures and their numbers. */
+const failureWords: Readonly<Record<StatusMode, string>> = {
+  contract: `\
+Every failure has status 400. \`error\` is the usual HTTP status of the failure times 100, plus a detail number. Numbers are
+never reused:`,
+  http: `\
+This server runs with \`--status-mode http\`: the status of a failure is the one that its \`error\` begins with. In the plant
+store contract, every failure has status 400. \`error\` is the status times 100, plus a detail number. Numbers are never reused:`,
+};
+
+/** Describes the operation. */
+function toOperationDescription(
+  onConflict: ConflictPolicy,
+  statusMode: StatusMode | undefined,
+): string {
+  return `\
+Creates a new plant in the store. A 200 means that the plant has been flushed to disk and survives a power failure.
+
+Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
+response. ${conflictWords[onConflict]}
+
+${failureWords[statusMode ?? "contract"]}
+
+| error | when |
+| --- | --- |
+${failures.map(({ error, when }) => `| ${error} | ${when} |`).join("\n")}
+
+If several rules are broken, \`message\` names all of them, and \`error\` is the first one in the table.`;
+}
+
+const conflictWords: Readonly<Record<ConflictPolicy, string>> = {
+  reject: `\
+A different plant with the same \`id\` is rejected with ${errorTable.idTaken.error}, and the stored plant does not change. If
+clients send different plants with one id at the same time, exactly one create succeeds.`,
+  replace: `\
+A different plant with the same \`id\` replaces the stored plant.`,
+};
+
+/** Rows of the error table that belong to the operation. */
+const failures = errorRows.filter(({ status }) => status === undefined);
+
+/** Examples of valid bodies. */
+const goodRequests = {
+  fern: { summary: "A plant", value: { id: 1, name: "fern" } },
+  tagged: { summary: "With a tag", value: { id: 2, name: "monstera", tag: "pot" } },
+  largestId: {
+    summary: "The largest id (parse it as a 64-bit integer)",
+    value: { id: int64Max, name: "oak" },
+  },
+};
+
+/** Responses to {@link goodRequests}. */
+const goodResponses = {
+  fern: { summary: "A plant", value: { name: "fern" } },
+  tagged: { summary: "With a tag", value: { name: "monstera", tag: "pot" } },
+};
+
+/** Descriptions of invalid requests, with the Error in the response. */
+const badRequests = {
+  idMissing: toBadBody('{"name":"fern"}'),
+  idNotInteger: toBadBody('{"id":"1","name":"fern"}'),
+  tagNotString: toBadBody('{"id":1,"name":"fern","tag":null}'),
+  notJson: toBadBody(`{"id":1,"name":'fern'}`),
+  noCredential: toBadRequest(
+    new RequestError(
+      "noCredential",
+      'no credential: send the header "Authorization: Bearer <ACCESS_TOKEN>"',
+    ),
+    "a request without an Authorization header",
+  ),
+};
+
+/** Example for the policy `reject`. */
+const conflictExample = toBadRequest(
+  toIdTakenError(1n),
+  '`{"id":1,"name":"moss"}` if the stored plant 1 is a fern',
+);
+
+function toBadBody(body: string) {
+  return toBadRequest(readNewPlant(new TextEncoder().encode(body)) as RequestError, `\`${body}\``);
+}
+
+/** @param request describes the rejected request */
+function toBadRequest({ kind, error, message }: RequestError, request: string) {
+  return {
+    summary: errorTable[kind].when,
+    description: `Response to ${request}`,
+    value: { error, message },
+  };
 }

@@ -14,7 +14,7 @@ export type SuccessfulResult = "created" | "unchanged" | "replaced";
 export type CreateResult = SuccessfulResult | "conflict";
 
 /** A create in a commit. */
-export interface CreateRequest {
+export interface CreateEntry {
   readonly plant: NewPlant;
   readonly onConflict: ConflictPolicy;
 }
@@ -157,7 +157,7 @@ export interface StoreEngine extends StoreParts {
    *
    * @returns the results, in the order of the requests
    */
-  commit(requests: readonly CreateRequest[]): Promise<readonly CreateResult[]>;
+  commit(requests: readonly CreateEntry[]): Promise<readonly CreateResult[]>;
 }
 
 /**

@@ -1,11 +1,15 @@
-/** Types of options: how the value of a program is checked, and how the text of a command line becomes a value. */
+/** Types of options: how each parses, checks and formats its values. */
 import { isIP } from "node:net";
-import { findTokenProblem, tokenMarker } from "../auth/token-format.ts";
+import { findTokenProblem, tokenMarker } from "../auth/token.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
-import { int64Max, int64Min, toInteger } from "../core/int64.ts";
-import { quoteInput } from "../core/quote.ts";
-import { bytesPerUnit, msPerUnit } from "../core/units.ts";
-import { unpairedSurrogate } from "../core/words.ts";
+import { quoteInput, unpairedSurrogate } from "../core/messages.ts";
+import { int64Max, int64Min, toInteger } from "../core/plant.ts";
+
+/** Milliseconds of each unit of time. */
+export const msPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Bytes of each unit of sizes. */
+export const bytesPerUnit = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 /** The type of an option. */
 export interface OptionType<T> {

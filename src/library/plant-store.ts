@@ -1,15 +1,14 @@
 /** A plant store as a part of another program, such as a test. */
 import { createReadStream, existsSync } from "node:fs";
-import { createAuthenticator } from "../auth/authenticator.ts";
-import { mintToken } from "../auth/token.ts";
+import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
 import { RequestError } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
-import { readNewPlant } from "../core/read-body.ts";
+import { readNewPlant } from "../core/read-plant.ts";
 import type { PlantQuery, PlantStore } from "../core/store.ts";
 import { Faults } from "../server/faults.ts";
 import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
-import { readPlantPages } from "../store/plant-pages.ts";
+import { readPlantPages } from "../store/pages.ts";
 import { workerScript } from "../store/sqlite/worker-script.ts";
 import { checkInteger, invalid, token as tokenType } from "./option-types.ts";
 import {
@@ -21,8 +20,8 @@ import {
   limitOptions,
   type OptionValues,
   type PartialValues,
-} from "./options.ts";
-import { assertPlantTypes, isIterable } from "./plant-types.ts";
+} from "./client-options.ts";
+import { assertPlantTypes, isIterable } from "./checks.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
 import { storeOptions } from "./store-options.ts";
 

@@ -2,11 +2,10 @@
 import { existsSync } from "node:fs";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
-import { bytesPerUnit } from "../core/units.ts";
-import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import {
   basePath,
   bytes,
+  bytesPerUnit,
   choice,
   host,
   integer,
@@ -15,7 +14,8 @@ import {
   string,
   type TextType,
 } from "./option-types.ts";
-import type { Specs } from "./options.ts";
+import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+import type { Specs } from "./client-options.ts";
 
 /** The URL of a store. */
 const storeUrl = string((text) => {

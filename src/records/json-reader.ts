@@ -1,22 +1,22 @@
 /** Reads JSON values in any layout: one per line, one after the other, and the elements of arrays. */
 import { RequestError } from "../core/errors.ts";
-import { maxNesting, readJson } from "../core/json.ts";
-import { inspectNewPlant } from "../core/read-body.ts";
 import {
   backslash,
-  decodeJsonText,
   colon,
   comma,
+  decodeJsonText,
   isBlank,
   leftBrace,
   leftBracket,
   lineFeed,
+  maxNesting,
   quotationMark,
+  readJson,
   rightBrace,
   rightBracket,
-} from "../core/json-text.ts";
-import { InputSyntaxError, type RecordContent } from "./record.ts";
-import { RecordReader, type Step } from "./record-reader.ts";
+} from "../core/json.ts";
+import { inspectNewPlant } from "../core/read-plant.ts";
+import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
 import { findDelimiter, TableReader, toTableFlag } from "./table-reader.ts";
 
 /** Parts that may come next in an array. After a malformed element: `anything`. */

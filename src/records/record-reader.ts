@@ -1,7 +1,7 @@
-/** Divides an input that arrives in pieces into records. Subclasses know the format of the records. */
+/** Divides an input into records. */
 import { RequestError } from "../core/errors.ts";
-import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "../core/json-text.ts";
-import { InputSyntaxError, type PlantRecord, type RecordContent } from "./record.ts";
+import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "../core/json.ts";
+import type { PlantReading } from "../core/read-plant.ts";
 
 /**
  * Meaning of a byte:
@@ -289,4 +289,24 @@ function assertPlainText([first, second, third, fourth]: Uint8Array): void {
   throw new InputSyntaxError(
     "is UTF-16: convert it to UTF-8, for example with iconv --from-code UTF-16 --to-code UTF-8 FILE | plantstore create - (add --csv for a table)",
   );
+}
+
+/** The content of a record: a plant, or what is there instead of one. */
+export interface RecordContent extends PlantReading {
+  /** True if the text breaks the syntax of the format, so that the end of the record is uncertain. */
+  readonly isMalformed?: true;
+}
+
+/** One record of an input. */
+export interface PlantRecord {
+  /** Line on which the record begins, counted from 1. */
+  readonly line: number;
+  /** The record as it is in the input, without separators; empty if it has more bytes than the limit. */
+  readonly bytes: Uint8Array;
+  readonly content: RecordContent;
+}
+
+/** Input in which no further record can be found. The message follows the name of the input, as in `FILE is empty`. */
+export class InputSyntaxError extends Error {
+  override readonly name = "InputSyntaxError";
 }

@@ -1,14 +1,25 @@
 /** Reads tables (RFC 4180): a header row that names the columns, and one row for each record. */
 import { attempt } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
-import { toInteger } from "../core/int64.ts";
-import { JsonNumber, type JsonValue } from "../core/json.ts";
-import { isRequired, memberNames, toMemberValue } from "../core/plant-schema.ts";
-import { quoteInput } from "../core/quote.ts";
-import { inspectNewPlant, type PlantReading } from "../core/read-body.ts";
-import { isBlank, leftBrace, leftBracket, lineFeed, quotationMark } from "../core/json-text.ts";
-import { InputSyntaxError, type RecordContent } from "./record.ts";
-import { RecordReader, type Step } from "./record-reader.ts";
+import { toInteger } from "../core/plant.ts";
+import {
+  isBlank,
+  JsonNumber,
+  type JsonValue,
+  leftBrace,
+  leftBracket,
+  lineFeed,
+  quotationMark,
+} from "../core/json.ts";
+import {
+  inspectNewPlant,
+  isRequired,
+  memberNames,
+  type PlantReading,
+  toMemberValue,
+} from "../core/read-plant.ts";
+import { quoteInput } from "../core/messages.ts";
+import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
 
 /** A cell; undefined if it is empty and has no quotes. */
 type Cell = string | undefined;

@@ -1,12 +1,11 @@
 /** Limits how much work, memory and how many connections the server accepts. */
 import { RequestError } from "../core/errors.ts";
-import { bytesPerUnit } from "../core/units.ts";
 
 /**
  * Maximum number of bytes in request bodies and in responses that are not yet sent. A body that does not fit gets 50301.
  * The largest body that `serve` can be set to accept has as many.
  */
-export const maxWaitingBytes = 64 * bytesPerUnit.MiB;
+export const maxWaitingBytes = 64 * 1024 * 1024;
 
 /** Limits that keep a single client from using up the server. */
 export interface ServerLimits {

@@ -1,11 +1,10 @@
 /** Faults on demand, for tests of clients: creates that are slow, fail or lose their response. A 200 stays true. */
 import { createHash } from "node:crypto";
 import { RequestError } from "../core/errors.ts";
-import { injectedFailure } from "./failure.ts";
-import type { HttpResponse } from "./response.ts";
+import { type ServerResponse, injectedFailure } from "./response.ts";
 
 /** Which faults creates have, and how often. */
-export interface FaultOptions {
+export interface FaultRates {
   /** Delay of each response, in milliseconds, or the shortest and the longest delay. */
   readonly latencyMs: number | readonly [minMs: number, maxMs: number];
   /** Share of creates that fail before the store is used: 0 … 1. */
@@ -21,7 +20,7 @@ export type FaultKind = "delayed" | "failed" | "dropped";
 
 /** The faults of one server. The fault of the nth create depends on nothing but n and the seed. */
 export class Faults {
-  readonly #options: FaultOptions;
+  readonly #options: FaultRates;
   readonly #onFault: ((kind: FaultKind) => void) | undefined;
   /** Ends each delay in progress. */
   readonly #delays = new Set<() => void>();
@@ -29,7 +28,7 @@ export class Faults {
   #count = 0;
 
   /** @param onFault receives each fault when it happens; must not throw */
-  constructor(options: FaultOptions, onFault?: (kind: FaultKind) => void) {
+  constructor(options: FaultRates, onFault?: (kind: FaultKind) => void) {
     this.#options = options;
     this.#onFault = onFault;
   }
@@ -46,8 +45,8 @@ export class Faults {
    * @returns its result, a RequestError `overloaded`, or a response that must be dropped
    */
   async perform(
-    create: () => Promise<HttpResponse | RequestError>,
-  ): Promise<HttpResponse | RequestError> {
+    create: () => Promise<ServerResponse | RequestError>,
+  ): Promise<ServerResponse | RequestError> {
     const { failRate, dropRate } = this.#options;
     const [forLatency, forFailure, forDrop] = this.#drawShares();
     const isFailed = forFailure < failRate;
@@ -91,3 +90,6 @@ export class Faults {
     return [toShare(0), toShare(4), toShare(8)];
   }
 }
+
+/** What a server needs of {@link Faults}. */
+export type ServerFaults = Pick<Faults, "perform" | "stop" | "maxDelayMs">;

@@ -1,17 +1,33 @@
-/** The functions of the operations. */
+/** The operations of the server: create a plant, health, readiness, description, metrics, page; and what they need of a store. */
+import type { Authenticator } from "../auth/authenticator.ts";
 import type {
   ContractOperationId,
   OperationId,
   operations,
   PathParameters,
 } from "../core/contract.ts";
-import { type CreateOptions, createPlant } from "./create-plant.ts";
+import { RequestError, toIdTakenError } from "../core/errors.ts";
+import { readNewPlant } from "../core/read-plant.ts";
+import type { ConflictPolicy, PlantStore } from "../core/store.ts";
+import type { Admission } from "./admission.ts";
 import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
-import type { Metrics } from "./ops/metrics.ts";
-import type { ServerBackend } from "./options.ts";
-import type { ReadinessCheck } from "./readiness.ts";
-import type { HttpRequest } from "./request.ts";
-import { type RequestResult, toErrorResponse, toStatusResponse } from "./response.ts";
+import type { ServerFaults } from "./faults.ts";
+import type { Metrics } from "./metrics.ts";
+import type { BodyResult, ServerRequest } from "./request.ts";
+import {
+  describeFailure,
+  type RequestResult,
+  serverStarting,
+  toErrorResponse,
+  toPlantResponse,
+  toStatusResponse,
+} from "./response.ts";
+
+/** The store and the token check of a server. */
+export interface ServerBackend {
+  readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
+  readonly authenticator: Pick<Authenticator, "isFresh" | "refresh" | "check">;
+}
 
 /**
  * Performs an operation. A failure of the system is thrown, or rejects the promise.
@@ -19,7 +35,7 @@ import { type RequestResult, toErrorResponse, toStatusResponse } from "./respons
  * @param parameters segments for the parameters of the operation's path, as the client wrote them
  */
 export type Perform<Backend, Parameters = Readonly<Record<string, string>>> = (
-  request: HttpRequest,
+  request: ServerRequest,
   backend: Backend,
   parameters: Parameters,
 ) => RequestResult | Promise<RequestResult>;
@@ -62,5 +78,130 @@ export function createOperations(options: OperationOptions): OperationFunctions 
         return { status: 200, body: await metrics.render(), contentType, headers: "" };
       }),
     page: docs ? ({ headers }) => selfDescription.show(headers["host"]?.[0]) : undefined,
+  };
+}
+
+/** Options for {@link createPlant}. */
+interface CreateOptions {
+  readonly admission: Admission;
+  readonly maxBodyBytes: number;
+  readonly onConflict: ConflictPolicy;
+  /** Faults of creates, for tests of clients; none without it. */
+  readonly faults?: ServerFaults | undefined;
+}
+
+/** Creates the plant in a request. Only the store is asynchronous, unless the body has not arrived yet. */
+function createPlant(
+  request: ServerRequest,
+  store: ServerBackend["store"],
+  options: CreateOptions,
+): RequestResult | Promise<RequestResult> {
+  const { admission, maxBodyBytes } = options;
+  const error = request.checks.checkBody(maxBodyBytes) ?? admission.checkCreates();
+  if (error !== undefined) return error;
+  const body = request.readBody(maxBodyBytes);
+  return body instanceof Promise
+    ? body.then((read) => storePlant(read, store, options))
+    : storePlant(body, store, options);
+}
+
+/** @throws StoreError when the store fails */
+async function storePlant(
+  body: BodyResult,
+  store: ServerBackend["store"],
+  { admission, onConflict, faults }: CreateOptions,
+): Promise<RequestResult> {
+  const plant = body instanceof RequestError ? body : readNewPlant(body);
+  if (plant instanceof RequestError) return plant;
+  const error = admission.beginCreate();
+  if (error !== undefined) return error;
+  const create = async (): Promise<RequestResult> => {
+    const requestedAtMs = performance.now();
+    let plants = 0;
+    const onCommit = (count: number): void => void (plants = count);
+    const result = await store.create(plant, onConflict, onCommit);
+    if (result === "conflict") return toIdTakenError(plant.id);
+    const durableAtMs = performance.now();
+    const waitMs = durableAtMs - requestedAtMs;
+    return toPlantResponse(plant, result, { durableAtMs, waitMs, plants });
+  };
+  try {
+    return await (faults === undefined ? create() : faults.perform(create));
+  } finally {
+    admission.endCreate();
+  }
+}
+
+/** Resolves with the reason for which the server is not ready, or with undefined if it is. Never rejects. */
+export type ReadinessCheck = () => Promise<RequestError | undefined>;
+
+/** Dependencies of the check. */
+export interface ReadinessOptions {
+  /** Undefined while the server starts. */
+  readonly backend: () => ServerBackend | undefined;
+  /** True from the start of a drain or a stop. */
+  readonly isStopping: () => boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+const stopping = new RequestError("shuttingDown", "the server is stopping: try another one");
+
+/** The readiness of a server. */
+export interface ReadinessMonitor {
+  readonly check: ReadinessCheck;
+  /** Makes the next check ask the store again, because the store has failed since. */
+  doubt(): void;
+}
+
+/** Creates the readiness of a server. */
+export function createReadiness(options: ReadinessOptions): ReadinessMonitor {
+  const writableCheck = createWritableCheck();
+  return {
+    async check() {
+      const backend = options.backend();
+      if (backend === undefined) return serverStarting;
+      if (options.isStopping()) return stopping;
+      try {
+        await writableCheck.run(backend.store);
+        return undefined;
+      } catch (error) {
+        options.onError(error);
+        return describeFailure(error);
+      }
+    },
+    doubt: () => writableCheck.doubt(),
+  };
+}
+
+/** Requests may check readiness at any rate; the store is checked at most this often, unless it has failed since. */
+const writableCheckMs = 1000;
+
+function createWritableCheck() {
+  let last: Promise<void> | undefined;
+  let hasPassed = false;
+  let isDoubted = false;
+
+  return {
+    run(store: Pick<PlantStore, "checkWritable">): Promise<void> {
+      // A failed check is not doubted, so that failing creates cause no more checks.
+      if (hasPassed && isDoubted) last = undefined;
+      if (last !== undefined) return last;
+      const check = store.checkWritable();
+      const forget = (): void => {
+        if (last === check) last = undefined;
+      };
+      const forgetLater = (): void => void setTimeout(forget, writableCheckMs).unref();
+      check.then(() => {
+        hasPassed = true;
+        forgetLater();
+      }, forgetLater);
+      hasPassed = false;
+      isDoubted = false;
+      last = check;
+      return check;
+    },
+    doubt(): void {
+      isDoubted = true;
+    },
   };
 }

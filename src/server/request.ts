@@ -1,8 +1,9 @@
-/** A request as the handler sees it, and the checks of its head (RFC 9112, contract.md "HTTP" and "Body"). */
-import { toBearerToken } from "../auth/credential.ts";
-import { digestToken } from "../auth/token.ts";
+/** A request as the handler sees it, the checks of its head (RFC 9112, contract.md "HTTP" and "Body"), and its record for the log and the metrics. */
+import { randomBytes } from "node:crypto";
+import { digestToken } from "../auth/authenticator.ts";
+import { toBearerToken } from "../auth/token.ts";
+import { type OperationId, toTraceId } from "../core/contract.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
-import type { OperationId } from "../core/contract.ts";
 import type { Admission, ByteHolder } from "./admission.ts";
 
 /** Maximum length of a request target, in bytes. */
@@ -25,7 +26,7 @@ export interface RequestHead {
 }
 
 /** One request, independent of the transport that received it. */
-export abstract class HttpRequest implements RequestHead, ByteHolder {
+export abstract class ServerRequest implements RequestHead, ByteHolder {
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
@@ -280,4 +281,53 @@ export const requestCut = malformed(
 
 function malformed(message: string): RequestError {
   return new RequestError("malformedHttp", message);
+}
+
+/** A request and its response: nothing of its headers, its query and its body, except for its ids. */
+export interface RequestRecord {
+  /** Absent, like the path, for bytes that are not a request. */
+  readonly method?: string | undefined;
+  /** As the client wrote it, without the query. */
+  readonly path?: string | undefined;
+  /** Absent for an unknown path. `probe` is a create that only checked a token, named after its header. */
+  readonly operation?: ServerRequest["operation"] | "probe";
+  readonly status: number;
+  /** Number of the Error. */
+  readonly error?: number | undefined;
+  /** Result of a create. */
+  readonly result?: string | undefined;
+  /** From the head of the request to its response. */
+  readonly durationMs: number;
+  /** From the head of the request to the time at which the plant was durable; absent unless the plant is stored. */
+  readonly durableMs?: number | undefined;
+  /** The part of {@link RequestRecord.durableMs} for which the plant waited for its commit. */
+  readonly commitWaitMs?: number | undefined;
+  /** Number of plants in that commit. */
+  readonly batch?: number | undefined;
+  /** Length of the response body; 0 for HEAD. */
+  readonly bytes: number;
+  readonly requestId: string;
+  /** Trace of the client (W3C Trace Context). */
+  readonly traceId?: string | undefined;
+  /** True if the client closed the connection before the response. */
+  readonly isAborted: boolean;
+  /** True if the server closed the connection on purpose instead of sending the response. */
+  readonly isDropped?: boolean | undefined;
+}
+
+/** Ids that are safe in a header, a log and a command line, and that cannot be mistaken for a token. */
+const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
+/** Differs between processes, so that ids of two servers differ. */
+const requestIdPrefix = randomBytes(6).toString("hex");
+let requestCount = 0;
+
+/** Returns the first valid X-Request-Id of the client, or a new id. */
+export function toRequestId(headers: HttpHeaders): string {
+  const fromClient = headers["x-request-id"]?.find((value) => validRequestId.test(value));
+  return fromClient ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
+}
+
+/** Returns the trace id of the header traceparent. @returns undefined without exactly one valid header */
+export function findTraceId({ traceparent: values }: HttpHeaders): string | undefined {
+  return values?.length === 1 ? toTraceId(values[0] ?? "") : undefined;
 }

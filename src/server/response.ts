@@ -1,14 +1,12 @@
-/** Responses as values, and the one function that turns them into status, headers and body. */
-import { CredentialError } from "../auth/credential.ts";
+/** Responses as values: plants, errors and failures as status, headers and body. */
+import { CredentialError } from "../auth/token.ts";
 import { resultHeader } from "../core/contract.ts";
 import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
-import type { SuccessfulResult } from "../core/store.ts";
-import { injectedFailure, MethodError } from "./failure.ts";
-import { STATUS_CODES } from "./http/node-http.ts";
+import { StoreError, type SuccessfulResult } from "../core/store.ts";
 
 /** A response to a request. */
-export interface HttpResponse {
+export interface ServerResponse {
   readonly status: number;
   readonly body: string;
   /** Media type; JSON if absent. */
@@ -26,7 +24,7 @@ export interface HttpResponse {
 }
 
 /** Result of a request: the handler completes it. */
-export type RequestResult = HttpResponse | RequestError;
+export type RequestResult = ServerResponse | RequestError;
 
 /** Returns whether the transport closes the connection instead of sending the response. */
 export function isDropped(result: RequestResult): boolean {
@@ -58,7 +56,7 @@ export function toPlantResponse(
   plant: Plant,
   result: SuccessfulResult,
   commit: PlantCommit,
-): HttpResponse {
+): ServerResponse {
   return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result, commit };
 }
 
@@ -73,18 +71,21 @@ const resultHeaders = {
  *
  * @param isVolatile true if plants exist only in the memory of the server, which the response then says
  */
-export function toStatusResponse(status: "ok" | "ready", isVolatile = false): HttpResponse {
+export function toStatusResponse(status: "ok" | "ready", isVolatile = false): ServerResponse {
   const body = JSON.stringify({ status, ...(isVolatile && { store: "memory" }) });
   return { status: 200, body, headers: "" };
 }
 
 /** Response to OPTIONS. */
-export function toOptionsResponse(allow: string): HttpResponse {
+export function toOptionsResponse(allow: string): ServerResponse {
   return { status: 204, body: "", headers: toHeader("Allow", allow) };
 }
 
 /** Response to a rejected or failed request. */
-export function toErrorResponse(error: RequestError, mode: StatusMode = "contract"): HttpResponse {
+export function toErrorResponse(
+  error: RequestError,
+  mode: StatusMode = "contract",
+): ServerResponse {
   const body = JSON.stringify({ error: error.error, message: error.message });
   const status = toStatus(error.kind, mode);
   return { status, body, headers: toErrorHeaders(error), error: error.error };
@@ -109,7 +110,7 @@ export function toHeader(name: string, value: string): string {
  * @param connectionHeaders from {@link toConnectionHeaders}; empty for a transport without connections
  */
 export function toMessage(
-  { status, body, contentType = "application/json", headers }: HttpResponse,
+  { status, body, contentType = "application/json", headers }: ServerResponse,
   requestId: string,
   connectionHeaders: string,
 ): HttpMessage {
@@ -136,11 +137,6 @@ export function toConnectionHeaders(keepAliveSeconds: number | undefined): strin
     : `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
 }
 
-/** The bytes of a message, as text: ASCII except for the body. */
-export function toText({ status, headers, body }: HttpMessage): string {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
-}
-
 /** The names and values of a message's headers. */
 export function toHeaderPairs({ headers }: HttpMessage): [name: string, value: string][] {
   return headers
@@ -164,4 +160,41 @@ function toDate(): string {
     lastDate = new Date(nowMs).toUTCString();
   }
   return lastDate;
+}
+
+/** Error for a request that comes before the server has its store. */
+export const serverStarting = new RequestError("overloaded", "the server is starting: try again");
+
+/** Error for a request that comes after the server began to stop. */
+export const serverStopping = new RequestError("shuttingDown", "the server is stopping: try again");
+
+/** Error for a create that fails on demand. */
+export const injectedFailure = new RequestError(
+  "overloaded",
+  "a fault for tests of clients: try again",
+);
+
+/** A request with a method that its path does not support. */
+export class MethodError extends RequestError {
+  /** Value of the Allow header (RFC 9110 section 10.2.1). */
+  readonly allow: string;
+
+  constructor(message: string, allow: string) {
+    super("noSuchMethod", message);
+    this.allow = allow;
+  }
+}
+
+/** Describes a failure without its details, which may name paths of the machine. */
+export function describeFailure(error: unknown): RequestError {
+  switch (error instanceof StoreError ? error.reason : undefined) {
+    case "full":
+      return new RequestError("storageFull", "the storage is full or read-only: try again later");
+    case "busy":
+      return new RequestError("overloaded", "the storage is busy: try again");
+    case "closed":
+      return serverStopping;
+    default:
+      return new RequestError("unexpected", "the server failed unexpectedly: try again");
+  }
 }

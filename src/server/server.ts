@@ -1,15 +1,14 @@
-/** The plant store as a server: opens it, starts it, closes it. */
+/** The plant store as a server: opens it, starts it, and closes it. */
 import { toUnixUrl } from "../core/base-url.ts";
 import type { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
-import { serverStopping } from "./failure.ts";
-import { createHandler } from "./handler.ts";
+import { createHandler, type HandlerOptions } from "./handler.ts";
 import type { TransportContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
-import { openHttpServer } from "./http/http-server.ts";
-import type { PlantServerOptions, ServerBackend, TlsCertificate } from "./options.ts";
-import { createReadiness, type ReadinessCheck } from "./readiness.ts";
+import { type HttpServerOptions, openHttpServer, type TlsCertificate } from "./http/http-server.ts";
+import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
+import { serverStopping } from "./response.ts";
 
 /** A server that is open. */
 export interface PlantServer {
@@ -113,4 +112,13 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       await closed;
     },
   };
+}
+
+/** Options for {@link openPlantServer}. */
+export interface PlantServerOptions
+  extends
+    HttpServerOptions,
+    Omit<HandlerOptions, "url" | "admission" | "backend" | "started" | "checkReadiness"> {
+  /** `false` opens no socket: requests come only through `PlantServer.fetch`. */
+  readonly listen?: boolean;
 }

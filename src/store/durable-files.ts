@@ -18,7 +18,7 @@ import {
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { StoreError } from "../core/store.ts";
-import { toSystemReason } from "../core/words.ts";
+import { toSystemReason } from "../core/messages.ts";
 import { toCode } from "./store-failure.ts";
 
 const isWindows = platform() === "win32";

@@ -1,7 +1,7 @@
 /** Turns an engine into a store: creates that arrive together share one commit, and so one flush of the disk. */
 import { toTextLength } from "../core/plant.ts";
 import {
-  type CreateRequest,
+  type CreateEntry,
   type CreateResult,
   type PlantStore,
   type StoreEngine,
@@ -29,7 +29,7 @@ const eagerBatch = 32;
 
 /** Requests that share a commit. */
 interface Batch {
-  readonly requests: CreateRequest[];
+  readonly requests: CreateEntry[];
   textLength: number;
   readonly results: Promise<readonly CreateResult[]>;
   readonly resolve: (results: readonly CreateResult[]) => void;
@@ -57,7 +57,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   let closed: Promise<void> | undefined;
 
   function create(
-    request: CreateRequest,
+    request: CreateEntry,
     onCreateCommit?: (plants: number) => void,
   ): Promise<CreateResult> {
     const textLength = toTextLength(request.plant);

@@ -1,7 +1,6 @@
 /** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
-import { escapeUnprintable } from "../core/quote.ts";
+import { escapeUnprintable, toSystemReason } from "../core/messages.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { toSystemReason } from "../core/words.ts";
 
 /** A kind of failure. */
 export interface Meaning {

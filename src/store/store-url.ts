@@ -1,8 +1,7 @@
 /** Finds the store that a URL names, from `--store` or `PLANTSTORE_STORE`. */
-import { quoteInput } from "../core/quote.ts";
+import { joinWords, quoteInput } from "../core/messages.ts";
 import { StoreError } from "../core/store.ts";
-import { joinWords } from "../core/words.ts";
-import { memoryType } from "./memory/location.ts";
+import { memoryType } from "./memory.ts";
 import { postgresType } from "./postgres/location.ts";
 import { sqliteType } from "./sqlite/location.ts";
 import type { EngineType, StoreLocation } from "./store-location.ts";

@@ -1,9 +1,8 @@
 /** Server, client, command line and interface description derive from a row of the error table, not from its number. */
 import { expect, it, vi } from "vitest";
 import { toExitCode } from "../../src/cli/command-failure.ts";
-import { concernsAllCreates } from "../../src/client/client-error.ts";
-import { toSentResult } from "../../src/client/item-result.ts";
-import { toTransientFailure } from "../../src/client/send-plant.ts";
+import { concernsAllCreates, toSentResult } from "../../src/client/results.ts";
+import { toTransientFailure } from "../../src/client/create-plant.ts";
 import {
   type ErrorKind,
   errorKinds,

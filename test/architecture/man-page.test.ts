@@ -8,9 +8,9 @@ import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands, toManPage } from "../../.build/man-page.ts";
 import { listTopics } from "../../src/cli/commands/help/topics.ts";
-import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { commonFlags } from "../../src/cli/options.ts";
-import { settings } from "../../src/cli/store-options.ts";
+import { exitCodes } from "../../src/cli/command-error.ts";
+import { commonFlags } from "../../src/cli/options/remote.ts";
+import { settings } from "../../src/cli/options/local.ts";
 import { findRoffCheckers } from "../helpers/roff-checkers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

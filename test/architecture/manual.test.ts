@@ -4,11 +4,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod/mini";
-import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/plant-schema.ts";
+import { exitCodes } from "../../src/cli/command-error.ts";
+import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/read-plant.ts";
 import { errorKinds, errorTable } from "../../src/core/errors.ts";
-import { createOptions, type Options, otherVariables, toLongFlag } from "../../src/cli/options.ts";
-import { serveOptions, settings } from "../../src/cli/store-options.ts";
+import {
+  createOptions,
+  type Options,
+  otherVariables,
+  toLongFlag,
+} from "../../src/cli/options/remote.ts";
+import { serveOptions, settings } from "../../src/cli/options/local.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);

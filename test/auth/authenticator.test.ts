@@ -3,8 +3,11 @@ import crypto, { randomUUID } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type Authenticator, createAuthenticator } from "../../src/auth/authenticator.ts";
-import { digestToken } from "../../src/auth/token.ts";
+import {
+  type Authenticator,
+  createAuthenticator,
+  digestToken,
+} from "../../src/auth/authenticator.ts";
 import type { TokenRecord, TokenState } from "../../src/core/store.ts";
 
 function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {

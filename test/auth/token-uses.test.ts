@@ -1,6 +1,6 @@
 /** Which uses of tokens are recorded, and when. */
 import { expect, it } from "vitest";
-import { createTokenUses, toDay } from "../../src/auth/token-uses.ts";
+import { createTokenUses, toDay } from "../../src/auth/authenticator.ts";
 
 const dayMs = 86_400_000;
 

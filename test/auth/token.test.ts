@@ -1,8 +1,8 @@
 /** The tokens that plantstore issues. */
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { isMistypedToken, toTokenPrefix } from "../../src/auth/token-format.ts";
-import { digestToken, mintToken } from "../../src/auth/token.ts";
+import { isMistypedToken, toTokenPrefix } from "../../src/auth/token.ts";
+import { digestToken, mintToken } from "../../src/auth/authenticator.ts";
 
 describe("a minted token", () => {
   it("is pst_, 43 digits of base62 for 32 bytes, and 6 for the checksum", () => {

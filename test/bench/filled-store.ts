@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { sqlite } from "./peers.ts";
 import { tag, toId, toName } from "./requests.ts";
 

@@ -1,5 +1,5 @@
 /** Compares a store with the requests of a run. A run that lost a plant is not a valid result. */
-import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { type IdOrder, tag as sentTag, toId, toName } from "./requests.ts";
 
 /** A row of the table `plants`. */

@@ -1,8 +1,8 @@
 /** No message repeats a token that a user puts in the wrong place of a command line. */
 import { describe, expect, it } from "vitest";
 import { listCommands } from "../../.build/man-page.ts";
-import { mintToken } from "../../src/auth/token.ts";
-import { toLongFlag } from "../../src/cli/options.ts";
+import { mintToken } from "../../src/auth/authenticator.ts";
+import { toLongFlag } from "../../src/cli/options/remote.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

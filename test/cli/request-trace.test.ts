@@ -1,6 +1,6 @@
 /** `--verbose` shows requests and responses without the token. */
 import { describe, expect, it } from "vitest";
-import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../src/server/request.ts";
 import { json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runCli } from "../helpers/run-cli.ts";

@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
-import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

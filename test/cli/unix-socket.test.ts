@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { listSavedOrigins } from "../helpers/credentials.ts";
 import { toFailure } from "../../src/cli/command-failure.ts";
-import { toClientError } from "../../src/client/http/network-error.ts";
+import { toClientError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseResponse, toCreateRequest } from "../../src/client/create-messages.ts";
-import { NotAPlantStoreError } from "../../src/client/client-error.ts";
-import type { HttpResponse } from "../../src/client/http/message.ts";
+import { parseResponse, toCreateRequest } from "../../src/client/create-plant.ts";
+import { NotAPlantStoreError } from "../../src/client/results.ts";
+import type { ClientResponse } from "../../src/client/http-request.ts";
 
 const request = toCreateRequest("http://127.0.0.1:7526", "secret-token");
 const jsonType = { "content-type": "application/json" };
 
-function toResponse(status: number, body: string, headers: HttpResponse["headers"] = jsonType) {
+function toResponse(status: number, body: string, headers: ClientResponse["headers"] = jsonType) {
   return { status, headers, body: new TextEncoder().encode(body) };
 }
 
@@ -84,7 +84,7 @@ describe("parseResponse removes the token of the request", () => {
 });
 
 describe("parseResponse throws NotAPlantStoreError for", () => {
-  it.each<[what: string, HttpResponse, message: RegExp]>([
+  it.each<[what: string, ClientResponse, message: RegExp]>([
     [
       "a redirect",
       toResponse(307, "", { location: "https://elsewhere.example/\u202e" }),

@@ -3,17 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { NotAPlantStoreError, UnavailableError } from "../../src/client/client-error.ts";
+import {
+  NotAPlantStoreError,
+  type PlantItem,
+  StoppedError,
+  UnavailableError,
+} from "../../src/client/results.ts";
 import {
   createPlants,
   type CreatePlantsOptions,
   type Outcome,
 } from "../../src/client/create-plants.ts";
-import type { PlantItem } from "../../src/client/item-result.ts";
-import { StoppedError } from "../../src/client/stopped-error.ts";
-import { toCreateRequest } from "../../src/client/create-messages.ts";
+import { toCreateRequest } from "../../src/client/create-plant.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
-import { readNewPlant } from "../../src/core/read-body.ts";
+import { readNewPlant } from "../../src/core/read-plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { parseRetryAfter, pause, toRetryDelayMs } from "../../src/client/pause.ts";
+import { parseRetryAfter, pause, toRetryDelayMs } from "../../src/client/create-plant.ts";
 
 const hour = 3_600_000;
 

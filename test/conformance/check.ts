@@ -1,7 +1,7 @@
 /** Compares what a server sent with what a rule expects. */
 import { errorTable, type StatusMode, toUsualStatus } from "../../src/core/errors.ts";
 import { fill, type Placeholders } from "./request-template.ts";
-import { parseErrorBody, parsePlant } from "../../src/core/read-body.ts";
+import { parseErrorBody, parsePlant } from "../../src/core/read-plant.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Response } from "./response.ts";
 import type { Exchange, ExpectedResponse } from "./rule.ts";

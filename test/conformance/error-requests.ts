@@ -1,6 +1,6 @@
 /** A request that causes each error. */
 import type { ErrorKind } from "../../src/core/errors.ts";
-import { int64Max } from "../../src/core/int64.ts";
+import { int64Max } from "../../src/core/plant.ts";
 import { create, type RequestTemplate } from "./request-template.ts";
 
 /** A request that is rejected, and a similar one that is accepted. */

@@ -1,6 +1,6 @@
 /** Examples of the errors that a client can cause, and their responses. */
 import { type ErrorKind, errorKinds, errorTable, RequestError } from "../../src/core/errors.ts";
-import { readNewPlant } from "../../src/core/read-body.ts";
+import { readNewPlant } from "../../src/core/read-plant.ts";
 import { errorRequests, type RequestExample } from "./error-requests.ts";
 import { fill, fillRequest, type Placeholders } from "./request-template.ts";
 

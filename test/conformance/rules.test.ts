@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { errorTable, type StatusMode, statusModes, toStatus } from "../../src/core/errors.ts";
 import { toPlantJson } from "../../src/core/plant.ts";
-import { parsePlant } from "../../src/core/read-body.ts";
+import { parsePlant } from "../../src/core/read-plant.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { checkResponse, exchangeRaw } from "../helpers/raw-http.ts";
 import { examples, toErrorBody } from "./examples.ts";

@@ -1,5 +1,5 @@
 /** Bytes of a connection as text, without the token. */
-import { escapeUnprintable, redactTokens } from "../../src/core/quote.ts";
+import { escapeUnprintable, redactTokens } from "../../src/core/messages.ts";
 
 const redacted = "<ACCESS_TOKEN>";
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

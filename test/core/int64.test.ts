@@ -1,7 +1,7 @@
 /** Converts JSON numbers in any form to integers, without rounding. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min, toInteger } from "../../src/core/int64.ts";
+import { int64Max, int64Min, toInteger } from "../../src/core/plant.ts";
 
 const above = 2n ** 63n;
 const below = -(2n ** 63n) - 1n;

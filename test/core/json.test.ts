@@ -3,8 +3,13 @@ import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { maxMessageBytes, RequestError } from "../../src/core/errors.ts";
-import { JsonNumber, type JsonValue, maxNesting, readJson } from "../../src/core/json.ts";
-import { decodeJsonText } from "../../src/core/json-text.ts";
+import {
+  decodeJsonText,
+  JsonNumber,
+  type JsonValue,
+  maxNesting,
+  readJson,
+} from "../../src/core/json.ts";
 import { parseJson } from "./parse-json.ts";
 
 const number = (text: string) => new JsonNumber(text);

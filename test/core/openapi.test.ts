@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorTable, RequestError } from "../../src/core/errors.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
-import { readNewPlant, validateNewPlant } from "../../src/core/read-body.ts";
+import { readNewPlant, validateNewPlant } from "../../src/core/read-plant.ts";
 import { compileSchema, readDescription } from "../helpers/interface-description.ts";
 
 const server = {

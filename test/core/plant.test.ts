@@ -7,15 +7,20 @@ import {
   maxMessageBytes,
   RequestError,
 } from "../../src/core/errors.ts";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
+import {
+  int64Max,
+  int64Min,
+  type NewPlant,
+  toNewPlantJson,
+  toPlantJson,
+} from "../../src/core/plant.ts";
 import { JsonNumber, type JsonValue } from "../../src/core/json.ts";
-import { type NewPlant, toNewPlantJson, toPlantJson } from "../../src/core/plant.ts";
 import {
   parseErrorBody,
   parsePlant,
   readNewPlant,
   validateNewPlant,
-} from "../../src/core/read-body.ts";
+} from "../../src/core/read-plant.ts";
 import { anyPlant } from "../helpers/any-plant.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { toShellWord } from "../../src/core/quote.ts";
+import { toShellWord } from "../../src/core/messages.ts";
 
 it.each([
   ["http://127.0.0.1:7526/v1", "http://127.0.0.1:7526/v1"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Agent, RetryAgent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/auth/authenticator.ts";
 import { hasCurl } from "../helpers/curl.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";

@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { type Running, runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { openStoreReader } from "../../src/store/open-store.ts";
-import { readPlantPages } from "../../src/store/plant-pages.ts";
+import { readPlantPages } from "../../src/store/pages.ts";
 import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { readSavedToken, toCredentialFile } from "../helpers/credentials.ts";
+import { mintToken } from "../../src/auth/authenticator.ts";
+import { readSavedToken, toTokenFile } from "../helpers/credentials.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -96,7 +96,7 @@ describe("ending the question", () => {
     expect(await login.exitCode()).toBe(exitCode);
     expect(login.screen()).toContain(message);
     expect(login.screen()).not.toContain("pst_4fGh");
-    const file = toCredentialFile(login.configDirectory, server.url);
+    const file = toTokenFile(login.configDirectory, server.url);
     await expect(readFile(file)).rejects.toThrow("ENOENT");
   });
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/auth/authenticator.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 

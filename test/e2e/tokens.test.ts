@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { digestToken } from "../../src/auth/token.ts";
+import { digestToken } from "../../src/auth/authenticator.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";

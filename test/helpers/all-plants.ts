@@ -1,7 +1,7 @@
 /** Reads every plant of a store. */
 import type { NewPlant } from "../../src/core/plant.ts";
 import type { StoreReader } from "../../src/core/store.ts";
-import { readPlantPages } from "../../src/store/plant-pages.ts";
+import { readPlantPages } from "../../src/store/pages.ts";
 
 /** Resolves with the plants in the order of their ids. */
 export async function listAll(store: Pick<StoreReader, "list">): Promise<NewPlant[]> {

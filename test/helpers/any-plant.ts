@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type * as z from "zod/mini";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import type { NewPlant } from "../../src/core/plant.ts";
-import { isRequired, memberNames, newPlantSchema } from "../../src/core/plant-schema.ts";
+import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
+import { isRequired, memberNames, newPlantSchema } from "../../src/core/read-plant.ts";
 
 /** Any string of a valid plant: the parser rejects unpaired surrogates. */
 const anyString = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());

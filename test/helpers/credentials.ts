@@ -1,7 +1,7 @@
 /** Saved tokens, with the platform of the tests. */
-import * as credentials from "../../src/cli/config/credentials.ts";
+import * as credentials from "../../src/cli/config/saved-tokens.ts";
 
-export { removeToken, toCredentialFile } from "../../src/cli/config/credentials.ts";
+export { removeToken, toTokenFile } from "../../src/cli/config/saved-tokens.ts";
 
 export const readSavedToken = (directory: string, origin: string) =>
   credentials.readSavedToken(directory, origin, process);
@@ -11,5 +11,5 @@ export const listSavedOrigins = (directory: string) =>
 
 export const saveCredential = (
   directory: string,
-  credential: Parameters<typeof credentials.saveCredential>[1],
-) => credentials.saveCredential(directory, credential, process);
+  credential: Parameters<typeof credentials.saveToken>[1],
+) => credentials.saveToken(directory, credential, process);

@@ -1,5 +1,5 @@
 /** An authenticator whose tokens are being read until a test releases it. Then it accepts every token. */
-import type { ServerBackend } from "../../src/server/options.ts";
+import type { ServerBackend } from "../../src/server/operations.ts";
 
 /** Creates the authenticator and the functions that control it. */
 export function createHeldAuthenticator() {

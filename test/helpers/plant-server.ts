@@ -1,9 +1,12 @@
 /** A plant server for tests, on a free port and with a memory store. */
-import { createAuthenticator } from "../../src/auth/authenticator.ts";
-import { mintToken } from "../../src/auth/token.ts";
+import { createAuthenticator, mintToken } from "../../src/auth/authenticator.ts";
 import type { PlantStore } from "../../src/core/store.ts";
-import type { PlantServerOptions, ServerBackend } from "../../src/server/options.ts";
-import { openPlantServer, type PlantServer } from "../../src/server/server.ts";
+import type { ServerBackend } from "../../src/server/operations.ts";
+import {
+  openPlantServer,
+  type PlantServer,
+  type PlantServerOptions,
+} from "../../src/server/server.ts";
 import { inject } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { createCertificate } from "./certificate.ts";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import type { Limits } from "../../src/store/postgres/settings.ts";
+import type { Limits } from "../../src/store/postgres/database.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import type { OnEnd } from "./temporary-directory.ts";
 

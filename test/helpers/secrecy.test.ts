@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/auth/authenticator.ts";
 import { checkArguments, checkFiles, checkOutput } from "./secrecy.ts";
 
 const token = mintToken();

@@ -4,7 +4,7 @@
  */
 import { open, readdir } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { isMistypedToken } from "../../src/auth/token-format.ts";
+import { isMistypedToken } from "../../src/auth/token.ts";
 
 /** Inputs and outputs of a run of the command. */
 export interface SeenRun {

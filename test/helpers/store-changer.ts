@@ -6,8 +6,8 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import type { NewPlant } from "../../src/core/plant.ts";
 import type { TokenRecord } from "../../src/core/store.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
-import { prepareDatabaseFile } from "../../src/store/sqlite/database-file.ts";
-import { packRequests } from "../../src/store/sqlite/plants.ts";
+import { prepareDatabaseFile } from "../../src/store/sqlite/store-file.ts";
+import { packRequests } from "../../src/store/sqlite/rows.ts";
 
 /** Plants and tokens to add to a store, which is created if it is missing. */
 export interface StoreChange {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { StoreErrorReason } from "../../src/core/store.ts";
 import { openStoreReader } from "../../src/store/open-store.ts";
-import { loadSqlite } from "../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 
 /** Returns options of a backup or a restore that nothing stops. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/core/errors.ts";
 import type { PlantStore } from "../../src/core/store.ts";
 import { checkSeed, readSeed, type SeedRecord, storeSeed } from "../../src/library/seed.ts";
-import { InputSyntaxError } from "../../src/records/record.ts";
+import { InputSyntaxError } from "../../src/records/record-reader.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
 const reject = { onConflict: "reject" } as const;

@@ -6,8 +6,8 @@ import {
   InputSyntaxError,
   type PlantRecord,
   type RecordContent,
-} from "../../src/records/record.ts";
-import type { Step } from "../../src/records/record-reader.ts";
+  type Step,
+} from "../../src/records/record-reader.ts";
 
 const maxRecordBytes = 1024 * 1024;
 const byteOrderMark = "\uFEFF";

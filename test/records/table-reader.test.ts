@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
-import type { PlantRecord, RecordContent } from "../../src/records/record.ts";
-import type { Step } from "../../src/records/record-reader.ts";
+import type { PlantRecord, RecordContent, Step } from "../../src/records/record-reader.ts";
 import { TableReader } from "../../src/records/table-reader.ts";
 
 /** Counts the bytes that it scans or parses. A byte counts each time. */

@@ -1,17 +1,22 @@
 /** Faults on demand: their effect on clients, and the guarantees that still hold. */
 import { describe, expect, it } from "vitest";
-import { type FaultKind, type FaultOptions, Faults } from "../../src/server/faults.ts";
-import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import {
+  type FaultKind,
+  type FaultRates,
+  Faults,
+  type ServerFaults,
+} from "../../src/server/faults.ts";
+import type { RequestRecord } from "../../src/server/request.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
 import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
 
-const none: FaultOptions = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0 };
+const none: FaultRates = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0 };
 const hourMs = 3_600_000;
 
-async function drawKinds(options: Partial<FaultOptions>, count: number): Promise<string[]> {
+async function drawKinds(options: Partial<FaultRates>, count: number): Promise<string[]> {
   const faults = new Faults({ ...none, ...options });
   const stored = { status: 200, body: "{}", headers: "" };
   const results = Array.from({ length: count }, () => faults.perform(async () => stored));
@@ -52,7 +57,7 @@ describe("the sequence of faults", () => {
 
 /** Starts a server with faults; also returns the faults that it counted and its request records. */
 async function startFaulty(
-  options: Partial<FaultOptions>,
+  options: Partial<FaultRates>,
   others: Parameters<typeof startServer>[0] = {},
 ) {
   const counted: FaultKind[] = [];
@@ -130,7 +135,7 @@ describe.each([
     let performed = 0;
     let release = (): void => {};
     const areAllHere = new Promise<void>((resolve) => (release = resolve));
-    const faults: Pick<Faults, "perform" | "stop" | "maxDelayMs"> = {
+    const faults: ServerFaults = {
       maxDelayMs: 0,
       stop: () => {},
       async perform(create) {

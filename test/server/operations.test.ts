@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import type * as table from "../../src/core/contract.ts";
 import type * as functions from "../../src/server/operations.ts";
-import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../src/server/request.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openRawConnection } from "../helpers/raw-http.ts";
 import { toRawHead } from "../helpers/raw-request.ts";

@@ -1,8 +1,8 @@
 /** Limits of the server under load, and its health and readiness checks. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
+import type { ServerBackend } from "../../src/server/operations.ts";
 import { stopClock } from "../helpers/clock.ts";
-import type { ServerBackend } from "../../src/server/options.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";

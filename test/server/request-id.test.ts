@@ -1,9 +1,9 @@
 /** X-Request-Id, and the record of each request: enough to find it again, and no secret. */
 import { describe, expect, it } from "vitest";
-import type { RequestRecord } from "../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../src/server/request.ts";
 import { createTextFormat } from "../../src/cli/commands/serve/terminal-messages.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
-import { createLog, jsonFormat } from "../../src/server/ops/log.ts";
+import { createLog, jsonFormat } from "../../src/server/log.ts";
 import { createHeldAuthenticator } from "../helpers/held-authenticator.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";

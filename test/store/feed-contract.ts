@@ -1,8 +1,7 @@
 /** Tests of the feed and the deletions that every engine has to pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import type { NewPlant } from "../../src/core/plant.ts";
+import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
 import type { FeedEntry, PlantStore, StoreReader } from "../../src/core/store.ts";
 
 /** A store, and a reader of it. */

@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type PlantStore, type StoreEngine, StoreError } from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
-import { createMemoryEngine } from "../../src/store/memory/engine.ts";
+import { createMemoryEngine } from "../../src/store/memory.ts";
 
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 0 };
 
@@ -41,9 +41,12 @@ function openGatedStore() {
     for (let id = from; id < from + count; id++) all.push(create(store, BigInt(id)));
   };
   return {
-    ...{ store, commits, all, startCreates, open: gate.open },
+    store,
+    commits,
+    all,
+    startCreates,
+    open: gate.open,
     sizes: () => commits.map(({ length }) => length),
-    /** Starts a create of id 0, and waits until its commit is in flight. */
     async startCommit() {
       startCreates(0, 1);
       while (commits.length === 0) await endOfTurn();

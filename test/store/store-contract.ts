@@ -10,9 +10,8 @@ import {
   it,
   onTestFinished,
 } from "vitest";
-import { int64Max, int64Min } from "../../src/core/int64.ts";
-import type { NewPlant } from "../../src/core/plant.ts";
-import { memberNames } from "../../src/core/plant-schema.ts";
+import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
+import { memberNames } from "../../src/core/read-plant.ts";
 import type {
   ConflictPolicy,
   PlantFilter,
@@ -22,7 +21,7 @@ import type {
   TokenRecord,
 } from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
-import { readPlantPages } from "../../src/store/plant-pages.ts";
+import { readPlantPages } from "../../src/store/pages.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
 

@@ -1,12 +1,11 @@
-/** `plantstore doctor`: checks everything that plantstore depends on, and suggests fixes. */
-import { redactTokens } from "../../core/quote.ts";
+/** The command `doctor`: prints the findings of an inspection. */
+import { redactTokens } from "../../core/messages.ts";
+import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import type { CommandBody, Run } from "../command.ts";
-import { interruptible } from "../command-error.ts";
-import { exitCodes, requestExitCodes } from "../exit-codes.ts";
 import { type Io, writeText } from "../io.ts";
-import { jsonOption, otherVariables } from "../options.ts";
-import { readOptions } from "../settings.ts";
-import { doctorOptions, serveOptions, settings, storeOption } from "../store-options.ts";
+import { doctorOptions, serveOptions, settings, storeOption } from "../options/local.ts";
+import { jsonOption, otherVariables } from "../options/remote.ts";
+import { readOptions } from "../options/values.ts";
 import type { Palette } from "../terminal/terminal.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import type { Finding } from "./inspection.ts";
@@ -27,7 +26,7 @@ Suggests a fix for each problem. Changes nothing, and prints no secrets.
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
   exitCodes: [...requestExitCodes, "outputClosed"],
   exitCodesNote: "If several checks fail, the first one decides.",
-  run: doctor,
+  run: runDoctor,
 };
 
 /**
@@ -36,7 +35,7 @@ Suggests a fix for each problem. Changes nothing, and prints no secrets.
  * @returns the exit code: 0 without an error, otherwise that of the first error
  * @throws CommandError if a signal stops it; OutputError
  */
-async function doctor(run: Run): Promise<number> {
+async function runDoctor(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
   const { json } = readOptions(jsonOption, flags, io);

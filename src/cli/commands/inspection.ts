@@ -2,34 +2,31 @@
 import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { toTokenPrefix } from "../../auth/token-format.ts";
-import { checkReadiness } from "../../client/check-readiness.ts";
-import type { TokenCheck } from "../../client/check-token.ts";
+import { toTokenPrefix } from "../../auth/token.ts";
+import { checkReadiness, type TokenCheck } from "../../client/probe.ts";
 import { useAndClose } from "../../core/store.ts";
-import { toSystemReason } from "../../core/words.ts";
+import { toSystemReason } from "../../core/messages.ts";
 import { openStoreReader } from "../../store/open-store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import type { Run } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
 import { toExpectedFailure } from "../command-failure.ts";
-import { isMissing } from "../config/config-file.ts";
-import { listSavedOrigins, readSavedToken } from "../config/credentials.ts";
+import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
+import { listSavedOrigins, readSavedToken } from "../config/saved-tokens.ts";
 import { type FoundDirectory, locateDirectory } from "../config/directories.ts";
-import { readSavedSettings } from "../config/saved-settings.ts";
-import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { type Option, requestOptions, toLongFlag } from "../options.ts";
+import { type Option, requestOptions, toLongFlag } from "../options/remote.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, readAuthorities } from "../server-access.ts";
-import { type Flags, readOption, readOptions, type Values } from "../settings.ts";
-import { settings } from "../store-options.ts";
+import { type Flags, readOption, readOptions, type Values } from "../options/values.ts";
+import { settings } from "../options/local.ts";
 import {
   type CheckFailure,
   checkServer,
   type ServerCheck,
   toTokenExitCode,
 } from "../token-check.ts";
-import { isActive } from "./token/token-rows.ts";
+import { isActive } from "./token.ts";
 
 /** The subject of a check. */
 type Subject =

@@ -1,15 +1,14 @@
-/** `plantstore status`: shows the server, the token, the store, directories and settings, with their sources. */
+/** The command `status`: prints the facts of an inspection. */
 import { relative } from "node:path";
-import { toTokenPrefix } from "../../auth/token-format.ts";
+import { toTokenPrefix } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import { redactTokens } from "../../core/quote.ts";
+import { redactTokens } from "../../core/messages.ts";
+import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CommandBody, commandGroups, curlAdvice, type Item, type Run } from "../command.ts";
-import { interruptible } from "../command-error.ts";
-import type { FileReaders } from "../config/credentials.ts";
-import { exitCodes, requestExitCodes } from "../exit-codes.ts";
+import type { FileReaders } from "../config/saved-tokens.ts";
 import { type Io, writeText } from "../io.ts";
-import { requestOptions, statusOptions, statusReportOptions } from "../options.ts";
-import { readOptions } from "../settings.ts";
+import { requestOptions, statusOptions, statusReportOptions } from "../options/remote.ts";
+import { readOptions } from "../options/values.ts";
 import type { DirectoryReport, ServerInspection, SettingReport } from "./inspection.ts";
 
 /** `plantstore status`. */
@@ -31,7 +30,7 @@ and opens no store.`,
   exitCodes: [...requestExitCodes, "outputClosed"],
   exitCodesNote: "The code is also 2 if a setting is invalid.",
   tokenAdvice: `run "plantstore login", which asks for it`,
-  run: status,
+  run: printStatus,
 };
 
 /**
@@ -40,7 +39,7 @@ and opens no store.`,
  * @returns the exit code: 2 if a setting is invalid, 0 if the token works, otherwise that of a create with it
  * @throws UsageError for an invalid flag; OutputError
  */
-async function status(run: Run): Promise<number> {
+async function printStatus(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
   const { json, showsAll } = readOptions(statusReportOptions, flags, io);
@@ -164,10 +163,10 @@ async function toServerReport(
 
 async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {
   const { findConfigDirectoryIfAny } = await import("../config/directories.ts");
-  const { findCredentialFile, listSavedOrigins } = await import("../config/credentials.ts");
+  const { findTokenFile, listSavedOrigins } = await import("../config/saved-tokens.ts");
   const directory = findConfigDirectoryIfAny(io);
   if (directory === undefined) return {};
-  const file = await findCredentialFile(directory, origin, io);
+  const file = await findTokenFile(directory, origin, io);
   const origins = await listSavedOrigins(directory, io).catch(() => []);
   return {
     savedIn: file?.path,

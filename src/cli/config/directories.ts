@@ -4,7 +4,7 @@ import { attempt } from "../../core/attempt.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 
-type Place = Pick<Io, "env" | "platform" | "homeDirectory">;
+type DirectoryEnvironment = Pick<Io, "env" | "platform" | "homeDirectory">;
 
 /** Where settings and credentials are. */
 const config = {
@@ -42,12 +42,12 @@ export interface FoundDirectory {
  *
  * @throws CommandError without a home directory
  */
-export function findConfigDirectory(place: Place): string {
+export function findConfigDirectory(place: DirectoryEnvironment): string {
   return locateDirectory("config", place).path;
 }
 
 /** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
-export function findConfigDirectoryIfAny(place: Place): string | undefined {
+export function findConfigDirectoryIfAny(place: DirectoryEnvironment): string | undefined {
   return attempt(() => findConfigDirectory(place));
 }
 
@@ -56,12 +56,15 @@ export function findConfigDirectoryIfAny(place: Place): string | undefined {
  *
  * @throws CommandError without a home directory
  */
-export function findDataDirectory(place: Place): string {
+export function findDataDirectory(place: DirectoryEnvironment): string {
   return locateDirectory("data", place).path;
 }
 
 /** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source. */
-export function locateDirectory(kind: "config" | "data", place: Place): FoundDirectory {
+export function locateDirectory(
+  kind: "config" | "data",
+  place: DirectoryEnvironment,
+): FoundDirectory {
   const rules = rulesByKind[kind];
   const { env, platform } = place;
   const own = env[rules.variable];
@@ -75,7 +78,7 @@ export function locateDirectory(kind: "config" | "data", place: Place): FoundDir
   return { path: findDefault(rules, place), source: "the default" };
 }
 
-function findDefault(rules: DirectoryRules, place: Place): string {
+function findDefault(rules: DirectoryRules, place: DirectoryEnvironment): string {
   if (place.platform === "win32") {
     const { variable, home, leaf } = rules.windows;
     const parent = place.env[variable] || path.win32.join(findHome(rules, place), home);
@@ -85,7 +88,7 @@ function findDefault(rules: DirectoryRules, place: Place): string {
   return path.posix.join(findHome(rules, place), parent, "plantstore");
 }
 
-function findHome(rules: DirectoryRules, { homeDirectory }: Place): string {
+function findHome(rules: DirectoryRules, { homeDirectory }: DirectoryEnvironment): string {
   if (homeDirectory) return homeDirectory;
   throw new CommandError("usage", `no home directory: set ${rules.variable} to a directory`);
 }

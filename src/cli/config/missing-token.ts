@@ -1,9 +1,9 @@
 /** Explains what to do without a token. */
-import { toShellWord } from "../../core/quote.ts";
+import { toShellWord } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
-import { findLocalServer } from "../local-server.ts";
-import { listSavedOrigins } from "./credentials.ts";
+import { findLocalServer } from "../../client/probe.ts";
+import { listSavedOrigins } from "./saved-tokens.ts";
 import { findConfigDirectory } from "./directories.ts";
 
 /** Maximum number of origins in a message; `status` shows all. */

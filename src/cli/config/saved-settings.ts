@@ -1,6 +1,9 @@
-/** Settings that a login saves for later commands. */
-import { join } from "node:path";
-import { broken, extension, readConfigFile, writeConfigFile } from "./config-file.ts";
+/** Settings that a login saves, and their JSON files. */
+import { constants, promises, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { toSystemReason } from "../../core/messages.ts";
+import { CommandError, toReadError } from "../command-error.ts";
+import { loadWithoutSignals } from "../io.ts";
 
 /** Saved settings; a setting that is not saved is absent. */
 export interface SavedSettings {
@@ -46,4 +49,78 @@ function isSavedSettings(value: unknown): value is SavedSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const { url = "", cacert = "" }: { url?: unknown; cacert?: unknown } = value;
   return typeof url === "string" && typeof cacert === "string";
+}
+
+const ownerOnlyFile = 0o600;
+
+/** The extension of the files. */
+export const extension = ".json";
+
+/**
+ * Reads a file.
+ *
+ * @returns undefined for a missing file; null for invalid JSON
+ * @throws CommandError if it cannot be read
+ */
+export function readConfigFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw toReadError(path, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Replaces a file atomically.
+ *
+ * @param path ends in {@link extension}
+ * @param what its content, for the message
+ * @throws CommandError if it cannot be written
+ */
+export async function writeConfigFile(path: string, what: string, content: object): Promise<void> {
+  const folder = dirname(path);
+  try {
+    // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
+    // Only a command that writes needs it.
+    const { createDirectory } = await import("../../store/durable-files.ts");
+    createDirectory(folder);
+    await promises.access(folder, constants.W_OK);
+    // conf writes a new file with its mode, flushes it and renames it. It loads ajv, which takes 10 ms, so it only writes.
+    const { default: Conf } = await loadWithoutSignals(() => import("conf"));
+    const file = new Conf<Record<string, unknown>>({
+      cwd: folder,
+      configName: basename(path, extension),
+      configFileMode: ownerOnlyFile,
+      accessPropertiesByDotNotation: false,
+      clearInvalidConfig: false,
+    });
+    file.store = { ...content };
+  } catch (error) {
+    throw new CommandError(
+      "internal",
+      `${what} cannot be saved in ${folder} (${toSystemReason(error)}): make it a writable directory, or set PLANTSTORE_CONFIG_DIR`,
+      { cause: error },
+    );
+  }
+}
+
+/** Checks whether a file does not exist, or its path leads through another file. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "ENOENT" || error.code === "ENOTDIR";
+}
+
+/** The error for a file with invalid content. */
+export function broken(path: string, what: string): CommandError {
+  return new CommandError(
+    "usage",
+    `${path} is broken: it contains no ${what}; fix it or delete it`,
+  );
 }

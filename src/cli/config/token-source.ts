@@ -1,5 +1,5 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
-import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token-format.ts";
+import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectory } from "./directories.ts";
@@ -82,11 +82,11 @@ function assertNoToken(path: string, name: string, advice: string): void {
 }
 
 async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
-  const { readSavedToken, toCredentialFile } = await import("./credentials.ts");
+  const { readSavedToken, toTokenFile } = await import("./saved-tokens.ts");
   const directory = findConfigDirectory(io);
   const token = readSavedToken(directory, origin, io);
   if (token === undefined) return undefined;
-  return { token, source: toCredentialFile(directory, origin) };
+  return { token, source: toTokenFile(directory, origin) };
 }
 
 async function readFileAsToken(

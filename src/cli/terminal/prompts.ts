@@ -1,7 +1,7 @@
 /** Asks a user on the terminal: a question with yes or no, or for a secret. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { redactTokens } from "../../core/quote.ts";
+import { redactTokens } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import { type Io, writeText } from "../io.ts";
 

@@ -1,5 +1,5 @@
 /** Lays out tables, and lists of terms with their meanings, in the columns of a terminal. */
-import { escapeUnprintable } from "../../core/quote.ts";
+import { escapeUnprintable } from "../../core/messages.ts";
 import type { Item } from "../command.ts";
 import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
 

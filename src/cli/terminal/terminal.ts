@@ -1,5 +1,5 @@
 /** Prints to stdout and stderr: messages for the user, JSON for programs, and progress. */
-import { escapeUnprintable, redactTokens } from "../../core/quote.ts";
+import { escapeUnprintable, redactTokens } from "../../core/messages.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
 
 /** Colours for text. */

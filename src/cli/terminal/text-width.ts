@@ -1,6 +1,6 @@
 /** Fits text into columns of a terminal. */
 import stringWidth from "string-width";
-import { escapeUnprintable } from "../../core/quote.ts";
+import { escapeUnprintable } from "../../core/messages.ts";
 
 /** Limits the combining marks on one character. */
 const maxUnitsPerColumn = 4;

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { operations } from "../../core/contract.ts";
 import { type ErrorKind, errorKinds, errorTable } from "../../core/errors.ts";
-import { int64Max, int64Min } from "../../core/int64.ts";
+import { int64Max, int64Min } from "../../core/plant.ts";
 import {
   createOpenApiDocument,
   type DescribedServer,
   type OpenApiObject,
 } from "../../core/openapi.ts";
-import { toShellWord } from "../../core/quote.ts";
-import { type HttpResponse, toHeader } from "../response.ts";
+import { toShellWord } from "../../core/messages.ts";
+import { type ServerResponse, toHeader } from "../response.ts";
 
 /** Properties of a server that the page shows. */
 export interface PageServer extends DescribedServer {
@@ -23,7 +23,7 @@ const [template, style, script] = ["page.html", "page.css", "page.browser.js"].m
 ) as [string, string, string];
 
 /** Response with the page. */
-export function toPageResponse(server: PageServer): HttpResponse {
+export function toPageResponse(server: PageServer): ServerResponse {
   return {
     status: 200,
     body: toPage(server),

@@ -1,8 +1,8 @@
 /** The OpenAPI document and the documentation page of a server, with the options it was started with. */
 import { isIP } from "node:net";
 import { RequestError } from "../../core/errors.ts";
-import { quoteInput } from "../../core/quote.ts";
-import type { HttpResponse } from "../response.ts";
+import { quoteInput } from "../../core/messages.ts";
+import type { ServerResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
 
 /** Describes a server to programs and to people. */
@@ -12,14 +12,14 @@ export interface SelfDescription {
    *
    * @param hostHeader Host header of the request
    */
-  describe(hostHeader: string | undefined): Promise<HttpResponse>;
+  describe(hostHeader: string | undefined): Promise<ServerResponse>;
   /**
    * Responds with the page. It asks for a token, so it is shown only under a name of the server.
    *
    * @param hostHeader Host header of the request
    * @returns a RequestError `noSuchPath` for any other name
    */
-  show(hostHeader: string | undefined): Promise<HttpResponse | RequestError>;
+  show(hostHeader: string | undefined): Promise<ServerResponse | RequestError>;
 }
 
 /** A server that describes itself. */
@@ -40,8 +40,8 @@ const maxRemembered = 16;
 
 /** Creates the descriptions of one server. Their code is loaded with the first request. */
 export function createSelfDescription(server: DescribedPlantServer): SelfDescription {
-  const descriptions = new Map<string, HttpResponse>();
-  const pages = new Map<string, HttpResponse>();
+  const descriptions = new Map<string, ServerResponse>();
+  const pages = new Map<string, ServerResponse>();
   return {
     async describe(hostHeader) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
@@ -69,10 +69,10 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
 
 /** Returns the response for a URL; creates it if it is not among the last few. */
 function remember(
-  responses: Map<string, HttpResponse>,
+  responses: Map<string, ServerResponse>,
   url: string,
-  create: () => HttpResponse,
-): HttpResponse {
+  create: () => ServerResponse,
+): ServerResponse {
   const known = responses.get(url);
   if (known !== undefined) return known;
   const response = create();

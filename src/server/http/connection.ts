@@ -1,17 +1,16 @@
-/** One client connection: its requests and their responses, in order, whichever transport it uses. */
+/** One client connection: its requests and their responses, in order, whichever transport it uses; responses as text. */
 import type { Socket } from "node:net";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
 import type { Handler } from "../handler.ts";
-import { HttpRequest, type RequestHead } from "../request.ts";
+import { ServerRequest, type RequestHead } from "../request.ts";
 import {
   type HttpMessage,
   isDropped,
   type RequestResult,
   toConnectionHeaders,
-  toText,
 } from "../response.ts";
-import { endGently } from "./ending.ts";
+import { STATUS_CODES } from "./node-http.ts";
 
 /** Dependencies of the transports. */
 export interface TransportContext {
@@ -25,13 +24,13 @@ export interface TransportContext {
 }
 
 /** A request on a connection, and what its transport does for it. The defaults are those of a request that has arrived. */
-export abstract class TransportRequest extends HttpRequest {
-  readonly connection: Connection;
+export abstract class TransportRequest extends ServerRequest {
+  readonly connection: ClientConnection;
   readonly isLate: boolean;
   /** True if no request is read after this one. */
   readonly isFinal: boolean = false;
 
-  constructor(connection: Connection, head: RequestHead) {
+  constructor(connection: ClientConnection, head: RequestHead) {
     super(head);
     this.connection = connection;
     this.isLate = connection.isLate(this.receivedAtMs);
@@ -83,7 +82,7 @@ export const graceMs = 250;
 const maxUnsentBytes = 16 * 1024;
 
 /** An open connection. */
-export class Connection {
+export class ClientConnection {
   readonly socket: Socket;
   readonly #context: TransportContext;
   /** Requests without a response, oldest first. The first {@link maxPipelined} are in flight, the others are queued. */
@@ -321,14 +320,14 @@ export class Connection {
 const maxFlushMs = 2;
 
 /** Connections with responses to send, in the order in which they are flushed. */
-const unflushed = new Set<Connection>();
+const unflushed = new Set<ClientConnection>();
 let endOfTurn: NodeJS.Immediate | undefined;
 
 /**
  * Flushes a connection at the end of this turn of the event loop, together with others. Each write wakes up a client, and
  * writing in a row finds most of them awake.
  */
-function flushSoon(connection: Connection): void {
+function flushSoon(connection: ClientConnection): void {
   unflushed.add(connection);
   endOfTurn ??= setImmediate(flushAll);
 }
@@ -342,4 +341,32 @@ function flushAll(): void {
     if (performance.now() > endMs) break;
   }
   if (unflushed.size > 0) endOfTurn ??= setImmediate(flushAll);
+}
+
+/** Time for which a client may send nothing before an ended connection is closed. */
+const lingerMs = 1000;
+/** Maximum time for which an ended connection discards what the client sends. */
+const maxLingerMs = 5000;
+
+/**
+ * Ends a connection after its last response. Closing it with unread bytes would reset it, and the client might lose the
+ * response (RFC 9112 section 9.6), so the server first discards what the client still sends. May be called twice.
+ */
+export function endGently(socket: Socket): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  socket.end();
+  socket.resume();
+  const close = (): void => void socket.destroy();
+  const idleTimer = setTimeout(close, lingerMs);
+  const timer = setTimeout(close, maxLingerMs);
+  socket.on("data", () => idleTimer.refresh());
+  socket.once("close", () => {
+    clearTimeout(idleTimer);
+    clearTimeout(timer);
+  });
+}
+
+/** The bytes of a message, as text: ASCII except for the body. */
+export function toText({ status, headers, body }: HttpMessage): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
 }

@@ -1,9 +1,8 @@
 /** Commits a batch of creates in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
 import { isSamePlant } from "../../core/plant.ts";
-import type { CreateRequest, CreateResult } from "../../core/store.ts";
-import type { Database } from "./database.ts";
-import { createError, isRolledBack } from "./postgres-error.ts";
+import type { CreateEntry, CreateResult } from "../../core/store.ts";
+import { createError, type Database, isRolledBack } from "./database.ts";
 import {
   comparePlants,
   findCommitted,
@@ -14,7 +13,7 @@ import {
 } from "./statements.ts";
 
 /** One create of a batch. */
-interface Create extends CreateRequest {
+interface Create extends CreateEntry {
   /** Position in the batch. */
   readonly index: number;
 }
@@ -54,7 +53,7 @@ export type AttemptCommit = (write: Database["write"]) => Promise<readonly Creat
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
  * attempt asks PostgreSQL, and a group that was stored keeps its results.
  */
-export function createCommit(requests: readonly CreateRequest[]): AttemptCommit {
+export function createCommit(requests: readonly CreateEntry[]): AttemptCommit {
   const groups = groupById(requests);
   let uncertain: UncertainOutcomes = new Map();
 
@@ -160,7 +159,7 @@ function toResults(outcomes: Outcomes): readonly CreateResult[] {
  * Groups the creates of a batch by id. The ids ascend, so that servers that write the same ids at the same time wait for
  * each other instead of deadlocking.
  */
-function groupById(requests: readonly CreateRequest[]): readonly Group[] {
+function groupById(requests: readonly CreateEntry[]): readonly Group[] {
   const groups = new Map<bigint, { id: bigint; creates: Create[] }>();
   for (const [index, request] of requests.entries()) {
     const { id } = request.plant;

@@ -1,19 +1,20 @@
-/** The database of a store: the connections to it, and the transactions on them. */
+/** Connections to a database: their pool, settings, TLS, and errors. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientBase } from "pg";
 import readPasswordFile from "pgpass";
-import { createStoreError, failures, toCode } from "../store-failure.ts";
-import { createError, isRolledBack, isTimeout, isTransient } from "./postgres-error.ts";
-import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
+import { escapeUnprintable, toSystemReason } from "../../core/messages.ts";
+import { StoreError } from "../../core/store.ts";
 import {
-  assertEncoding,
-  assertFlushing,
-  beginWith,
-  type Limits,
-  type Settings,
-  toRow,
-  useSettings,
-} from "./settings.ts";
+  createFailureMap,
+  createStoreError,
+  failures,
+  type Meaning,
+  toCode,
+  unusable,
+} from "../store-failure.ts";
+import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
 export type Database = ReturnType<typeof createDatabase>;
@@ -211,4 +212,223 @@ async function canRollBack(client: ClientBase): Promise<boolean> {
 
 function ignore(): undefined {
   return undefined;
+}
+
+/** Time limits, each in milliseconds. */
+export interface Limits {
+  /** For a connection to one host; `connect_timeout` in the URL overrides it. */
+  readonly connectMs: number;
+  /** For a statement and the locks that it waits for, measured by PostgreSQL. */
+  readonly statementMs: number;
+  /** For a response, measured here; longer than a statement, so that a missing response means a lost connection. */
+  readonly responseMs: number;
+  /** For the next statement of a transaction, before PostgreSQL rolls it back and releases its locks. */
+  readonly idleInTransactionMs: number;
+  /** For a call of the engine with all of its attempts. */
+  readonly callMs: number;
+  /** For a call after one that failed, and for a check. */
+  readonly shortCallMs: number;
+}
+
+/** Limits of a server. A create that waits for two failing commits fails within 10 s, the default timeout of clients. */
+export const defaultLimits: Limits = {
+  connectMs: 3000,
+  statementMs: 3000,
+  responseMs: 4000,
+  idleInTransactionMs: 5000,
+  callMs: 6000,
+  shortCallMs: 1500,
+};
+
+/** Limits of statements that read the whole store: a search for a rare tag, or an upgrade that builds an index. */
+export const longLimits: Limits = {
+  ...defaultLimits,
+  statementMs: 600_000,
+  responseMs: 603_000,
+  callMs: 610_000,
+};
+
+/** Time for one read of the feed with all of its attempts: a follower survives a failover, and does not hang silently. */
+export const feedCallMs = 30_000;
+
+/** Settings of the server that a transaction depends on. */
+interface Settings {
+  /** Id of the process that serves the connection. */
+  readonly backend: number;
+  readonly encoding: string;
+  readonly fsync: string;
+}
+
+/**
+ * Returns statements that begin a transaction and set its limits: behind a pooler, the settings of a session are lost or leak
+ * to other clients. The limit of statements comes first, because the role may have one that is too short for the others.
+ *
+ * @param begin the first statement
+ * @param path the only schema in which all statements find tables; by default those of the session
+ */
+function beginWith(
+  begin: string,
+  { statementMs, idleInTransactionMs }: Limits,
+  path?: string,
+): string {
+  // PostgreSQL searches temporary tables first if they are not named.
+  const setPath = path && `; SET LOCAL search_path = ${pg.escapeIdentifier(path)}, pg_temp`;
+  return `${begin}; SET LOCAL statement_timeout = ${statementMs};
+    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}${setPath ?? ""}`;
+}
+
+/**
+ * Returns {@link Settings}, and makes a commit wait for the flush, here and on the synchronous standby: only `remote_apply`
+ * is as good as `on`.
+ */
+const useSettings = `SELECT pg_backend_pid() AS backend,
+  current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+  set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+    WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
+
+/** Returns the only row in the results of several statements at once, which have one result each. */
+function toRow(results: unknown): unknown {
+  const all = results as readonly { readonly rows: readonly unknown[] }[];
+  return all.flatMap(({ rows }) => rows)[0];
+}
+
+/**
+ * Asserts that PostgreSQL flushes commits.
+ *
+ * @param fsync the setting
+ * @throws StoreError `unusable`
+ */
+export function assertFlushing(fsync: string | undefined, place: string): void {
+  if (fsync === "off") throw createStoreError(failures.notFlushed, place);
+}
+
+/** Asserts that PostgreSQL can store every character. */
+function assertEncoding(encoding: string, place: string): void {
+  if (encoding === "UTF8") return;
+  const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
+  throw createStoreError(unusable(problem), place);
+}
+
+/**
+ * Returns TLS options with the meaning that libpq gives to `sslmode`
+ * (https://www.postgresql.org/docs/current/libpq-ssl.html); the driver's own meaning differs. False: no TLS.
+ *
+ * @throws StoreError `unusable` when a file cannot be used
+ */
+export async function loadTls({
+  tls,
+  tlsFiles: { root, certificate, key },
+}: PostgresLocation): Promise<ConnectionOptions | false> {
+  if (tls === "disable") return false;
+  // Parsing throws when a file has no certificate or key in it. TLS itself would only fail to connect.
+  const ca = await readPem("sslrootcert", root, (pem) => new X509Certificate(pem));
+  const cert = await readPem("sslcert", certificate, (pem) => new X509Certificate(pem));
+  const options = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key: await readPem("sslkey", key, createPrivateKey) }),
+  };
+  switch (tls) {
+    case "require":
+      return { ...options, rejectUnauthorized: false };
+    case "verify-ca":
+      return { ...options, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return options;
+  }
+}
+
+async function readPem(
+  parameter: string,
+  path: string | undefined,
+  parse: (pem: Buffer) => unknown,
+): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    const pem = await readFile(path);
+    parse(pem);
+    return pem;
+  } catch (cause) {
+    throw new StoreError(
+      "unusable",
+      escapeUnprintable(
+        `${path}, which ${parameter} in the store's URL names, cannot be used: name a PEM file (${toSystemReason(cause)})`,
+      ),
+      { cause },
+    );
+  }
+}
+
+/**
+ * Codes by meaning: an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or its class, a code of
+ * Node or of {@link createError}, or the beginning of a message. Errors of the driver have no code, those of PgBouncer only
+ * a general one.
+ */
+const codes: readonly (readonly [Meaning, ...string[]])[] = [
+  // 25P03: idle_in_transaction_session_timeout, after this process was suspended for a while.
+  [failures.unreachable, "08", "25P03", "57P05"],
+  [failures.unreachable, "EAI_AGAIN", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH"],
+  [failures.unreachable, "ENETUNREACH", "ENOENT", "ENOTFOUND", "EPIPE", "ETIMEDOUT"],
+  [failures.unreachable, "Connection terminated", "Client has encountered", "Query read timeout"],
+  [failures.unreachable, "timeout exceeded when trying to connect"],
+  // Another transaction replaced the pool between two steps. The next attempt uses the new one.
+  [failures.unreachable, "Cannot use a pool after calling end"],
+  [failures.starting, "57P01", "57P02", "57P03"],
+  [failures.contended, "40"],
+  [failures.crowded, "53300"],
+  [failures.notWritable, "NOT_WRITABLE"],
+  [failures.notConfirmed, "NOT_CONFIRMED"],
+  [failures.unknownOutcome, "OUTCOME_UNKNOWN"],
+  [failures.timedOut, "TIMEOUT"],
+  [failures.slow, "55P03", "57014"],
+  [failures.noMemory, "53200"],
+  [failures.inputOutput, "58030"],
+  [failures.noRoom, "53100"],
+  [failures.notPrimary, "25006"],
+  [failures.wrongPassword, "28P01"],
+  [failures.noPassword, "password must be a"],
+  [failures.notAdmitted, "28"],
+  [failures.noDatabase, "3D000"],
+  [failures.notGranted, "42501"],
+  [failures.noTables, "42P01"],
+  [failures.noParameter, "unsupported startup parameter"],
+  [failures.noTls, "does not support SSL"],
+  [failures.notTrusted, "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "DEPTH_ZERO_SELF_SIGNED_CERT"],
+  [failures.notTrusted, "ERR_TLS_CERT_ALTNAME_INVALID", "SELF_SIGNED_CERT_IN_CHAIN"],
+  [failures.notTrusted, "UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"],
+  [failures.notTrusted, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+];
+
+const meanings = new Map(codes.flatMap(([meaning, ...own]) => own.map((code) => [code, meaning])));
+const knownMessage = new RegExp([...meanings.keys()].filter((key) => key.includes(" ")).join("|"));
+
+const { toMeaning, toStoreError } = createFailureMap(meanings, (error) => {
+  const code = toCode(error);
+  const [phrase = ""] = knownMessage.exec(error.message) ?? [];
+  return [code, phrase, code.slice(0, 2)];
+});
+
+export { toStoreError };
+
+/** Checks whether a retry of the same call may succeed within seconds. */
+export function isTransient(error: unknown): boolean {
+  return toMeaning(error).isTransient ?? false;
+}
+
+/**
+ * Checks whether the server rolled the transaction back because of a conflict with another one and expects a retry.
+ * 40003 is not included: it says that the outcome is unknown.
+ */
+export function isRolledBack(error: unknown): boolean {
+  const code = toCode(error);
+  return code === "40001" || code === "40P01";
+}
+
+/** Checks whether the server did not respond to a statement in time. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/** Creates an error with a code of this program. */
+export function createError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

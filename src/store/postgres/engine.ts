@@ -1,12 +1,38 @@
-/** The engine and the reader on a PostgreSQL database, which any number of servers may share. */
-import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
-import type { Schema } from "../schema.ts";
+/** The engine on a PostgreSQL database: its calls with their retries, and its feed. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientBase } from "pg";
+import { int64Max, int64Min } from "../../core/plant.ts";
+import {
+  type FeedEntry,
+  type FeedQuery,
+  type StoreEngine,
+  StoreError,
+  type StoreReader,
+} from "../../core/store.ts";
+import {
+  createCursorAheadError,
+  createMalformedCursorError,
+  parseCursor,
+  toCursor,
+} from "../pages.ts";
+import type { Schema } from "../sql-tables.ts";
+import { toCode } from "../store-failure.ts";
 import type { EngineOptions, ReaderOptions } from "../store-location.ts";
-import { createCaller, retryWhile } from "./calls.ts";
 import { createCommit } from "./commit.ts";
-import { createDatabase, type Database, type Work } from "./database.ts";
-import { isTransient, toStoreError } from "./postgres-error.ts";
-import { readFeed } from "./feed.ts";
+import {
+  assertFlushing,
+  createDatabase,
+  createError,
+  type Database,
+  defaultLimits,
+  feedCallMs,
+  isTransient,
+  type Limits,
+  loadTls,
+  longLimits,
+  toStoreError,
+  type Work,
+} from "./database.ts";
 import {
   assertCurrent,
   findSchema,
@@ -16,10 +42,15 @@ import {
   postgresSchema,
 } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
-import { assertFlushing, defaultLimits, feedCallMs, type Limits, longLimits } from "./settings.ts";
-import * as plants from "./statements.ts";
-import { loadTls } from "./tls.ts";
-import * as tokens from "./token-statements.ts";
+import * as statements from "./statements.ts";
+import {
+  cutPage,
+  deletedColumns,
+  plantColumns,
+  type PlantRow,
+  toPageLimit,
+  toStoredPlant,
+} from "./statements.ts";
 
 /** Options of {@link openPostgresEngine}. */
 interface PostgresEngineOptions extends Pick<EngineOptions, "mustExist"> {
@@ -141,14 +172,14 @@ function createPostgresEngine(
       const attempt = createCommit(requests);
       return callInOrder(() => attempt(write));
     },
-    get: (id) => find((client) => plants.findPlant(client, id)),
-    list: (query) => find((client) => plants.listPlants(client, query)),
-    count: (filter) => find((client) => plants.countPlants(client, filter)),
+    get: (id) => find((client) => statements.findPlant(client, id)),
+    list: (query) => find((client) => statements.listPlants(client, query)),
+    count: (filter) => find((client) => statements.countPlants(client, filter)),
     async delete(ids) {
       // An attempt whose connection was lost during COMMIT may have deleted them.
       const deleted = new Set<bigint>();
       await change(async (client) => {
-        for (const id of await plants.deletePlants(client, ids)) deleted.add(id);
+        for (const id of await statements.deletePlants(client, ids)) deleted.add(id);
       });
       return [...new Set(ids)].filter((id) => deleted.has(id));
     },
@@ -157,14 +188,197 @@ function createPostgresEngine(
       if (entries instanceof StoreError) throw entries;
       return entries;
     },
-    checkWritable: () => check(() => write(plants.insertNothing)),
-    addToken: (token) => change((client) => tokens.insertToken(client, token)),
-    listTokens: () => find(tokens.findTokens),
-    readTokens: (knownVersion) => find((client) => tokens.readTokens(client, knownVersion)),
-    endToken: (token) => change((client) => tokens.endToken(client, token)),
-    removeTokens: (digests) => change((client) => tokens.removeTokens(client, digests)),
+    checkWritable: () => check(() => write(statements.insertNothing)),
+    addToken: (token) => change((client) => statements.insertToken(client, token)),
+    listTokens: () => find(statements.findTokens),
+    readTokens: (knownVersion) => find((client) => statements.readTokens(client, knownVersion)),
+    endToken: (token) => change((client) => statements.endToken(client, token)),
+    removeTokens: (digests) => change((client) => statements.removeTokens(client, digests)),
     noteTokenUses: (digests, day) =>
-      call(() => write((client) => tokens.noteTokenUses(client, digests, day))),
+      call(() => write((client) => statements.noteTokenUses(client, digests, day))),
     close: () => database.close(),
   };
+}
+
+/** Makes an attempt, and others after transient failures. */
+type Call = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Creates a function that retries work and rejects when the time for a call is over. An attempt that has not ended by
+ * then continues without its caller.
+ *
+ * @param isInOrder whether a call starts only after every attempt of the previous call has ended
+ */
+export function createCaller(
+  place: string,
+  { callMs, shortCallMs }: Limits,
+  isInOrder: boolean,
+): Call {
+  // Calls that are queued after a failing one have waited long enough.
+  let isDown = false;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  return async (work) => {
+    const limitMs = isDown ? shortCallMs : callMs;
+    const deadlineMs = performance.now() + limitMs;
+    const attempts = (isInOrder ? previous : Promise.resolve()).then(() =>
+      retryWhile(isTransient, deadlineMs, work),
+    );
+    previous = attempts.then(
+      () => (isDown = false),
+      (error: unknown) => (isDown = isTransient(error)),
+    );
+    try {
+      return await within(limitMs, attempts);
+    } catch (error) {
+      if (toCode(error) === "TIMEOUT") isDown = true;
+      throw toRetryableError(toStoreError(error, place));
+    }
+  };
+}
+
+/** A store that was opened may become usable again, for example after its password is corrected: clients retry `busy`. */
+function toRetryableError(error: StoreError): StoreError {
+  if (error.reason !== "unusable") return error;
+  return new StoreError("busy", error.message, { cause: error.cause });
+}
+
+/** Rejects when the promise does not settle in time. */
+async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(createTimeoutError()), limitMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createTimeoutError(): Error {
+  return createError("TIMEOUT", "timeout");
+}
+
+const firstPauseMs = 10;
+const longestPauseMs = 500;
+
+/**
+ * Repeats `work` with growing, random pauses, so that writers that conflicted do not meet again.
+ *
+ * @param deadlineMs of `performance.now()`; no attempt starts after it
+ * @throws the last error of `work`
+ */
+export async function retryWhile<T>(
+  isRetryable: (error: unknown) => boolean,
+  deadlineMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (performance.now() > deadlineMs) throw createTimeoutError();
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetryable(error) || performance.now() + pauseMs > deadlineMs) throw error;
+      await sleep(pauseMs * (0.5 + 0.5 * Math.random()));
+    }
+  }
+}
+
+/** Place of an entry. Creates of one transaction were in flight together, so that their ids may order them. */
+interface Position {
+  readonly xid: bigint;
+  readonly id: bigint;
+}
+
+const start: Position = { xid: 0n, id: int64Min };
+const positionPattern = /^(\d{1,20})\.(-?\d{1,19})$/;
+
+interface StateRow {
+  readonly store_id: string;
+  /** Greater than the id of every transaction that has ended. */
+  readonly next_xid: string;
+  readonly is_standby: boolean;
+}
+
+interface EntryRow extends PlantRow {
+  readonly xid: string;
+  readonly is_deleted: boolean;
+}
+
+/** The numbers of the cluster, the database and the table differ between a store and its copies, but not on a standby. */
+const findState = `
+  SELECT left(encode(sha256(convert_to(
+      concat_ws(' ', system_identifier, pg_database.oid, 'plants'::regclass::oid), 'UTF8'
+    )), 'hex'), 16) AS store_id,
+    pg_snapshot_xmax(pg_current_snapshot()) AS next_xid, pg_is_in_recovery() AS is_standby
+  FROM pg_control_system(), pg_database WHERE datname = current_database()`;
+
+/** Stops at the oldest open transaction, so that no later commit is placed before an entry that was found. */
+const findEntries = cutPage(
+  `(SELECT ${plantColumns}, xid, false AS is_deleted FROM plants
+    WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY xid, id LIMIT $3)
+  UNION ALL
+  (SELECT ${deletedColumns}, xid, true FROM plantstore_deletions AS deletions
+    WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+      AND NOT EXISTS (SELECT FROM plants WHERE plants.id = deletions.id)
+    ORDER BY xid, id LIMIT $3)
+  ORDER BY xid, id LIMIT $3`,
+  "xid, id",
+);
+
+/**
+ * Gives a transaction that only reads something to flush: its commit then waits until everything that it saw is flushed,
+ * and confirmed by the synchronous standby. A standby cannot write, and has flushed everything that it shows.
+ */
+const logMessage = `SELECT CASE WHEN NOT pg_is_in_recovery()
+  THEN pg_logical_emit_message(true, 'plantstore', '') END`;
+
+/**
+ * Reads the next entries.
+ *
+ * @param client in a transaction, which may be read-only
+ * @param place of the store, for messages
+ * @returns the error instead, if the cursor is not of this store
+ */
+export async function readFeed(
+  client: ClientBase,
+  { after, limit }: FeedQuery,
+  place: string,
+): Promise<readonly FeedEntry[] | StoreError> {
+  const [state] = (await client.query<StateRow>(findState)).rows;
+  if (state === undefined) throw new Error("the database has no name");
+  const position = after === undefined ? start : toPosition(after, state, place);
+  if (position instanceof StoreError) return position;
+  const values = [`${position.xid}`, `${position.id}`, toPageLimit(limit)];
+  const { rows } = await client.query<EntryRow>(findEntries, values);
+  if (rows.length > 0) await client.query(logMessage);
+  return rows.map((row) => {
+    const plant = toStoredPlant(row);
+    const entry = { cursor: toCursor(state.store_id, `${row.xid}.${row.id}`), id: plant.id };
+    return row.is_deleted ? entry : { ...entry, plant };
+  });
+}
+
+/** A standby may lag behind the server that returned the cursor. */
+function toPosition(cursor: string, state: StateRow, place: string): Position | StoreError {
+  try {
+    const text = parseCursor(cursor, state.store_id, place);
+    const [xid, id] = (positionPattern.exec(text) ?? []).slice(1).map(BigInt);
+    if (
+      xid === undefined ||
+      id === undefined ||
+      id < int64Min ||
+      id > int64Max ||
+      xid >= 2n ** 64n
+    ) {
+      return createMalformedCursorError(cursor, place);
+    }
+    const isAhead = xid >= BigInt(state.next_xid) && !state.is_standby;
+    return isAhead ? createCursorAheadError(cursor, place) : { xid, id };
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
 }

@@ -1,8 +1,8 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
 import { createStoreError, type Meaning, toCode, unusable } from "../store-failure.ts";
-import { findMissingSteps, type Schema, type SchemaStep } from "../schema.ts";
-import { isRolledBack } from "./postgres-error.ts";
+import { findMissingSteps, type Schema, type SchemaStep } from "../sql-tables.ts";
+import { isRolledBack } from "./database.ts";
 
 /** The schema of this version. The triggers serve other programs. */
 export const postgresSchema: Schema = [

@@ -1,6 +1,6 @@
 /** Parses the `postgres://` URL of a store. */
 import { isLoopback } from "../../core/base-url.ts";
-import { quoteInput } from "../../core/quote.ts";
+import { quoteInput } from "../../core/messages.ts";
 import { StoreError } from "../../core/store.ts";
 
 /** One of the hosts of a database. */

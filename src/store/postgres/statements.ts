@@ -1,12 +1,15 @@
-/**
- * The statements on plants. Besides the schema, only this file of the engine names each member. Ids are sent and received as text, which is exact. Texts are compared as bytes, because
- * the default collation of a database is deterministic.
- */
+/** The statements on plants and tokens. */
 import type { ClientBase } from "pg";
 import { type NewPlant, toNewPlant } from "../../core/plant.ts";
-import type { PlantFilter, PlantQuery } from "../../core/store.ts";
-import { maxPageSize, plantSize } from "../plant-pages.ts";
-import { fromSqlText, toSqlText } from "./text.ts";
+import type {
+  EndedToken,
+  PlantFilter,
+  PlantQuery,
+  TokenRecord,
+  TokenState,
+} from "../../core/store.ts";
+import { maxPageSize, plantSize } from "../pages.ts";
+import { tokenColumns, type TokenRow, toTokenRecord, toTokenValues } from "../sql-tables.ts";
 
 /** A row of a plant. */
 export interface PlantRow extends Record<keyof NewPlant, unknown> {
@@ -207,4 +210,87 @@ export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
     name: fromSqlText(name),
     tag: tag === null ? undefined : fromSqlText(tag),
   });
+}
+
+/** Stores a token, unless its digest is stored already. */
+export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
+  await client.query(
+    `INSERT INTO plantstore_tokens (${tokenColumns})
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (digest) DO NOTHING`,
+    toTokenValues(token, toSqlText),
+  );
+}
+
+/** Returns the tokens if they do not have the known version. */
+export async function readTokens(
+  client: ClientBase,
+  knownVersion: string | undefined,
+): Promise<TokenState> {
+  // Before the tokens, so that a change after it is found by the next read.
+  const { rows } = await client.query<{ version: string }>(
+    "SELECT version FROM plantstore_token_version",
+  );
+  // Without a row, which a TRUNCATE removes, the tokens may always have changed.
+  const version = rows[0]?.version ?? "";
+  return version !== "" && version === knownVersion
+    ? { version }
+    : { version, tokens: await findTokens(client) };
+}
+
+/** Returns every token, oldest first. */
+export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
+  const { rows } = await client.query<TokenRow<string>>(`
+    SELECT ${tokenColumns} FROM plantstore_tokens ORDER BY issued_at, added`);
+  return rows.map((row) => toTokenRecord(row, fromSqlText));
+}
+
+/** Sets the ends of a token, except where it has earlier ones. */
+export async function endToken(
+  client: ClientBase,
+  { digest, expiresAtMs, revokedAtMs }: EndedToken,
+): Promise<void> {
+  // LEAST ignores NULL.
+  await client.query(
+    `UPDATE plantstore_tokens
+    SET expires_at = LEAST(expires_at, $2), revoked_at = LEAST(revoked_at, $3) WHERE digest = $1`,
+    [toSqlText(digest), expiresAtMs, revokedAtMs],
+  );
+}
+
+/** Removes tokens. */
+export async function removeTokens(client: ClientBase, digests: readonly string[]): Promise<void> {
+  await client.query("DELETE FROM plantstore_tokens WHERE digest = ANY ($1::text[])", [
+    digests.map(toSqlText),
+  ]);
+}
+
+/** Records the day on which tokens were used, unless a later day is recorded. */
+export async function noteTokenUses(
+  client: ClientBase,
+  digests: readonly string[],
+  day: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE plantstore_tokens SET last_used_day = $1
+    WHERE digest = ANY ($2::text[]) AND (last_used_day IS NULL OR last_used_day < $1)`,
+    [day, digests.map(toSqlText)],
+  );
+}
+
+const escapeSymbol = "\u241B";
+const nulSymbol = "\u2400";
+
+/** Encodes a string for storage. */
+export function toSqlText(text: string): string {
+  return text.replace(/[\0\u241B]/g, (character) =>
+    character === "\0" ? escapeSymbol + nulSymbol : escapeSymbol + escapeSymbol,
+  );
+}
+
+/** Decodes a stored string. A ␛ before any other character, which only another program writes, stays. */
+export function fromSqlText(stored: string): string {
+  return stored.replace(/\u241B([\u2400\u241B])/g, (_, symbol) =>
+    symbol === nulSymbol ? "\0" : escapeSymbol,
+  );
 }

@@ -1,6 +1,7 @@
-/** Operations of the store on a connection to a database. */
-import type { NewPlant } from "../../core/plant.ts";
+/** The operations of a store on a connection to a database. Runs on a thread, or where a reader runs. */
+import { int64Max, type NewPlant } from "../../core/plant.ts";
 import type {
+  ConflictPolicy,
   CreateResult,
   EndedToken,
   FeedQuery,
@@ -9,27 +10,47 @@ import type {
   TokenRecord,
   TokenState,
 } from "../../core/store.ts";
-import { createAll } from "./creates.ts";
-import type { StoreFile } from "./database-file.ts";
-import { openDatabase, openDatabaseToRead } from "./database.ts";
-import { createDamageError } from "./sqlite-error.ts";
-import { readFeed } from "./feed.ts";
-import { createFileGuard } from "./log-file.ts";
 import {
+  createCursorAheadError,
+  createMalformedCursorError,
+  parseCursor,
+  toCursor,
+} from "../pages.ts";
+import {
+  tokenColumns,
+  type TokenRow,
+  toSqlInteger,
+  toTokenRecord,
+  toTokenValues,
+} from "../sql-tables.ts";
+import { inTransaction, openDatabase, openDatabaseToRead, whileLocked } from "./database.ts";
+import {
+  createDamageError,
+  loadSqlite,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from "./driver.ts";
+import { createFileGuard, type StoreFile } from "./log-file.ts";
+import {
+  type FeedRow,
+  fromSqlText,
+  insertPlant,
+  isStored,
   type PackedFeed,
   type PackedPlants,
   type PackedRequests,
   packPlants,
   type PlantRow,
+  preparePlantStatements,
   readPage,
+  replacePlant,
+  selectText,
+  type StoredText,
   toFilterValues,
+  toSqlText,
   toStoredPlant,
-} from "./plants.ts";
-import { loadSqlite, type SqliteDatabase } from "./provider.ts";
-import { prepareStatements } from "./statements.ts";
-import { toSqlText } from "./text.ts";
-import { endToken, insertToken, listTokens, readTokens } from "./tokens.ts";
-import { inTransaction, whileLocked } from "./transaction.ts";
+  unpackMembers,
+} from "./rows.ts";
 
 /** File to connect to. */
 export interface ConnectionTarget extends StoreFile {
@@ -45,7 +66,7 @@ export interface ConnectionTarget extends StoreFile {
  * Operations of the store (see StoreEngine and StoreReader), and those that SQLite would otherwise do in the middle of
  * commits.
  */
-export type Connection = ReturnType<typeof createConnection>;
+export type StoreConnection = ReturnType<typeof createConnection>;
 
 /** Time that commits wait for a reader; clients wait ten times as long. */
 const restartTimeoutMs = 1000;
@@ -55,7 +76,7 @@ const restartTimeoutMs = 1000;
  *
  * @throws StoreError or an error of SQLite, as its methods do
  */
-export async function openConnection(target: ConnectionTarget): Promise<Connection> {
+export async function openConnection(target: ConnectionTarget): Promise<StoreConnection> {
   const { realPath, access } = target;
   const provider = await loadSqlite();
   const database =
@@ -221,4 +242,126 @@ function runCheckpoint(
   mode: "PASSIVE" | "RESTART" | "TRUNCATE",
 ): CheckpointRow {
   return database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as CheckpointRow;
+}
+
+/** Carries out creates in their order. The caller has begun a write transaction. */
+function createAll(statements: Statements, requests: PackedRequests): readonly CreateResult[] {
+  const end = statements.findLastSeq.get() as { readonly seq: bigint };
+  const hasDeleted = statements.findDeleted.get() !== undefined;
+  let nextSeq = end.seq + 1n;
+
+  function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
+    if (insertPlant(statements, plant, nextSeq)) {
+      nextSeq++;
+      if (hasDeleted) statements.forgetDeleted.run(plant.id);
+      return "created";
+    }
+    if (isStored(statements, plant)) return "unchanged";
+    if (onConflict === "reject") return "conflict";
+    replacePlant(statements, plant, nextSeq++);
+    return "replaced";
+  }
+
+  return Array.from(requests.policies, (onConflict, index) =>
+    create(unpackMembers(requests, index), onConflict),
+  );
+}
+
+/**
+ * Reads the next entries. It needs no transaction, because plants and deletions only ever move to the end.
+ *
+ * @param place of the store, for messages
+ * @throws StoreError `unusable` for a cursor that is not of this store
+ */
+function readFeed(statements: Statements, { after, limit }: FeedQuery, place: string): PackedFeed {
+  const { store_id: storeId } = statements.findFeed.get() as { readonly store_id: string };
+  const seq = after === undefined ? 0n : toSeq(parseCursor(after, storeId, place), after, place);
+  const found = statements.readFeed.iterate(seq, seq) as Iterable<FeedRow>;
+  const { rows, plants } = readPage(found, limit);
+  if (after !== undefined && rows.length === 0) {
+    const { seq: lastSeq } = statements.findLastSeq.get() as { readonly seq: bigint };
+    if (seq > lastSeq) throw createCursorAheadError(after, place);
+  }
+  return {
+    ...packPlants(plants),
+    cursors: rows.map((row) => toCursor(storeId, `${row.seq}`)),
+    areDeleted: rows.map((row) => row.is_deleted === 1n),
+  };
+}
+
+function toSeq(position: string, cursor: string, place: string): bigint {
+  const seq = /^[1-9]\d{0,18}$/.test(position) ? BigInt(position) : undefined;
+  if (seq === undefined || seq > int64Max) throw createMalformedCursorError(cursor, place);
+  return seq;
+}
+
+/** Stores a token, unless its digest is stored already. */
+function insertToken(statements: Statements, token: TokenRecord): void {
+  statements.insertToken.run(...toTokenValues(token, toSqlText));
+}
+
+/** Sets the ends of a token, except where it has earlier ones. */
+function endToken(statements: Statements, { digest, expiresAtMs, revokedAtMs }: EndedToken): void {
+  const expiry = toSqlInteger(expiresAtMs);
+  const revocation = toSqlInteger(revokedAtMs);
+  statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+}
+
+/** Returns the tokens if they do not have the known version. */
+function readTokens(statements: Statements, knownVersion: string | undefined): TokenState {
+  // Before the tokens, so that a change after it is found by the next read.
+  const row = statements.findTokenVersion.get() as { readonly version: bigint };
+  const version = `${row.version}`;
+  return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
+}
+
+/** Returns every token, oldest first. */
+function listTokens(statements: Statements): readonly TokenRecord[] {
+  const rows = statements.listTokens.all() as TokenRow<StoredText>[];
+  return rows.map((row) => toTokenRecord(row, fromSqlText));
+}
+
+/** The statements of a connection. */
+type Statements = ReturnType<typeof prepareStatements>;
+
+/**
+ * Prepares the statements on a database. The caller must hold the database as long as the statements: once the garbage
+ * collector has freed the database, its statements use freed memory.
+ *
+ * Text is compared by its bytes: BINARY is the default collation.
+ */
+function prepareStatements(database: SqliteDatabase) {
+  function prepare(sql: string): SqliteStatement {
+    const statement = database.prepare(sql);
+    // On inserts too. Node 26: stores an id above 2^53, and then throws when it cannot return it as a number.
+    statement.setReadBigInts(true);
+    return statement;
+  }
+
+  return {
+    ...preparePlantStatements(prepare),
+    deletePlant: prepare("DELETE FROM plants WHERE id = ?"),
+    findLastSeq: prepare("SELECT seq FROM feed_end"),
+    findDeleted: prepare("SELECT 1 FROM deleted_plants LIMIT 1"),
+    forgetDeleted: prepare("DELETE FROM deleted_plants WHERE id = ?"),
+    findFeed: prepare("SELECT store_id FROM feed"),
+    recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
+    insertToken: prepare(`
+      INSERT INTO tokens (${tokenColumns})
+      VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+      ON CONFLICT (digest) DO NOTHING`),
+    listTokens: prepare(`
+      SELECT ${["digest", "prefix", "name"].map(selectText).join()},
+        issued_at, expires_at, revoked_at, last_used_day
+      FROM tokens ORDER BY issued_at, rowid`),
+    findTokenVersion: prepare("SELECT version FROM token_version"),
+    endToken: prepare(`
+      UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
+        revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))
+      WHERE digest = CAST(? AS TEXT)`),
+    removeToken: prepare("DELETE FROM tokens WHERE digest = CAST(? AS TEXT)"),
+    noteTokenUse: prepare(`
+      UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
+      AND (last_used_day IS NULL OR last_used_day < ?)`),
+  };
 }

@@ -33,7 +33,7 @@ export const sqliteType: EngineType = {
       openReader: async () => (await import("./reader.ts")).openSqliteReader(path),
       async loadProvider() {
         // Node 20: has no SQLite, so that a package is needed. Loading Node's own would print a warning.
-        if (!isBuiltin("node:sqlite")) await (await import("./provider.ts")).loadSqlite();
+        if (!isBuiltin("node:sqlite")) await (await import("./driver.ts")).loadSqlite();
       },
     };
   },

@@ -2,13 +2,26 @@
  * The write-ahead log as a file (https://sqlite.org/fileformat2.html#the_write_ahead_log). SQLite trusts its index of the
  * log: it continues in a log that another program emptied, and everything in it is lost with the index.
  */
-import { closeSync, ftruncateSync, openSync, readSync, statSync } from "node:fs";
+import { type BigIntStats, closeSync, ftruncateSync, openSync, readSync, statSync } from "node:fs";
 import { attempt } from "../../core/attempt.ts";
 import type { StoreError } from "../../core/store.ts";
 import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
-import { type StoreFile, toIdentity } from "./database-file.ts";
-import { isCutShort } from "./sqlite-error.ts";
-import { pause } from "./transaction.ts";
+import { isCutShort, pause } from "./driver.ts";
+
+/** A file that is a plant store, or an empty file that becomes one. */
+export interface StoreFile {
+  /** Absolute path as the operator named it, for messages. */
+  readonly path: string;
+  /** The path without symbolic links. SQLite keeps its log in the same directory. */
+  readonly realPath: string;
+  /** See {@link toIdentity}. */
+  readonly identity: string;
+}
+
+/** Distinguishes a file from all others that exist at the same time. */
+export function toIdentity({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
 
 const headerLength = 32;
 const frameHeaderLength = 24;

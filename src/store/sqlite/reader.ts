@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import type { FeedEntry, FeedQuery, StoreReader } from "../../core/store.ts";
 import { flushLog } from "../durable-files.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
-import { createFilesInUse } from "./files-in-use.ts";
-import { unpackFeed, unpackPlants } from "./plants.ts";
-import { isForMainThread } from "./provider.ts";
-import { toStoreError } from "./sqlite-error.ts";
+import { createFilesInUse } from "./store-file.ts";
+import { unpackFeed, unpackPlants } from "./rows.ts";
+import { isForMainThread, toStoreError } from "./driver.ts";
 import type { ConnectionThread } from "./thread.ts";
 
 /**

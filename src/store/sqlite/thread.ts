@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
 import { createStoreError, failures, type Meaning } from "../store-failure.ts";
-import type { Connection } from "./connection.ts";
+import type { StoreConnection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
 import type { Call, Reply, ThreadTarget } from "./worker.ts";
 
@@ -10,7 +10,7 @@ import type { Call, Reply, ThreadTarget } from "./worker.ts";
 type Methods<Api> = Readonly<Record<keyof Api, (...args: never[]) => unknown>>;
 
 /** A connection on another thread. The thread starts with the first call, and again after it has died. */
-export interface ConnectionThread<Api extends Methods<Api> = Connection> {
+export interface ConnectionThread<Api extends Methods<Api> = StoreConnection> {
   isRunning(): boolean;
   /** Resolves once the connection is open; rejects with a StoreError when it cannot be opened. */
   open(): Promise<void>;
@@ -30,7 +30,7 @@ export interface ConnectionThread<Api extends Methods<Api> = Connection> {
  * @param locate is called before each start of the thread; it throws a StoreError if the file is gone
  * @param onOpen is called after each start, once the connection is open
  */
-export function createConnectionThread<Api extends Methods<Api> = Connection>(
+export function createConnectionThread<Api extends Methods<Api> = StoreConnection>(
   path: string,
   locate: () => ThreadTarget,
   onOpen: () => void = () => undefined,

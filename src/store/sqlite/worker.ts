@@ -2,9 +2,8 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
-import { toStoreError } from "./sqlite-error.ts";
-import type { RestoreTarget } from "./restore-files.ts";
-import type { WholeFileTarget } from "./whole-file.ts";
+import { toStoreError } from "./driver.ts";
+import type { RestoreTarget, WholeFileTarget } from "./backup-worker.ts";
 
 /** File to connect to, and what for: the first message to a thread. */
 export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
@@ -30,11 +29,11 @@ if (parentPort !== null) serve(parentPort);
 async function open(target: ThreadTarget): Promise<object> {
   switch (target.access) {
     case "whole":
-      return (await import("./whole-file.ts")).openWholeFile(target);
+      return (await import("./backup-worker.ts")).openWholeFile(target);
     case "replaced":
-      return (await import("./restore-files.ts")).openReplacedFile(target);
+      return (await import("./backup-worker.ts")).openReplacedFile(target);
     case "restored":
-      return (await import("./restore-files.ts")).openRestoredFile(target);
+      return (await import("./backup-worker.ts")).openRestoredFile(target);
     default:
       return openConnection(target);
   }

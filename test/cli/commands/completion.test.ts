@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { completionScripts, filesMarker } from "../../../src/cli/commands/completion/completion.ts";
+import { completionScripts, filesMarker } from "../../../src/cli/commands/completion.ts";
 import { findCommand, loadCommand } from "../../../src/cli/command.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
-import { commonFlags, toLongFlag } from "../../../src/cli/options.ts";
+import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
 
 import { startSession } from "../../helpers/pseudo-terminal.ts";
 import { hasShell } from "../../helpers/shells.ts";

@@ -1,6 +1,6 @@
 /** `plantstore delete`: which plants are deleted, and that the user agrees before. */
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { openStoreReader } from "../../../src/store/open-store.ts";
 import { allTerminals, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";

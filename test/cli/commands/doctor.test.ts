@@ -2,8 +2,8 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
+import { mintToken } from "../../../src/auth/authenticator.ts";
+import { saveCredential, toTokenFile } from "../../helpers/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import {
@@ -142,7 +142,7 @@ describe("doctor checks settings, which", () => {
 describe("doctor checks directories, and", () => {
   it("reports a token that other users can read", async () => {
     await saveCredential(configDirectory, { origin: "http://127.0.0.1:9", token: testToken });
-    await chmod(toCredentialFile(configDirectory, "http://127.0.0.1:9"), 0o644);
+    await chmod(toTokenFile(configDirectory, "http://127.0.0.1:9"), 0o644);
     const { exitCode, find } = await examine();
     expect(exitCode).toBe(2);
     expect(find("config")).toMatch(/^error: others can read the token in .*: run "chmod 600 /);

@@ -3,8 +3,8 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../../src/auth/token.ts";
-import { readSavedToken, saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
+import { mintToken } from "../../../src/auth/authenticator.ts";
+import { readSavedToken, saveCredential, toTokenFile } from "../../helpers/credentials.ts";
 import {
   readSavedSettings,
   saveSettings,
@@ -65,7 +65,7 @@ describe("login", () => {
   it("saves files that only the user can read", async () => {
     await using server = await startServer();
     await login(server.url, testToken);
-    const files = [toCredentialFile(directory, server.url), toSettingsFile(directory)];
+    const files = [toTokenFile(directory, server.url), toSettingsFile(directory)];
     const modes = await Promise.all(files.map(async (file) => (await stat(file)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o600]);
   });
@@ -220,7 +220,7 @@ describe("login", () => {
 
   it("reports a broken credential file before it asks for a token", async () => {
     const url = "http://127.0.0.1:7526";
-    const file = toCredentialFile(directory, url);
+    const file = toTokenFile(directory, url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "{}", { mode: 0o600 });
     const stdin = new PassThrough();
@@ -355,7 +355,7 @@ describe("logout", () => {
   });
 
   it("also removes a file that is broken or that other users can read", async () => {
-    const file = toCredentialFile(directory, "http://127.0.0.1:7526");
+    const file = toTokenFile(directory, "http://127.0.0.1:7526");
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "{");
     await chmod(file, 0o644);

@@ -6,7 +6,7 @@ import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../../src/auth/token.ts";
+import { mintToken } from "../../../src/auth/authenticator.ts";
 import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";

@@ -2,11 +2,11 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../helpers/credentials.ts";
+import { mintToken } from "../../../src/auth/authenticator.ts";
+import { saveCredential, toTokenFile } from "../../helpers/credentials.ts";
 import { saveSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
-import { toLongFlag } from "../../../src/cli/options.ts";
-import { settings } from "../../../src/cli/store-options.ts";
+import { toLongFlag } from "../../../src/cli/options/remote.ts";
+import { settings } from "../../../src/cli/options/local.ts";
 import {
   errorResponse,
   findClosedUrl,
@@ -99,7 +99,7 @@ describe("status", () => {
   it("names the saved file of the token with --json", async () => {
     await using server = await startServer();
     await saveCredential(directory, { origin: server.url, token: testToken });
-    const file = toCredentialFile(directory, server.url);
+    const file = toTokenFile(directory, server.url);
     expect(await readReport(["--url", server.url])).toMatchObject({
       tokenSource: file,
       savedIn: file,
@@ -194,7 +194,7 @@ describe("status", () => {
     async (mode, who) => {
       const origin = await findClosedUrl();
       await saveCredential(directory, { origin, token: testToken });
-      const file = toCredentialFile(directory, origin);
+      const file = toTokenFile(directory, origin);
       await chmod(file, mode);
       const { exitCode, stdout } = await status([], { env: { PLANTSTORE_URL: origin } });
       expect(exitCode).toBe(2);

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { digestToken, mintToken } from "../../../src/auth/token.ts";
+import { digestToken, mintToken } from "../../../src/auth/authenticator.ts";
 import type { TokenRecord } from "../../../src/core/store.ts";
 import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { changeStore, createSqliteStore } from "../../helpers/sqlite-store.ts";

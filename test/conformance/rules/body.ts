@@ -1,6 +1,6 @@
 /** Rules about the request body. */
 import { create } from "../request-template.ts";
-import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import type { ErrorKind } from "../../../src/core/errors.ts";
 import {
   createFern,

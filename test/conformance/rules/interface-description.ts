@@ -1,6 +1,6 @@
 /** Rules of the interface description, which every implementation has to keep. */
 import { create } from "../request-template.ts";
-import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { createFern, error, failure, fern, plant, type Rule, rulesUnder } from "../rule.ts";
 
 const rule = rulesUnder("Given");

@@ -3,7 +3,7 @@
  * JSON.parse rounds ids above 2^53.
  */
 import Fastify from "fastify";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 
 interface NewPlant {
   readonly id: number;

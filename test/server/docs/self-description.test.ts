@@ -3,7 +3,7 @@ import { request } from "node:http";
 import fc from "fast-check";
 import { parse, stringify } from "lossless-json";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { createSelfDescription, findPublicUrl } from "../../../src/server/docs/self-description.ts";
 import {
   compileSchema,

@@ -1,8 +1,8 @@
 /** The fast lane: which requests it handles, and when it hands a connection over to node:http. */
 import { describe, expect, it } from "vitest";
-import { createUsualRequestParser } from "../../../src/server/http/usual-request.ts";
-import type { Faults } from "../../../src/server/faults.ts";
-import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
+import { createUsualRequestParser } from "../../../src/server/http/fast-lane.ts";
+import type { ServerFaults } from "../../../src/server/faults.ts";
+import type { RequestRecord } from "../../../src/server/request.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
@@ -236,7 +236,7 @@ it("sends the response although the log throws", async () => {
 it("closes only the connection of a request whose handling throws", async () => {
   const failure = new Error("staged");
   let isFirst = true;
-  const faults: Pick<Faults, "perform" | "stop" | "maxDelayMs"> = {
+  const faults: ServerFaults = {
     maxDelayMs: 0,
     stop: () => {},
     async perform(create) {

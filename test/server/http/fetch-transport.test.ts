@@ -2,7 +2,7 @@
 import type { UnderlyingSource } from "node:stream/web";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Faults } from "../../../src/server/faults.ts";
-import type { RequestRecord } from "../../../src/server/ops/request-record.ts";
+import type { RequestRecord } from "../../../src/server/request.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 

@@ -1,10 +1,10 @@
 /** Heads that repeat: which ones the fast lane remembers, for how long, and that it remembers no decision. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { digestToken } from "../../../src/auth/token.ts";
+import { digestToken } from "../../../src/auth/authenticator.ts";
 import {
   createUsualRequestParser,
   type UsualRequestParser,
-} from "../../../src/server/http/usual-request.ts";
+} from "../../../src/server/http/fast-lane.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
 

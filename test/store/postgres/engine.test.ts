@@ -1,9 +1,9 @@
 /** The PostgreSQL engine follows the contract, and its tables can be read with SQL. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { int64Max } from "../../../src/core/int64.ts";
-import type { CreateRequest } from "../../../src/core/store.ts";
-import { createMemoryEngine } from "../../../src/store/memory/engine.ts";
+import { int64Max } from "../../../src/core/plant.ts";
+import type { CreateEntry } from "../../../src/core/store.ts";
+import { createMemoryEngine } from "../../../src/store/memory.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { describeStoreContract } from "../store-contract.ts";
@@ -16,7 +16,7 @@ describeStoreContract("postgres", async (onEnd) =>
 );
 
 describe("a batch of the postgres engine", () => {
-  const anyRequest: fc.Arbitrary<CreateRequest> = fc.record({
+  const anyRequest: fc.Arbitrary<CreateEntry> = fc.record({
     plant: fc.record(
       {
         id: fc.bigInt({ min: -3n, max: 3n }),
@@ -46,7 +46,7 @@ describe("a batch of the postgres engine", () => {
 
   it("may contain 12 MiB of text", async () => {
     const engine = await openEngine(await createStoreUrl(postgres.url));
-    const requests = Array.from({ length: 12 }, (_, id): CreateRequest => {
+    const requests = Array.from({ length: 12 }, (_, id): CreateEntry => {
       return { plant: { id: BigInt(id), name: `${id}`.repeat(2 ** 20) }, onConflict: "reject" };
     });
     expect(new Set(await engine.commit(requests))).toEqual(new Set(["created"]));
@@ -89,7 +89,7 @@ describe("a postgres store, read with SQL", () => {
 });
 
 describe("the postgres engine on a database that cannot store", () => {
-  const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+  const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
 
   it("reports a read-only database, and still reads", async () => {
     const url = await createStoreUrl(postgres.url);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import type { Limits } from "../../../src/store/postgres/settings.ts";
+import type { Limits } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { runCli, startCli } from "../../helpers/run-cli.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
@@ -27,8 +27,8 @@ const moss = { id: 1n, name: "moss" };
 
 function toRequests(
   plants: readonly NewPlant[],
-  onConflict: CreateRequest["onConflict"] = "reject",
-): CreateRequest[] {
+  onConflict: CreateEntry["onConflict"] = "reject",
+): CreateEntry[] {
   return plants.map((plant) => ({ plant, onConflict }));
 }
 

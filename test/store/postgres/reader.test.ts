@@ -1,7 +1,7 @@
 /** A reader reads a PostgreSQL store while servers write to it, and changes nothing. */
 import { describe, expect, it } from "vitest";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
-import { readPlantPages } from "../../../src/store/plant-pages.ts";
+import { readPlantPages } from "../../../src/store/pages.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { openReader } from "./feed-store.ts";
 

@@ -1,7 +1,7 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { defaultLimits, type Limits } from "../../../src/store/postgres/settings.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
+import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
@@ -18,9 +18,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => standby.remove());
 
-const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
-const moss: CreateRequest = { plant: { id: 1n, name: "moss" }, onConflict: "reject" };
-const pine: CreateRequest = { plant: { id: 2n, name: "pine" }, onConflict: "reject" };
+const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+const moss: CreateEntry = { plant: { id: 1n, name: "moss" }, onConflict: "reject" };
+const pine: CreateEntry = { plant: { id: 2n, name: "pine" }, onConflict: "reject" };
 /** Shorter than the time for which a client waits. */
 const clientLimitMs = 9000;
 

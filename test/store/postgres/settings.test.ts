@@ -1,13 +1,13 @@
 /** Each transaction sets its own settings, so that neither a pooler nor a changed configuration weakens a commit. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 
 const postgres = useOwnPostgres();
-const fern: CreateRequest = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
 
 async function openEngine(url: string): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url);

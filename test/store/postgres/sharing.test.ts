@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { defaultLimits } from "../../../src/store/postgres/settings.ts";
+import { defaultLimits } from "../../../src/store/postgres/database.ts";
 import {
   createStoreUrl,
   generousLimits,

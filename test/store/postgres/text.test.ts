@@ -1,7 +1,7 @@
 /** Every string is stored as text of PostgreSQL, and ordinary ones are unchanged. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromSqlText, toSqlText } from "../../../src/store/postgres/text.ts";
+import { fromSqlText, toSqlText } from "../../../src/store/postgres/statements.ts";
 
 /** Strings with many of the characters that are escaped, and of their escapes. */
 const anyString = fc.string({

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreateResult, StoreEngine } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { postgresSchema } from "../../../src/store/postgres/migrations.ts";
-import { defaultLimits } from "../../../src/store/postgres/settings.ts";
-import type { Schema } from "../../../src/store/schema.ts";
+import { defaultLimits } from "../../../src/store/postgres/database.ts";
+import type { Schema } from "../../../src/store/sql-tables.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 import { openEngine } from "./feed-store.ts";
 

@@ -2,12 +2,15 @@
 import { copyFile, rename, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
-import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
+import {
+  backupSqliteFile,
+  restoreSqliteFile,
+  verifySqliteFile,
+} from "../../../src/store/sqlite/backup.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
 
@@ -19,7 +22,7 @@ async function createPath(): Promise<string> {
   return join(await createTemporaryDirectory(), "plants.db");
 }
 
-function toRequests(first: number, count: number, name = "fern"): CreateRequest[] {
+function toRequests(first: number, count: number, name = "fern"): CreateEntry[] {
   return Array.from({ length: count }, (_, index) => ({
     plant: { id: BigInt(first + index), name: name.repeat(500) },
     onConflict: "reject",

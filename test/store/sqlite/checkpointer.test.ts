@@ -1,11 +1,11 @@
 /** When checkpoints are made, and when commits wait for one. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { CreateRequest } from "../../../src/core/store.ts";
-import { createCheckpointer } from "../../../src/store/sqlite/checkpointer.ts";
+import type { CreateEntry } from "../../../src/core/store.ts";
+import { createCheckpointer } from "../../../src/store/sqlite/engine.ts";
 
 /** Returns creates that write a number of pages: each writes the page of its id. */
-function toRequests(pages: number, name = "fern"): CreateRequest[] {
+function toRequests(pages: number, name = "fern"): CreateEntry[] {
   return Array.from({ length: pages }, (_, id) => ({
     plant: { id: BigInt(id), name },
     onConflict: "reject",
@@ -34,7 +34,7 @@ function createStagedConnection(logPages: number[], canRestart = true) {
 }
 
 describe("a checkpoint", () => {
-  it.each<[what: string, requests: CreateRequest[], log: string[]]>([
+  it.each<[what: string, requests: CreateEntry[], log: string[]]>([
     ["is not made after 999 pages", toRequests(999), []],
     ["is made after 1000 pages", toRequests(1000), ["checkpoint"]],
     ["is made sooner after large plants", toRequests(100, "x".repeat(40_000)), ["checkpoint"]],

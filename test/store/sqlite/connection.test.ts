@@ -2,12 +2,11 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Connection, createConnection } from "../../../src/store/sqlite/connection.ts";
-import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
+import { type StoreConnection, createConnection } from "../../../src/store/sqlite/connection.ts";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { packRequests } from "../../../src/store/sqlite/plants.ts";
-import { toStoreError } from "../../../src/store/sqlite/sqlite-error.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { packRequests } from "../../../src/store/sqlite/rows.ts";
+import { loadSqlite, type SqliteDatabase, toStoreError } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const provider = await loadSqlite();
@@ -16,7 +15,7 @@ const large = "x".repeat(100_000);
 interface Opened {
   readonly path: string;
   readonly database: SqliteDatabase;
-  readonly connection: Connection;
+  readonly connection: StoreConnection;
 }
 
 async function open(sqlite = provider): Promise<Opened> {
@@ -29,7 +28,7 @@ async function open(sqlite = provider): Promise<Opened> {
 }
 
 function commit(
-  connection: Connection,
+  connection: StoreConnection,
   ...plants: [id: bigint, name: string][]
 ): readonly string[] {
   const requests = plants.map(([id, name]) => ({

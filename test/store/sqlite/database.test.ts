@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase, openDatabaseToRead } from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const provider = await loadSqlite();

@@ -3,11 +3,11 @@ import { copyFile, mkdir, readdir, rename, rm, stat, symlink, writeFile } from "
 import { basename, dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { int64Max, int64Min } from "../../../src/core/int64.ts";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import { int64Max, int64Min } from "../../../src/core/plant.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory, type OnEnd } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { describeStoreContract } from "../store-contract.ts";
@@ -24,7 +24,7 @@ async function open(path: string): Promise<StoreEngine> {
   return engine;
 }
 
-function toRequest(id: bigint, name: string): CreateRequest {
+function toRequest(id: bigint, name: string): CreateEntry {
   return { plant: { id, name }, onConflict: "reject" };
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { describeFeedContract, type OpenFeed } from "../feed-contract.ts";
 

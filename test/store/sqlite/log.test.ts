@@ -2,9 +2,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { CreateRequest } from "../../../src/core/store.ts";
+import type { CreateEntry } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const { DatabaseSync } = await loadSqlite();
@@ -54,7 +54,7 @@ it("stays below 100 MiB while 300 MiB are written and another process reads with
   let longest = 0;
   for (let version = 0; written < 300 * mebibyte; version++) {
     // The same twenty plants of a quarter of a mebibyte. Each version changes every page.
-    const requests = Array.from({ length: 20 }, (_, id): CreateRequest => {
+    const requests = Array.from({ length: 20 }, (_, id): CreateEntry => {
       const name = `${version % 10}`.repeat(mebibyte / 4);
       return { plant: { id: BigInt(id), name }, onConflict: "replace" };
     });

@@ -1,6 +1,6 @@
 /** The schema that a next version could have. */
-import type { Schema } from "../../../src/store/schema.ts";
-import { sqliteSchema } from "../../../src/store/sqlite/migrations.ts";
+import type { Schema } from "../../../src/store/sql-tables.ts";
+import { sqliteSchema } from "../../../src/store/sqlite/database.ts";
 
 /** It has a column for plants, with a default as the schema demands, and a table. Its step fails when it is applied twice. */
 export const nextSchema: Schema = [

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";

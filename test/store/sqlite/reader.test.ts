@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore } from "../../../src/store/open-store.ts";
-import { isForMainThread, loadSqlite } from "../../../src/store/sqlite/provider.ts";
+import { isForMainThread, loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";

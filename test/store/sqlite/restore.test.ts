@@ -4,12 +4,11 @@ import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
-import { backupSqliteFile } from "../../../src/store/sqlite/backup.ts";
-import { prepareDatabaseFile } from "../../../src/store/sqlite/database-file.ts";
+import { backupSqliteFile, restoreSqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { openRestoredFile } from "../../../src/store/sqlite/restore-files.ts";
-import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
+import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
+import { openRestoredFile } from "../../../src/store/sqlite/backup-worker.ts";
 import {
   change,
   createPages,

@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import type { CreateRequest, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import type * as groupCommitModule from "../../../src/store/group-commit.ts";
 import type * as engineModule from "../../../src/store/sqlite/engine.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -27,7 +27,7 @@ async function open(): Promise<{ path: string; engine: StoreEngine }> {
   return { path, engine };
 }
 
-function toRequests(...names: string[]): CreateRequest[] {
+function toRequests(...names: string[]): CreateEntry[] {
   return names.map((name, id) => ({ plant: { id: BigInt(id), name }, onConflict: "reject" }));
 }
 

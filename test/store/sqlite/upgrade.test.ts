@@ -1,15 +1,22 @@
 /** A next version upgrades stores of this one, with a further step of the schema, while servers of this one have them open. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Schema } from "../../../src/store/schema.ts";
-import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
-import { openDatabase, openDatabaseToRead } from "../../../src/store/sqlite/database.ts";
+import type { Schema } from "../../../src/store/sql-tables.ts";
+import {
+  backupSqliteFile,
+  restoreSqliteFile,
+  verifySqliteFile,
+} from "../../../src/store/sqlite/backup.ts";
+import {
+  assertCurrent,
+  openDatabase,
+  openDatabaseToRead,
+  sqliteSchema,
+} from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { assertCurrent, sqliteSchema } from "../../../src/store/sqlite/migrations.ts";
-import { loadSqlite } from "../../../src/store/sqlite/provider.ts";
-import { restoreSqliteFile } from "../../../src/store/sqlite/restore.ts";
-import { openWholeFile } from "../../../src/store/sqlite/whole-file.ts";
+import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
+import { openWholeFile } from "../../../src/store/sqlite/backup-worker.ts";
 import {
   change,
   createStore,

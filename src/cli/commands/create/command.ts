@@ -1,7 +1,7 @@
 /** Declares `create`. */
 import { type CommandBody, curlAdvice, describeVariables, tokenAdvice } from "../../command.ts";
-import { requestExitCodes } from "../../exit-codes.ts";
-import { createOptions, plantFlagList, plantOptions } from "../../options.ts";
+import { requestExitCodes } from "../../command-error.ts";
+import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
 /** `plantstore create`. */
 export const createCommand: CommandBody = {
@@ -32,5 +32,20 @@ a create is safe: a plant that already exists is "unchanged".`,
     "--print-curl": `--verbose prints the request, and ${curlAdvice}`,
     "--rate": "limit the rate of the input, as in pv -l -L N FILE | plantstore create --many -",
   },
-  run: async (run) => (await import("./create.ts")).create(run),
+  async run(run) {
+    const { openCreateRun } = await import("./create-run.ts");
+    const createRun = await openCreateRun(run);
+    const { source } = createRun.options;
+    try {
+      if (source.from === "flags") {
+        const { createFromFlags } = await import("./create-one.ts");
+        return await createFromFlags(source.flags, createRun);
+      }
+      // Most of the code.
+      const { createFromInputs } = await import("./create-many.ts");
+      return await createFromInputs(source.paths, createRun);
+    } finally {
+      createRun.release();
+    }
+  },
 };

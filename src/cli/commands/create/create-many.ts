@@ -1,19 +1,16 @@
-/** Creates many plants, and reports the records, the progress, the summary and how to resume. */
-import { UnavailableError } from "../../../client/client-error.ts";
-import type { Retry } from "../../../client/send-plant.ts";
-import { createPlants } from "../../../client/create-plants.ts";
-import type { Post } from "../../../client/http/message.ts";
-import { StoppedError } from "../../../client/stopped-error.ts";
-import { InputSyntaxError } from "../../../records/record.ts";
-import { CommandError, Interruption } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
+/** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
+import type { Retry } from "../../../client/create-plant.ts";
+import type { Post } from "../../../client/http-request.ts";
+import { StoppedError, UnavailableError } from "../../../client/results.ts";
+import { readNewPlant } from "../../../core/read-plant.ts";
+import { InputSyntaxError } from "../../../records/record-reader.ts";
+import { toDelimiter } from "../../../records/table-reader.ts";
+import { CommandError, exitCodes, Interruption, UsageError } from "../../command-error.ts";
 import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
-import type { PlacedRecord, RecordInput } from "./record-input.ts";
-import type { RejectsFile } from "./rejects-file.ts";
-import { RecordReport } from "./report.ts";
+import { createOne } from "./create-one.ts";
 import {
   type CreateRun,
   describeUnavailable,
@@ -22,6 +19,115 @@ import {
   toDetails,
   toRequest,
 } from "./create-run.ts";
+import {
+  openRecordInput,
+  type PlacedRecord,
+  type RecordInput,
+  UnknownMembers,
+} from "./record-input.ts";
+import { RejectsFile } from "./rejects-file.ts";
+import { RecordReport } from "./result-report.ts";
+
+/**
+ * Creates the plants.
+ *
+ * @param paths at least one; `-` is standard input
+ * @returns the exit code, after the results are printed
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
+ */
+export async function createFromInputs(paths: readonly string[], run: CreateRun): Promise<number> {
+  const { options, lastCall, terminal } = run;
+  const { rejectsPath, fromLine } = options;
+  if (rejectsPath !== undefined && options.delimiter === undefined) assertOneFormat(paths);
+  const input = await openRecordInput(paths, run);
+  const rejects =
+    rejectsPath === undefined
+      ? undefined
+      : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
+  await rejects?.assertUnused(paths);
+  lastCall.addEventListener("abort", input.stop);
+  try {
+    const first = await readFirst(input, run);
+    if (first.isSingle) return await createSingle(first.records[0], input, rejects, run);
+    // With undici, which takes 20 ms to load.
+    return await sendMany({ records: readAll(first, input), input, rejects }, run);
+  } finally {
+    input.stop();
+    await rejects?.close();
+  }
+}
+
+/** The file of rejects has the bytes of the records, and can be read again only as one format. @throws UsageError */
+function assertOneFormat(paths: readonly string[]): void {
+  if (new Set(paths.map(toDelimiter)).size < 2) return;
+  throw new UsageError("--rejects is for inputs of one format: run create for each format");
+}
+
+/** The records that decide between one plant and many. */
+interface FirstRecords {
+  /** At most two. */
+  readonly records: readonly PlacedRecord[];
+  /** The error of the input after them. */
+  readonly error?: Error;
+  /** True if the input is neither an array nor a table and holds at most one record, which is not skipped. */
+  readonly isSingle: boolean;
+}
+
+async function readFirst(
+  input: RecordInput,
+  { options, terminal, cutOff }: CreateRun,
+): Promise<FirstRecords> {
+  const records: PlacedRecord[] = [];
+  const read = async (): Promise<FirstRecords> => {
+    let isMany = options.isMany === true || input.paths.length > 1;
+    try {
+      do {
+        const { done, value } = await input.records.next();
+        isMany ||= input.isCollection || (!done && value.plant === undefined);
+        if (done) return { records, isSingle: !isMany };
+        records.push(value);
+      } while (!isMany && records.length < 2);
+      return { records, isSingle: false };
+    } catch (error) {
+      if (records.length === 0 || cutOff.aborted) throw error;
+      return { records, error: error as Error, isSingle: false };
+    }
+  };
+  if (input.isTyped) {
+    await terminal.note("reading plants as JSON from the terminal: end with Ctrl-D");
+    return read();
+  }
+  const toText = (): string =>
+    records.length === 0
+      ? "waiting for input"
+      : "waiting for more input; with --many, each plant is sent at once";
+  return terminal.showWhile(toText, read);
+}
+
+/** Returns the first records again, then the others. */
+async function* readAll(
+  { records, error }: FirstRecords,
+  input: RecordInput,
+): AsyncGenerator<PlacedRecord, void, undefined> {
+  yield* records;
+  if (error !== undefined) throw error;
+  yield* input.records;
+}
+
+async function createSingle(
+  record: PlacedRecord | undefined,
+  { paths }: RecordInput,
+  rejects: RejectsFile | undefined,
+  run: CreateRun,
+): Promise<number> {
+  const name = toInputName(paths[0] ?? "-");
+  const { isQuiet, isStrict } = run.options;
+  if (record && !isQuiet && !isStrict) {
+    for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
+  }
+  const plant = record?.plant ?? readNewPlant(new Uint8Array());
+  return createOne(plant, run, { name, record, rejects });
+}
 
 /** The input of many plants. */
 interface BulkInput {
@@ -38,10 +144,7 @@ interface BulkInput {
  * @returns the exit code, after the results are printed
  * @throws CommandError, OutputError
  */
-export async function createMany(
-  { records, input, rejects }: BulkInput,
-  run: CreateRun,
-): Promise<number> {
+async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun): Promise<number> {
   const { options, io, lastCall, terminal } = run;
   const { url, isDryRun, isFailFast, isQuiet, isVerbose, fromLine = 1 } = options;
   const found = isDryRun ? undefined : await findTokenToSend(run);
@@ -49,6 +152,8 @@ export async function createMany(
   const report = new RecordReport(run, input.paths.length > 1, rejects);
   /** The store was unavailable at the last attempt. All plants in flight see the same outage. */
   let outage: Retry | undefined;
+  // undici takes 20 ms to load.
+  const { createPlants } = await import("../../../client/create-plants.ts");
   const outcomes = createPlants(records, {
     ...options,
     retries: options.bulkRetries,

@@ -1,22 +1,61 @@
-/** Creates a single plant, and prints the Plant or the Error. */
-import { categorizeError, UnavailableError } from "../../../client/client-error.ts";
-import { sendPlant, type FinalResponse, type Retry } from "../../../client/send-plant.ts";
-import type { ItemResult, Rejection } from "../../../client/item-result.ts";
-import { post } from "../../../client/http/post.ts";
-import { findErrorRow } from "../../../core/errors.ts";
+/** A create from flags, or of the single plant of an input: sends it and prints the Plant or the Error. */
+import { type Retry, sendPlant } from "../../../client/create-plant.ts";
+import { post } from "../../../client/http-request.ts";
+import {
+  categorizeError,
+  type FinalResponse,
+  type ItemResult,
+  type Rejection,
+  UnavailableError,
+} from "../../../client/results.ts";
+import { findErrorRow, type RequestError } from "../../../core/errors.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import { unpairedSurrogate } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
-import { exitCodes } from "../../exit-codes.ts";
+import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
+import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
-import type { PlacedRecord } from "./record-input.ts";
-import type { RejectsFile } from "./rejects-file.ts";
 import {
   type CreateRun,
   describeUnavailable,
   findTokenToSend,
+  type PlantFlags,
   reportError,
   toDetails,
   toRequest,
 } from "./create-run.ts";
+import type { PlacedRecord } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
+
+/**
+ * Creates the plant of flags.
+ *
+ * @returns the exit code, once the result is printed
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
+ */
+export function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
+  return createOne(toNewPlant(flags), run);
+}
+
+/**
+ * Reads a plant from flags.
+ *
+ * @returns the plant, or a RequestError that names every broken rule
+ */
+function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
+  const members = new Map<string, JsonValue>();
+  for (const [member, text] of Object.entries(flags)) {
+    if (text !== undefined) members.set(member, toMemberValue(member, text));
+  }
+
+  const problems = [...members]
+    .filter(([, value]) => typeof value === "string" && !value.isWellFormed())
+    .map(([member]) => ({
+      kind: "loneSurrogate" as const,
+      message: `--${member} ${unpairedSurrogate}`,
+    }));
+  return validateNewPlant(members, problems, (member) => `--${member}`);
+}
 
 /** Confirmations for a user, by the result. */
 const confirmations = {
@@ -110,7 +149,7 @@ async function printResult(
   { options, terminal }: CreateRun,
 ): Promise<void> {
   if (options.json) {
-    const { toResultLine } = await import("./result-json.ts");
+    const { toResultLine } = await import("./result-report.ts");
     await terminal.printLines([toResultLine(id, result)]);
   } else if ("plant" in result) {
     await terminal.printLines([toPlantJson(result.plant)]);

@@ -1,12 +1,9 @@
 /** One run of `create`, of one plant or of many: its options, token and request, descriptions of failures, and its end by a signal. */
-import { categorizeError } from "../../../client/client-error.ts";
-import { type CreateRequest, toCreateRequest } from "../../../client/create-messages.ts";
-import type { Rejection } from "../../../client/item-result.ts";
-import type { FinalResponse, Retry } from "../../../client/send-plant.ts";
+import { categorizeError, type FinalResponse, type Rejection } from "../../../client/results.ts";
+import { type CreateRequest, type Retry, toCreateRequest } from "../../../client/create-plant.ts";
 import { toTraceId } from "../../../core/contract.ts";
 import { errorTable } from "../../../core/errors.ts";
-import { quoteInput } from "../../../core/quote.ts";
-import { joinWords } from "../../../core/words.ts";
+import { joinWords, quoteInput } from "../../../core/messages.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
@@ -17,9 +14,9 @@ import {
   plantFlagList,
   plantOptions,
   toLongFlag,
-} from "../../options.ts";
-import { warnAboutPlaintext } from "../../server-access.ts";
-import { readOptions, type Values } from "../../settings.ts";
+} from "../../options/remote.ts";
+import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
+import { readOptions, type Values } from "../../options/values.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** The members of a plant as flags. */
@@ -32,7 +29,7 @@ type PlantSource =
   | { readonly from: "inputs"; readonly paths: readonly string[] };
 
 /** Options for {@link create}. */
-export interface CreateOptions extends Omit<Values<typeof createOptions>, "csv"> {
+export interface CreateCommandOptions extends Omit<Values<typeof createOptions>, "csv"> {
   readonly source: PlantSource;
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
@@ -43,7 +40,7 @@ const inputOptions = Object.entries(createOptions).filter(
 );
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
-export function readCreateOptions({ flags, operands, io }: Run): CreateOptions {
+function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
   const { fromLine, isMany, tokenFile } = options;
   const plantFlags = readOptions(plantOptions, flags, io);
@@ -103,9 +100,19 @@ function toPlantSource(
   return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
 }
 
+/**
+ * Reads the options of a create, and starts its run.
+ *
+ * @throws CommandError for invalid options, or a certificate that cannot be read
+ */
+export async function openCreateRun(run: Run): Promise<CreateRun> {
+  const options = readCreateOptions(run);
+  return new CreateRun(options, await readAuthorities(options.cacert), run);
+}
+
 /** A run. It handles SIGINT and SIGTERM until it is released. */
 export class CreateRun {
-  readonly options: CreateOptions;
+  readonly options: CreateCommandOptions;
   readonly io: Io;
   readonly terminal: Terminal;
   /** Certificates of trusted authorities, in PEM. */
@@ -123,7 +130,7 @@ export class CreateRun {
   /** Aborted when no further plant may be sent. */
   readonly lastCall = this.#lastCall.signal;
 
-  constructor(options: CreateOptions, ca: string | undefined, { io, terminal }: Run) {
+  constructor(options: CreateCommandOptions, ca: string | undefined, { io, terminal }: Run) {
     this.options = options;
     this.ca = ca;
     this.io = io;

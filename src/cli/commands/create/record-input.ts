@@ -1,17 +1,22 @@
-/** Reads the records of files and of standard input, one input after the other. */
-import type { Rejection } from "../../../client/item-result.ts";
+/** Records of inputs, with their unknown members. */
+import type { Rejection } from "../../../client/results.ts";
+import { findClosestWord, joinWords, quoteInput } from "../../../core/messages.ts";
 import type { NewPlant } from "../../../core/plant.ts";
-import { createRecordReader } from "../../../records/json-reader.ts";
-import type { RecordReader } from "../../../records/record-reader.ts";
-import { InputSyntaxError, type PlantRecord, type RecordContent } from "../../../records/record.ts";
-import { toDelimiter } from "../../../records/table-reader.ts";
+import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
+import { createRecordReader } from "../../../records/json-reader.ts";
+import {
+  InputSyntaxError,
+  type PlantRecord,
+  type RecordContent,
+  type RecordReader,
+} from "../../../records/record-reader.ts";
+import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError } from "../../command-error.ts";
 import { readChunks, statReadable, toInputName } from "../../input.ts";
 import type { Io } from "../../io.ts";
-import type { createOptions } from "../../options.ts";
-import type { Values } from "../../settings.ts";
-import { describeUnknownMember } from "./unknown-members.ts";
+import type { createOptions } from "../../options/remote.ts";
+import type { Values } from "../../options/values.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
 const maxRecordBytes = maxBodyRange.max;
@@ -153,4 +158,29 @@ function selectPlant(
   const [unknown] = isStrict ? unknownMembers : [];
   if (unknown === undefined || "message" in plant) return plant;
   return { message: `${describeUnknownMember(unknown)} (--strict)` };
+}
+
+/** Largest number of names that are reported; a program may put data into names. */
+const maxNames = 10;
+
+/** Describes an unknown member in one line. */
+function describeUnknownMember(name: string): string {
+  const known = findClosestWord(name, memberNames);
+  const advice =
+    known === undefined ? `a plant has ${joinWords(memberNames)}` : `did you mean "${known}"?`;
+  return `unknown member "${quoteInput(name)}": ${advice}`;
+}
+
+/** Reports each unknown member once. */
+export class UnknownMembers {
+  readonly #names = new Set<string>();
+
+  /** @returns a warning for each name that is new, up to the limit */
+  add({ content, number, line }: PlantRecord & { readonly number: number }): readonly string[] {
+    return content.unknownMembers.flatMap((name) => {
+      if (this.#names.has(name) || this.#names.size === maxNames) return [];
+      this.#names.add(name);
+      return `record ${number} (line ${line}): ${describeUnknownMember(name)}`;
+    });
+  }
 }

@@ -2,8 +2,8 @@
 // Not node:fs/promises, which takes 3 ms to load.
 import { promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { toSystemReason } from "../../../core/words.ts";
-import { isBlank } from "../../../core/json-text.ts";
+import { toSystemReason } from "../../../core/messages.ts";
+import { isBlank } from "../../../core/json.ts";
 import { CommandError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";

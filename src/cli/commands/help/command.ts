@@ -1,6 +1,6 @@
 /** Declares `help`. */
 import type { Candidate, CommandBody } from "../../command.ts";
-import { helpOptions } from "../../options.ts";
+import { helpOptions } from "../../options/remote.ts";
 import { listManualFiles, listTopics } from "./topics.ts";
 
 async function listCandidates(): Promise<readonly Candidate[]> {

@@ -1,6 +1,6 @@
 /** Declares `serve`. */
 import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
-import { serveOptions } from "../../store-options.ts";
+import { serveOptions } from "../../options/local.ts";
 
 /** `plantstore serve`. */
 export const serveCommand: CommandBody = {
@@ -32,5 +32,5 @@ script gets its token with --json.`,
     "--max-waiting":
       "bodies and unsent responses have at most 64 MiB; --max-body limits each body, and --max-inflight the number of creates",
   },
-  run: async (run) => (await import("./serve.ts")).serve(run),
+  run: async (run) => (await import("./serve.ts")).runServe(run),
 };

@@ -1,6 +1,6 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
-import { toTokenPrefix } from "../../../auth/token-format.ts";
-import { digestToken, mintToken } from "../../../auth/token.ts";
+import { toTokenPrefix } from "../../../auth/token.ts";
+import { digestToken, mintToken } from "../../../auth/authenticator.ts";
 import { attempt } from "../../../core/attempt.ts";
 import { InvalidUrl, parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import type { PlantStore } from "../../../core/store.ts";
@@ -10,9 +10,9 @@ import {
   listSavedOrigins,
   readSavedToken,
   removeMarkedToken,
-  saveCredential,
-  type SavedCredential,
-} from "../../config/credentials.ts";
+  saveToken,
+  type SavedToken,
+} from "../../config/saved-tokens.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import type { Io } from "../../io.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
@@ -74,7 +74,7 @@ function findOrigin(url: string, basePath: string): string | undefined {
  */
 async function provideFirstToken(
   store: Pick<PlantStore, "addToken" | "listTokens" | "isVolatile">,
-  place: Omit<SavedCredential, "token">,
+  place: Omit<SavedToken, "token">,
   io: Io,
 ): Promise<FirstToken> {
   const { origin } = place;
@@ -88,7 +88,7 @@ async function provideFirstToken(
     const mark = store.isVolatile ? { store: "memory:" as const } : {};
     // Saved first: after a crash in between, the next start finds the saved token and an empty store.
     if (savedHere === undefined) {
-      await saveCredential(configDirectory, { ...place, token, ...mark }, io);
+      await saveToken(configDirectory, { ...place, token, ...mark }, io);
     }
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
@@ -101,7 +101,7 @@ async function provideFirstToken(
   const [own] = found;
   if (own === undefined) return { kind: "none" };
   const { token } = own;
-  await saveCredential(configDirectory, { ...place, token }, io);
+  await saveToken(configDirectory, { ...place, token }, io);
   for (const other of found) {
     if (other.token !== token) continue;
     await removeMarkedToken(configDirectory, other.origin, "isFreePort", io, token);
@@ -125,7 +125,7 @@ async function addFirstToken(store: Pick<PlantStore, "addToken">, token: string)
   });
 }
 
-async function listSavedTokens(io: Io): Promise<readonly SavedCredential[]> {
+async function listSavedTokens(io: Io): Promise<readonly SavedToken[]> {
   const configDirectory = findConfigDirectory(io);
   const origins = await listSavedOrigins(configDirectory, io);
   return origins.flatMap((origin) => {

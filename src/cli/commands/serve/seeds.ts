@@ -8,7 +8,7 @@ import {
   type SeedTally,
   storeSeed,
 } from "../../../library/seed.ts";
-import { InputSyntaxError } from "../../../records/record.ts";
+import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { CommandError } from "../../command-error.ts";
 import { readChunks, statReadable, toInputName } from "../../input.ts";
 import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options.ts";

@@ -1,17 +1,16 @@
 /** The options of one `plantstore serve`. */
 import { randomInt } from "node:crypto";
-import { findTokenProblem, trimToken } from "../../../auth/token-format.ts";
-import { quoteInput } from "../../../core/quote.ts";
-import type { FaultOptions } from "../../../server/faults.ts";
-import type { Log } from "../../../server/ops/log.ts";
+import { findTokenProblem, trimToken } from "../../../auth/token.ts";
+import { quoteInput } from "../../../core/messages.ts";
+import type { FaultRates } from "../../../server/faults.ts";
+import type { Log } from "../../../server/log.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
-import { checkFaults, maxFaultSeed } from "../../../library/options.ts";
-import { serveOptions } from "../../store-options.ts";
-import { portSharing } from "./listen-error.ts";
-import { type Flags, readOptions, type Values } from "../../settings.ts";
+import { checkFaults, maxFaultSeed } from "../../../library/client-options.ts";
+import { serveOptions } from "../../options/local.ts";
+import { type Flags, readOptions, type Values } from "../../options/values.ts";
 
 type Settings = Values<typeof serveOptions>;
 
@@ -24,7 +23,7 @@ export interface TlsFiles {
 /** Options for {@link serve}. */
 export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "faults"> {
   /** Undefined if no fault is on. */
-  readonly faults: FaultOptions | undefined;
+  readonly faults: FaultRates | undefined;
   readonly tls: TlsFiles | undefined;
   /** Descriptor of a socket that was passed to this process, instead of host, port and socket path. */
   readonly socketFd: number | undefined;
@@ -111,7 +110,7 @@ function assertSharedPort(
 }
 
 /** @returns undefined if no fault is on */
-function toFaults(given: Settings["faults"]): FaultOptions | undefined {
+function toFaults(given: Settings["faults"]): FaultRates | undefined {
   const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
   const { latencyMs, failRate, dropRate } = faults;
   return latencyMs === 0 && failRate === 0 && dropRate === 0 ? undefined : faults;
@@ -179,3 +178,6 @@ function readEnvironmentToken({ env }: Io): string | undefined {
   if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
   return token;
 }
+
+/** Starts an explanation. */
+export const portSharing = "--reuse-port lets processes share a port";

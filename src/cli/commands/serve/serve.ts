@@ -1,16 +1,34 @@
-/** `plantstore serve`: runs the service in this process, from opening its store to closing it. */
-import { StoreError } from "../../../core/store.ts";
-import { createLog, jsonFormat, type LineFormat } from "../../../server/ops/log.ts";
-import type { PlantServer } from "../../../server/server.ts";
+/** Runs the server, from listening to closing. */
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAuthenticator } from "../../../auth/authenticator.ts";
+import { maxSocketPathBytes } from "../../../core/base-url.ts";
+import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../../../core/store.ts";
+import { limitOptions } from "../../../library/client-options.ts";
+import type { SeedTally } from "../../../library/seed.ts";
+import { type FaultKind, Faults } from "../../../server/faults.ts";
+import type { TlsCertificate } from "../../../server/http/http-server.ts";
+import type { ListenAddress } from "../../../server/http/listen.ts";
+import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
+import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
+import { openPlantServer, type PlantServer } from "../../../server/server.ts";
+import { openStore } from "../../../store/open-store.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
+import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { CommandError } from "../../command-error.ts";
-import { exitCodes } from "../../exit-codes.ts";
-import { isStartedByNpm } from "../../invocation.ts";
-import type { OutputStream } from "../../io.ts";
+import { type OutputStream, writeText } from "../../io.ts";
+import { createDefaultDirectory } from "../../store-access.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
+import { type FirstToken, forgetToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
-import { runServer } from "./running-server.ts";
-import { readServeOptions, type ServerRun, type StopTimes } from "./serve-options.ts";
+import {
+  portSharing,
+  readServeOptions,
+  type ServeOptions,
+  type ServerRun,
+  type StopTimes,
+} from "./serve-options.ts";
+import { isStartedByNpm, printStart } from "./start-messages.ts";
 
 /** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
 const orphanStopTimeMs = 1000;
@@ -20,7 +38,7 @@ const orphanStopTimeMs = 1000;
  *
  * @throws CommandError if the server cannot start
  */
-export async function serve({ flags, io, terminal }: Run): Promise<void> {
+export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   if (io.bunVersion !== undefined) {
     throw new CommandError(
       "internal",
@@ -81,4 +99,224 @@ export async function serve({ flags, io, terminal }: Run): Promise<void> {
 async function loadTextFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
   const { createTextFormat } = await import("./terminal-messages.ts");
   return createTextFormat(await terminal.loadPalette(stderr), stderr);
+}
+
+/**
+ * Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use.
+ *
+ * @param onOpen receives the server once it listens
+ * @throws CommandError, StoreError if the server cannot start
+ */
+export async function runServer(
+  run: ServerRun,
+  onOpen: (server: PlantServer) => void,
+): Promise<void> {
+  const { options, log } = run;
+  const certificate =
+    options.tls && (await (await import("./tls-files.ts")).readTlsFiles(options.tls));
+  let opened: PlantServer | undefined = undefined;
+  const metrics = await loadMetrics(run, () => opened);
+  const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
+  await seeds?.assertReadableSeeds(options);
+  // Clients that connect before the store is open must not leave it without descriptors.
+  await parseStoreUrl(options.store).prepare?.();
+  const server = await openServer(run, certificate, metrics);
+  opened = server;
+  let metricsServer: MetricsServer | undefined;
+  try {
+    onOpen(server);
+    metricsServer = await openOwnMetrics(metrics, run);
+    await seeds?.checkSeeds(run);
+    createDefaultDirectory(options.store, run.io);
+    const store = await openStore(options.store, {
+      onCommit: metrics?.addCommit,
+      onWarning: (message) => log.message("warn", message),
+    });
+    await useAndClose(store, async () => {
+      const seeded = await seeds?.storeSeeds(store, run);
+      // Once stopped, not all seeds may have been read.
+      if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);
+    });
+  } finally {
+    await server.close(run.readStopTimes().requestsMs);
+    metricsServer?.close();
+  }
+}
+
+/** @param seeded undefined without seeds */
+async function serveStore(
+  store: PlantStore,
+  server: PlantServer,
+  seeded: SeedTally | undefined,
+  run: ServerRun,
+): Promise<void> {
+  const { options, io, log, stop } = run;
+  const authenticator = createAuthenticator(store, { ownToken: options.environmentToken });
+  try {
+    const token = await provideToken(options, server, store, io);
+    try {
+      server.start({ store, authenticator });
+      await printStart({ url: server.url, host: server.host, token, seeded }, run);
+      await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
+      if (!stop.aborted) await once(stop, "abort");
+    } finally {
+      // Before requests in flight are awaited, so that a second signal leaves nothing behind.
+      await forgetToken(token, server.url, run);
+    }
+    await drain(server, run);
+    log.message("info", "Stopping: waiting for requests in flight");
+  } finally {
+    await server.close(run.readStopTimes().requestsMs);
+    await authenticator.flushUses();
+  }
+}
+
+/** The line on stdout. */
+function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): string {
+  if (!json) return url;
+  return JSON.stringify({ url, ...(token.kind === "issued" && { token: token.token }) });
+}
+
+/** Opens the server, which does not serve yet. */
+async function openServer(
+  { options, log }: ServerRun,
+  certificate: TlsCertificate | undefined,
+  metrics: Metrics | undefined,
+): Promise<PlantServer> {
+  const { tls } = options;
+  const onFault = (kind: FaultKind): void => metrics?.addFault(kind);
+  try {
+    const server = await openPlantServer({
+      ...options,
+      faults: options.faults && new Faults(options.faults, onFault),
+      certificate,
+      onError: (error) => log.error(error),
+      onResponse(record) {
+        log.request(record);
+        metrics?.addRequest(record);
+      },
+      metrics: options.metricsPlace === "main" ? metrics : undefined,
+    });
+    if (tls === undefined || server.host !== undefined) return server;
+    await server.close(0);
+    throw new UsageError(
+      "the socket in LISTEN_FDS is a Unix socket, which does not support TLS: remove --tls-cert, or listen on an address",
+    );
+  } catch (error) {
+    throw explainListening(error, options) ?? error;
+  }
+}
+
+/** Lets load balancers notice that the server is about to stop: it is not ready for the time of `--drain`. */
+async function drain(server: PlantServer, { log, readStopTimes }: ServerRun): Promise<void> {
+  const { drainMs } = readStopTimes();
+  if (drainMs === 0) return;
+  server.drain();
+  const time = limitOptions.drainMs.type.format(drainMs);
+  log.message("info", `Draining for ${time}: not ready, but requests are still accepted`);
+  await sleep(drainMs);
+}
+
+/**
+ * Loads the metrics, which most starts do not need.
+ *
+ * @param findServer returns undefined before the server is open
+ */
+async function loadMetrics(
+  { options, countDroppedLines }: ServerRun,
+  findServer: () => PlantServer | undefined,
+): Promise<Metrics | undefined> {
+  if (options.metricsPlace === undefined) return undefined;
+  const { createMetrics } = await import("../../../server/metrics.ts");
+  return createMetrics({
+    readLoad: () => findServer()?.readLoad(),
+    async isReady() {
+      const server = findServer();
+      return server !== undefined && (await server.checkReadiness()) === undefined;
+    },
+    countDroppedLines,
+    limits: options,
+  });
+}
+
+/** Opens the server of the metrics, unless the main server has them. @throws CommandError if it cannot listen */
+async function openOwnMetrics(
+  metrics: Metrics | undefined,
+  { options: { metricsPlace }, log }: ServerRun,
+): Promise<MetricsServer | undefined> {
+  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
+    return undefined;
+  }
+  const { openMetricsServer } = await import("../../../server/metrics.ts");
+  try {
+    const server = await openMetricsServer(metrics, metricsPlace);
+    log.message("info", `Metrics are at ${server.url}`);
+    return server;
+  } catch (error) {
+    throw explainListening(error, metricsPlace, "--metrics") ?? error;
+  }
+}
+
+/**
+ * Explains an error of listening.
+ *
+ * @param flag the flag for another address; by default those of the server itself
+ * @returns undefined for any other error
+ */
+export function explainListening(
+  error: unknown,
+  place: ListenAddress,
+  flag?: string,
+): CommandError | undefined {
+  // The address is not the reason.
+  if (hasTooManyFiles(error)) return undefined;
+  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flag);
+  if (explanation === undefined) return undefined;
+  return new CommandError("internal", explanation, { cause: error });
+}
+
+const systemCode = /^E[A-Z]+$/;
+
+/** Problems with the path of a socket, by the code of the system. */
+const socketProblems: Readonly<Record<string, string>> = {
+  ENOTDIR: "its directory is a file",
+  // Also for a missing directory: libuv converts ENOENT.
+  EACCES: "its directory does not exist or is not writable",
+  EROFS: "its disk is read-only",
+  ENAMETOOLONG: "it is too long",
+};
+
+function toExplanation(
+  code: string | undefined,
+  { host, port, reusePort, socketPath, socketFd }: ListenAddress,
+  flag: string | undefined,
+): string | undefined {
+  if (socketFd !== undefined) {
+    if (code === undefined || !systemCode.test(code)) return undefined;
+    return `cannot listen on the socket in LISTEN_FDS (${code}): pass a TCP or Unix socket that listens, as Accept=no does`;
+  }
+  if (socketPath !== undefined) {
+    if (code === "EADDRINUSE") {
+      return `${socketPath} is in use or is another kind of file: choose another path with --socket`;
+    }
+    if (code === undefined || !systemCode.test(code)) return undefined;
+    return `cannot create ${socketPath} (${socketProblems[code] ?? code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
+  }
+  switch (code) {
+    case "ENOTSUP":
+      return `${portSharing}, which this system does not support: remove it`;
+    case "EADDRINUSE":
+      if (reusePort === true && flag === undefined) {
+        return `port ${port} is already in use on ${host} by a process without --reuse-port, or of another user: stop it`;
+      }
+      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flag ?? "--port"} (0 selects a free port)`;
+    case "EACCES":
+      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flag ?? "--port"}`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${host} is not an address of this machine: choose another with ${flag ?? "--host"}`;
+    default:
+      return undefined;
+  }
 }

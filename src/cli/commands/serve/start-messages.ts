@@ -1,18 +1,20 @@
-/** Messages of `serve` once it accepts requests. */
+/** Messages for the operator at the start: banner, risks, and how to call the server. */
+import { accessSync, constants, realpathSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
-import { toShellWord } from "../../../core/quote.ts";
+import { isLoopback } from "../../../core/base-url.ts";
+import { toShellWord } from "../../../core/messages.ts";
 import type { SeedTally } from "../../../library/seed.ts";
+import type { FaultRates } from "../../../server/faults.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
-import type { Io } from "../../io.ts";
-import { urlOption } from "../../options.ts";
-import { storeOption } from "../../store-options.ts";
-import { toInvocation } from "../../invocation.ts";
+import type { Environment, Io } from "../../io.ts";
+import { serveOptions, storeOption } from "../../options/local.ts";
+import { urlOption } from "../../options/remote.ts";
+import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
-import { readOption } from "../../settings.ts";
-import type { BannerRow } from "./terminal-messages.ts";
 import type { FirstToken } from "./first-token.ts";
-import { findRisks } from "./risks.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
+import type { BannerRow } from "./terminal-messages.ts";
 
 /** A server that accepts requests. */
 interface Started {
@@ -130,4 +132,104 @@ function toStoreFlag(store: string, io: Io): string {
   const { absoluteUrl } = parseStoreUrl(store);
   const isDefault = absoluteUrl === readOption(storeOption.store, undefined, io).value;
   return isDefault ? "" : ` --store ${toShellWord(absoluteUrl)}`;
+}
+
+/** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
+const minTokenLength = 16;
+
+/**
+ * Finds the risks.
+ *
+ * @param host undefined for a Unix socket
+ * @param isShown whether the user sees an issued token
+ */
+function findRisks(
+  host: string | undefined,
+  token: FirstToken,
+  options: ServeOptions,
+  isShown: boolean,
+): readonly string[] {
+  const { tls, isVolatile, environmentToken, faults } = options;
+  const risks = [];
+  const isLocal = host === undefined || isLoopback(host);
+  if (tls === undefined && !isLocal) {
+    risks.push(
+      `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
+    );
+  }
+  if (token.kind === "none" && isVolatile) {
+    risks.push("no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN");
+  }
+  if (token.kind === "issued" && token.saved === "never" && !options.json && !isShown) {
+    risks.push(
+      "no client knows the token of this server: print it with --json, or set PLANTSTORE_TOKEN",
+    );
+  }
+  if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
+    risks.push(
+      `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
+    );
+  }
+  if (faults !== undefined) risks.push(...describeFaults(faults));
+  return risks;
+}
+
+function describeFaults(faults: FaultRates): readonly string[] {
+  const list = serveOptions.faults.type.format(faults);
+  const warning = `faults are on for tests of clients: --faults "${list}"`;
+  if (faults.dropRate === 0) return [warning];
+  return [
+    warning,
+    "drop closes connections after a plant is stored, so the contract's one response for each request does not hold",
+  ];
+}
+
+/** npm quotes the name for the shell. */
+const ownLifecycleScript = /^(["']?)plantstore\1(?:\s|$)/;
+
+/**
+ * Checks whether `npm start` of plantstore itself or `npx plantstore` started this process. Such a process ends with npm;
+ * one that a user's own npm script started does not.
+ */
+export function isStartedByNpm({
+  npm_lifecycle_event: event,
+  npm_lifecycle_script: script = "",
+  npm_package_name: packageName,
+}: Environment): boolean {
+  if (event === "npx") return ownLifecycleScript.test(script);
+  return event === "start" && packageName === "plantstore";
+}
+
+/** The words with which a user can run this program from another terminal, for a shell. */
+export function toInvocation({ env, script }: Pick<Io, "env" | "script">): string {
+  if (script === undefined || isOnPath(script, env)) return "plantstore";
+  if (env["npm_lifecycle_event"] !== undefined) return "npx plantstore";
+  const path = relative(".", script);
+  return `node ${toShellWord(path.startsWith("..") ? script : path)}`;
+}
+
+/** npm adds these directories for its own processes only. */
+const npmDirectory = /[\\/]node_modules[\\/](?:\.bin|npm[\\/].*)$/;
+
+function isOnPath(script: string, env: Environment): boolean {
+  const isOfNpm = env["npm_lifecycle_event"] !== undefined;
+  const directories = (env["PATH"] ?? "").split(delimiter);
+  const path = directories
+    .filter((directory) => directory !== "" && !(isOfNpm && npmDirectory.test(directory)))
+    .map((directory) => join(directory, "plantstore"))
+    .find(isExecutable);
+  return path !== undefined && toRealPath(path) === toRealPath(script);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toRealPath(path: string): string {
+  return attempt(() => realpathSync(path)) ?? path;
 }

@@ -1,6 +1,6 @@
 /** Messages of `serve` for people: the banner of a terminal, and the log as text. */
-import { escapeUnprintable } from "../../../core/quote.ts";
-import { type LineFormat, type LogLevel, toShownPath } from "../../../server/ops/log.ts";
+import { escapeUnprintable } from "../../../core/messages.ts";
+import { type LineFormat, type LogLevel, toShownPath } from "../../../server/log.ts";
 import { type Io, type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
 import type { Palette, Terminal } from "../../terminal/terminal.ts";

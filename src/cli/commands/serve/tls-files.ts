@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { TlsCertificate } from "../../../server/options.ts";
+import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../../../src/auth/token.ts";
-import { saveCredential, toCredentialFile } from "../../../helpers/credentials.ts";
+import { mintToken } from "../../../../src/auth/authenticator.ts";
+import { saveCredential, toTokenFile } from "../../../helpers/credentials.ts";
 import {
   errorResponse,
   findClosedUrl,
@@ -48,7 +48,7 @@ describe("the token is read", () => {
     const flagFile = await writeToken("flag", "of-the-flag");
     const variableFile = await writeToken("variable", "of-the-variable-file");
     await saveCredential(directory, { origin: server.url, token: "saved" });
-    const saved = toCredentialFile(directory, server.url);
+    const saved = toTokenFile(directory, server.url);
     const env = { PLANTSTORE_TOKEN: "of-the-variable", PLANTSTORE_TOKEN_FILE: variableFile };
     const { PLANTSTORE_TOKEN: _, ...withoutToken } = env;
 
@@ -230,7 +230,7 @@ describe("a token that cannot be read", () => {
   });
 
   it("because other users can read its file exits with 2", async () => {
-    const file = toCredentialFile(directory, server.url);
+    const file = toTokenFile(directory, server.url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify({ origin: server.url, token: "a" }), { mode: 0o644 });
     const { exitCode, stderr } = await create([]);

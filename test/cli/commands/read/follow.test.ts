@@ -1,6 +1,6 @@
 /** `plantstore export --follow`: plants in the order of their commits, and the ones that are committed later. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { int64Max, int64Min } from "../../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../../src/core/plant.ts";
 import type { PlantStore } from "../../../../src/core/store.ts";
 import { openStore } from "../../../../src/store/open-store.ts";
 import { allTerminals, type CliRun, runCli, startCli } from "../../../helpers/run-cli.ts";

@@ -1,6 +1,6 @@
 /** `plantstore get`: plants in a store by their ids. */
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../../../src/core/int64.ts";
+import { int64Max, int64Min } from "../../../../src/core/plant.ts";
 import { allTerminals, runCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 

@@ -1,7 +1,6 @@
 /** `plantstore list`: some plants in a store, for a user and for a program. */
 import { describe, expect, it } from "vitest";
-import { int64Max, int64Min } from "../../../../src/core/int64.ts";
-import type { NewPlant } from "../../../../src/core/plant.ts";
+import { int64Max, int64Min, type NewPlant } from "../../../../src/core/plant.ts";
 import { startServer, testToken } from "../../../helpers/plant-server.ts";
 import { allTerminals, runCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";

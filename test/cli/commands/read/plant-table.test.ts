@@ -1,6 +1,6 @@
 /** Tables of plants, with names that are long, wide or dangerous. */
 import { describe, expect, it } from "vitest";
-import { plantRows } from "../../../../src/cli/commands/read/read.ts";
+import { plantRows } from "../../../../src/cli/commands/read.ts";
 import { toTable } from "../../../../src/cli/terminal/table.ts";
 import type { NewPlant } from "../../../../src/core/plant.ts";
 

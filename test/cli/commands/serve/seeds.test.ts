@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../../../src/auth/token.ts";
+import { mintToken } from "../../../../src/auth/authenticator.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 

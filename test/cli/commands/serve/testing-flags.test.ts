@@ -1,6 +1,6 @@
 /** The flags of `plantstore serve` for tests of clients: the status mode and faults. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mintToken } from "../../../../src/auth/token.ts";
+import { mintToken } from "../../../../src/auth/authenticator.ts";
 import { runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { openStore } from "../../../../src/store/open-store.ts";
-import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../../src/store/sqlite/driver.ts";
 
 const store = await openStore(`sqlite:${process.argv[2]}`);
 const { DatabaseSync } = await loadSqlite();

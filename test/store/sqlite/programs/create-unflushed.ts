@@ -2,7 +2,7 @@
  * Writes a plant like a server that is killed between the write of a commit and its flush. The commit is in the log, but only
  * in the cache of the operating system. Arguments: the file, the id.
  */
-import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../../src/store/sqlite/driver.ts";
 
 const [, , path = "", id = ""] = process.argv;
 const { DatabaseSync } = await loadSqlite();

@@ -1,5 +1,5 @@
 /** Loads SQLite. The argument "no-builtin" hides Node's own SQLite. */
-import { loadSqlite } from "../../../../src/store/sqlite/provider.ts";
+import { loadSqlite } from "../../../../src/store/sqlite/driver.ts";
 
 if (process.argv[2] === "no-builtin") process.getBuiltinModule = () => undefined;
 try {

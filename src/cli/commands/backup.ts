@@ -1,0 +1,220 @@
+/** The commands `backup`, `verify` and `restore`. */
+import { resolve } from "node:path";
+import { backupStore, type FileWork, restoreStore, verifyStore } from "../../store/open-store.ts";
+import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
+import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import type { StopSignal } from "../io.ts";
+import { backupOptions, restoreOptions } from "../options/local.ts";
+import { jsonOption } from "../options/remote.ts";
+import { readOptions } from "../options/values.ts";
+import { createDefaultDirectory, nameStore } from "../store-access.ts";
+
+const environment = describeVariables("PLANTSTORE_DATA_DIR");
+const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
+
+/** `plantstore backup`. */
+export const backupCommand: CommandBody = {
+  description: `Copies a SQLite store to a file while servers write to it. Every plant that was
+acknowledged before the backup starts is in the file. The file gets its name only
+when it is complete and flushed to the disk. On standard output: the file, the
+number of plants and the size, as JSON unless it is a terminal.
+A backup contains the digests of tokens, not the tokens.`,
+  options: backupOptions,
+  examples: [
+    "plantstore backup plants.backup",
+    "plantstore backup --force /mnt/backups/plants.backup",
+    "plantstore backup plants.backup --store sqlite:/srv/plants.db",
+  ],
+  environment,
+  hints: storeHints,
+  exitCodes: listedExitCodes,
+  run: runBackup,
+};
+
+/** `plantstore verify`. */
+export const verifyCommand: CommandBody = {
+  description: `Checks every page of a SQLite file and every plant in it, and changes nothing. The
+file may be read-only, or a store that servers use. On standard output: the file,
+the numbers of plants and tokens, and the version of the schema, as JSON unless it
+is a terminal.`,
+  options: jsonOption,
+  examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: runVerify,
+};
+
+/** `plantstore restore`. */
+export const restoreCommand: CommandBody = {
+  description: `Verifies a backup, and replaces a SQLite store with a copy of it. Stop every
+server on the store first: a store that is in use is not replaced. The old store
+remains in its directory, under a name with the time. As root, both keep the owner and
+the mode of the store. The restored store accepts the tokens that were valid when the
+backup was made. Readers of its feed start again.
+On standard output: the store, the number of plants, the size and the path of the
+old store, as JSON unless it is a terminal.`,
+  options: restoreOptions,
+  examples: [
+    "plantstore restore plants.backup",
+    "plantstore restore --force plants.backup",
+    "plantstore restore plants.backup --store sqlite:/srv/plants.db",
+  ],
+  environment,
+  hints: storeHints,
+  exitCodes: listedExitCodes,
+  run: runRestore,
+};
+
+/**
+ * Copies a store to a file, and prints what was copied.
+ *
+ * @returns the exit code
+ * @throws StoreError if the store cannot be read or the file cannot be written; OutputError
+ */
+export async function runBackup(run: Run): Promise<number> {
+  const { flags, io, operands } = run;
+  const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
+  const [file = ""] = operands;
+  await nameStore(store, run);
+  return copyFile(
+    run,
+    { doing: `backing up to ${file}`, unchanged: "no backup was made" },
+    (work) => backupStore(store, file, { ...work, isForced }),
+    ({ path, plants, bytes }) =>
+      printResult(
+        run,
+        json,
+        { file: path, plants, bytes },
+        `backed up ${toPlantCount(plants)} to ${path} (${toSize(bytes)})`,
+      ),
+  );
+}
+
+/**
+ * Checks a file, and prints what it contains.
+ *
+ * @throws StoreError with the damage; OutputError
+ */
+export async function runVerify(run: Run): Promise<void> {
+  const { flags, io, operands, terminal } = run;
+  const { json } = readOptions(jsonOption, flags, io);
+  const [file = ""] = operands;
+  const contents = await terminal.showWhile(
+    () => `verifying ${file}`,
+    () => verifyStore(file),
+  );
+  const sentence = `${file} is sound, with ${toPlantCount(contents.plants)}`;
+  await printResult(run, json, { file: resolve(file), ...contents }, sentence);
+}
+
+/**
+ * Verifies a backup, replaces a store by it, and prints the path of the store before it.
+ *
+ * @returns the exit code
+ * @throws StoreError if the backup is damaged, or the store is in use or cannot be replaced; OutputError
+ */
+export async function runRestore(run: Run): Promise<number> {
+  const { flags, io, operands } = run;
+  const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
+  const [file = ""] = operands;
+  await nameStore(store, run);
+  return copyFile(
+    run,
+    { doing: `restoring ${file}`, unchanged: "the store was not replaced" },
+    (work) => {
+      const onChecked = (): void => createDefaultDirectory(store, io);
+      return restoreStore(file, store, { ...work, isForced, onChecked });
+    },
+    ({ path, plants, bytes, oldPath }) => {
+      const kept = oldPath === undefined ? "" : `; the old store is ${oldPath}`;
+      const sentence = `restored ${toPlantCount(plants)} to ${path}${kept}`;
+      return printResult(run, json, { store: path, plants, bytes, old: oldPath }, sentence);
+    },
+  );
+}
+
+/**
+ * Prints a sentence on stderr if stdout is a terminal, otherwise a report as a line of JSON on stdout.
+ *
+ * @throws OutputError
+ */
+async function printResult(
+  { io, terminal }: Run,
+  json: boolean | undefined,
+  report: object,
+  sentence: string,
+): Promise<void> {
+  if (json || !io.stdout.isTTY) await terminal.printLines([JSON.stringify(report)]);
+  else await terminal.success(sentence);
+}
+
+/** Such as `1 plant`. */
+function toPlantCount(count: number): string {
+  return `${count} plant${count === 1 ? "" : "s"}`;
+}
+
+/** A copy, and how the end of its use of signals is reported. */
+interface CopyWork extends FileWork {
+  /** Gives signals their default effect again, once the files are changed. */
+  readonly onReplaced: () => void;
+}
+
+/**
+ * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. SQLite cannot be stopped
+ * while it copies, so they end the process.
+ *
+ * @param texts such as `backing up to FILE`, and the meaning of an interruption, such as `no backup was made`
+ * @returns the exit code
+ * @throws every error of `copy` and of `report`
+ */
+async function copyFile<T>(
+  { io, terminal }: Run,
+  { doing, unchanged }: { readonly doing: string; readonly unchanged: string },
+  copy: (work: CopyWork) => Promise<T>,
+  report: (result: T) => Promise<void>,
+): Promise<number> {
+  const stop = new AbortController();
+  let stoppedBy: StopSignal | undefined;
+  let readSize: (() => number) | undefined;
+  let clear = (): void => undefined;
+  const releaseSignals = io.onSignal((name) => {
+    stoppedBy = name;
+    stop.abort();
+    clear();
+    void terminal.error(`stopped by ${name}: ${unchanged}`).then(() => io.endBySignal(name));
+  });
+  const work: CopyWork = {
+    signal: stop.signal,
+    onCopy: (read) => (readSize = read),
+    onReplaced: releaseSignals,
+  };
+  const toText = (): string =>
+    readSize === undefined ? doing : `${doing}: ${toSize(readSize())} so far`;
+  let result: T;
+  try {
+    result = await terminal.showWhile(toText, (clearSpinner) => {
+      clear = clearSpinner;
+      return copy(work);
+    });
+  } catch (error) {
+    // Only where a signal does not end the process, such as for the first process of a container.
+    if (stoppedBy !== undefined) return exitCodes[toExitName(stoppedBy)].code;
+    throw error;
+  } finally {
+    releaseSignals();
+  }
+  await report(result);
+  return exitCodes.done.code;
+}
+
+const units = ["kB", "MB", "GB", "TB"] as const;
+
+/** Such as `12.3 MB`. */
+function toSize(bytes: number): string {
+  let size = bytes / 1000;
+  let index = 0;
+  while (size >= 999.95 && index < units.length - 1) {
+    size /= 1000;
+    index++;
+  }
+  return `${size.toFixed(1)} ${units[index]}`;
+}

@@ -1,0 +1,237 @@
+/** The command `completion`: its scripts, and the candidates for Tab. */
+import { quoteInput } from "../../core/messages.ts";
+import { UsageError } from "../command-error.ts";
+import {
+  type Candidate,
+  type Command,
+  type CommandBody,
+  findCommand,
+  isHelp,
+  type Run,
+} from "../command.ts";
+import { writeText } from "../io.ts";
+import { commonFlags, type Option, toLongFlag, versionFlag } from "../options/remote.ts";
+
+/** `plantstore completion`. */
+export const completionCommand: CommandBody = {
+  description: `Prints a script for bash, zsh or fish. With it, the Tab key completes commands,
+options and their values.`,
+  listValues: async () => listShells(),
+  examples: [
+    "source <(plantstore completion bash)  in ~/.bashrc",
+    "source <(plantstore completion zsh)   in ~/.zshrc, after compinit",
+    "plantstore completion fish | source   in ~/.config/fish/config.fish",
+  ],
+  exitCodes: ["done", "internal", "usage"],
+  run: printScript,
+};
+
+/** `plantstore __complete`: prints candidates for the last of its arguments. */
+export const candidatesCommand: CommandBody = {
+  description: "Prints the candidates for the last of the words.",
+  examples: [],
+  exitCodes: ["done"],
+  run: printCandidates,
+};
+
+/**
+ * Prints the script of a shell.
+ *
+ * @throws UsageError for an unknown shell; OutputError
+ */
+export async function printScript({ operands: [shell = ""], io }: Run): Promise<void> {
+  const script = Object.entries(completionScripts).find(([name]) => name === shell);
+  if (script === undefined) {
+    const known = Object.keys(completionScripts).join(", ");
+    throw new UsageError(`no completion for "${quoteInput(shell)}": choose one of ${known}`);
+  }
+  await writeText(io.stdout, script[1]);
+}
+
+/** The shells with a script, for completion. */
+export function listShells(): readonly Candidate[] {
+  return Object.keys(completionScripts).map((value) => ({ value, description: "" }));
+}
+
+/**
+ * Prints the candidates for the last of the words, one per line with a tab and a description, and a marker if files are
+ * candidates too.
+ *
+ * @throws OutputError
+ */
+export async function printCandidates({ operands, program, io }: Run): Promise<void> {
+  const { values, withFiles } = await findCandidates(program, operands);
+  const lines = values.map(({ value, description }) => `${value}\t${description}\n`);
+  if (withFiles) lines.push(`${filesMarker}\n`);
+  await writeText(io.stdout, lines.join(""));
+}
+
+/** The line after the candidates if files are candidates too. */
+export const filesMarker = ":files";
+
+const bash = `# Completes plantstore in bash. Add to ~/.bashrc: source <(plantstore completion bash)
+_plantstore() {
+  local line=\${COMP_LINE:0:COMP_POINT} words current breaks candidate files=
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  current=\${words[\${#words[@]} - 1]}
+  # In a word with = or :, bash replaces only the text after the last of them.
+  breaks=\${current%"\${current##*[=:]}"}
+  COMPREPLY=()
+  while IFS=$'\\t' read -r candidate _; do
+    if [[ $candidate == ${filesMarker} ]]; then files=1; else COMPREPLY+=("\${candidate#"$breaks"}"); fi
+  done < <("\${words[0]}" __complete -- "\${words[@]:1}" 2>/dev/null)
+  # The default is to complete files.
+  [[ $files ]] || compopt +o default 2>/dev/null || true
+}
+complete -o default -F _plantstore plantstore
+`;
+
+const zsh = `#compdef plantstore
+# Completes plantstore in zsh. Add to ~/.zshrc, after compinit: source <(plantstore completion zsh)
+_plantstore() {
+  local -a candidates
+  local line files=
+  while IFS= read -r line; do
+    if [[ $line == ${filesMarker} ]]; then files=1; continue; fi
+    candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${line#*$'\\t'}:+:\${line#*$'\\t'}}")
+  done < <("$words[1]" __complete -- "\${(@Q)words[2,CURRENT - 1]}" "\${(Q)PREFIX}" 2>/dev/null)
+  (( $#candidates )) && _describe plantstore candidates
+  # The value of --option= may be a file.
+  [[ -n $files ]] && { compset -P '--*='; _files }
+}
+# As a file in fpath, this text is the body of the function.
+if [[ $funcstack[1] == _plantstore ]]; then _plantstore "$@"; else compdef _plantstore plantstore; fi
+`;
+
+const fish = `# Completes plantstore in fish. Add to ~/.config/fish/config.fish: plantstore completion fish | source
+function __plantstore_candidates
+  set --local words (commandline --current-process --tokenize --cut-at-cursor)
+  set --local current (commandline --current-token --cut-at-cursor)
+  for line in ($words[1] __complete -- $words[2..-1] "$current" 2>/dev/null)
+    if test "$line" = ${filesMarker}
+      set --local flag (string match --regex '^--[^=]*=' -- $current)
+      __fish_complete_path (string replace --regex '^--[^=]*=' '' -- $current) | string replace --regex -- '^' "$flag"
+    else
+      echo $line
+    end
+  end
+end
+# Loads the completions that fish makes from the manual page, and removes them: they belong to no command.
+complete --do-complete 'plantstore ' >/dev/null 2>&1
+complete --command plantstore --erase
+complete --command plantstore --no-files --arguments '(__plantstore_candidates)'
+`;
+
+/** The scripts, by the names of their shells. */
+export const completionScripts = { bash, zsh, fish } as const;
+
+/** Candidates for a word. */
+export interface Candidates {
+  readonly values: readonly Candidate[];
+  /** True if paths of files are candidates too. */
+  readonly withFiles: boolean;
+}
+
+const none: Candidates = { values: [], withFiles: false };
+
+/** @param words the words after `plantstore`, up to the cursor; the last one may be empty */
+export async function findCandidates(
+  program: Command,
+  words: readonly string[],
+): Promise<Candidates> {
+  const current = words.at(-1) ?? "";
+  const context = await readWords(program, words.slice(0, -1));
+  const { values, withFiles } = await listCandidates(context, current, program);
+  return { values: values.filter(({ value }) => value.startsWith(current)), withFiles };
+}
+
+/** The words before the cursor. */
+interface CompletionContext {
+  readonly command: Command;
+  readonly operands: readonly string[];
+  /** The option whose value comes next. */
+  readonly openOption: Option<unknown> | undefined;
+  /** After `--`, words are neither options nor commands. */
+  readonly isOptionsEnd: boolean;
+}
+
+async function readWords(program: Command, words: readonly string[]): Promise<CompletionContext> {
+  let command = program;
+  let operands: string[] = [];
+  let openOption: Option<unknown> | undefined;
+  let isOptionsEnd = false;
+  for (const word of words) {
+    const child = isOptionsEnd ? undefined : await findCommand(command, [word]);
+    if (openOption !== undefined) {
+      openOption = undefined;
+    } else if (isOptionsEnd) {
+      operands.push(word);
+    } else if (word === "--") {
+      isOptionsEnd = true;
+    } else if (word.startsWith("-")) {
+      // The value of --option=value is in the same word, which is the name of no option.
+      const option = findOption(command, word);
+      if (option?.flags.endsWith(">")) openOption = option;
+    } else if (child === undefined) {
+      operands.push(word);
+    } else {
+      command = child;
+      operands = [];
+    }
+  }
+  return { command, operands, openOption, isOptionsEnd };
+}
+
+async function listCandidates(
+  { command, operands, openOption, isOptionsEnd }: CompletionContext,
+  current: string,
+  program: Command,
+): Promise<Candidates> {
+  if (openOption !== undefined) return listValues(openOption, "");
+  if (current.startsWith("-") && !isOptionsEnd) {
+    const [flag = "", ...value] = current.split("=");
+    if (value.length === 0) return { values: listFlags(command, program), withFiles: false };
+    const option = findOption(command, flag);
+    return option === undefined ? none : listValues(option, `${flag}=`);
+  }
+  const group = isHelp(command) ? await findCommand(program, operands) : command;
+  const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
+  const args = command.arguments ?? [];
+  const isVariadic = args.at(-1)?.name.includes("...") === true;
+  const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
+  const values = operands.length === 0 ? ((await command.listValues?.()) ?? []) : [];
+  return {
+    values: [...listCommands(commands), ...values],
+    withFiles: argument?.isFile === true,
+  };
+}
+
+function listValues({ type, isFile }: Option<unknown>, prefix: string): Candidates {
+  const { choices = [] } = type;
+  return {
+    values: choices.map((value) => ({ value: prefix + value, description: "" })),
+    withFiles: isFile === true,
+  };
+}
+
+function listFlags(command: Command, program: Command): readonly Candidate[] {
+  const options = Object.values(command.options ?? {});
+  const flags = [
+    ...options.map(({ flags: text, help }) => [text, help] as const),
+    ...commonFlags,
+    ...(command === program ? [versionFlag] : []),
+  ];
+  return flags.map(([text, help]) => ({ value: toLongFlag(text), description: help }));
+}
+
+function listCommands(group: Command | undefined): readonly Candidate[] {
+  const commands = group?.commands?.filter(({ isHidden }) => isHidden !== true) ?? [];
+  return commands.map(({ name, summary }) => ({ value: name, description: summary }));
+}
+
+function findOption(command: Command, flag: string): Option<unknown> | undefined {
+  return Object.values(command.options ?? {}).find(({ flags }) =>
+    flags.split(/[ ,]+/).includes(flag),
+  );
+}

@@ -1,0 +1,272 @@
+/** Result lines, warnings, counts and the summary of a bulk create. */
+import type { Outcome } from "../../../client/create-plants.ts";
+import {
+  type FinalResponse,
+  type ItemResult,
+  toSentResult,
+  UnavailableError,
+} from "../../../client/results.ts";
+import { toPlantJson } from "../../../core/plant.ts";
+import { toAdvice } from "../../command-failure.ts";
+import type { CreateRun } from "./create-run.ts";
+import { type PlacedRecord, type RecordPlace, UnknownMembers } from "./record-input.ts";
+import type { RejectsFile } from "./rejects-file.ts";
+
+type RecordOutcome = Outcome<PlacedRecord>;
+
+/** Reports the records of one run. */
+export class RecordReport {
+  readonly tally: Tally;
+  /** The first record that has to be sent again. */
+  resumeAt: RecordPlace | undefined;
+  /** Number of bytes of all inputs up to the end of the last reported record. */
+  bytesRead = 0;
+  /** Removes progress from the terminal for a moment. */
+  clearProgress: () => void = () => {};
+  readonly #run: CreateRun;
+  readonly #withFile: boolean;
+  readonly #rejects: RejectsFile | undefined;
+  readonly #unknownMembers = new UnknownMembers();
+  readonly #showsAll: boolean;
+
+  /** @param withFile whether lines name the file of their record */
+  constructor(run: CreateRun, withFile: boolean, rejects: RejectsFile | undefined) {
+    const { isDryRun, isQuiet, json } = run.options;
+    this.tally = new Tally(run.io.nowMs(), isDryRun === true);
+    this.#run = run;
+    this.#withFile = withFile;
+    this.#rejects = rejects;
+    this.#showsAll = !isQuiet && (json === true || !run.io.stdout.isTTY);
+  }
+
+  /**
+   * Reports outcomes in the order of the records.
+   *
+   * @throws OutputError; CommandError if the rejects cannot be written
+   */
+  async add(outcomes: readonly RecordOutcome[]): Promise<void> {
+    const rejects = this.#findRejects(outcomes);
+    const [first] = rejects;
+    try {
+      // Before the lines: a line says that the record needs no further attention.
+      if (first !== undefined) await this.#rejects?.add(rejects.map(({ item }) => item));
+    } catch (error) {
+      await this.#report(outcomes.slice(0, first && outcomes.indexOf(first)));
+      this.#setResumeAt(first);
+      throw error;
+    }
+    await this.#report(outcomes);
+  }
+
+  /** The run that resumes this one meets all records from {@link resumeAt} on again. */
+  #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
+    if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
+    const end = outcomes.findIndex(({ result }) => result === undefined);
+    return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
+  }
+
+  /** Prints the summary if a record is missing or a user watches. */
+  async end(): Promise<void> {
+    const { io, terminal } = this.#run;
+    const isWatched = io.stderr.isTTY === true && !io.env["CI"];
+    if (isWatched || this.tally.missing > 0) {
+      await terminal.note(this.tally.describeEnd(io.nowMs()));
+    }
+  }
+
+  async #report(outcomes: readonly RecordOutcome[]): Promise<void> {
+    const { options, terminal } = this.#run;
+    await this.#print(outcomes);
+    for (const { item, result } of outcomes) {
+      this.bytesRead = item.bytesRead;
+      // A dry run has nothing to finish: it sends nothing.
+      if (result !== undefined || !options.isDryRun) this.tally.add(result?.status ?? "unfinished");
+      if (result === undefined || options.isQuiet || options.isStrict) continue;
+      for (const warning of this.#unknownMembers.add(item)) {
+        this.clearProgress();
+        await terminal.warning(warning);
+      }
+    }
+  }
+
+  async #print(outcomes: readonly RecordOutcome[]): Promise<void> {
+    const { io, terminal } = this.#run;
+    const resumeAtBefore = this.resumeAt;
+    const lines: string[] = [];
+    for (const outcome of outcomes) {
+      const { item, result } = outcome;
+      if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
+      if (result === undefined) continue;
+      if (!this.#showsAll && !isMissing(outcome)) continue;
+      // The run can be resumed after a record if no record up to there has to be sent again.
+      const withCursor = this.resumeAt === undefined;
+      lines.push(toRecordJson(item, result, { withFile: this.#withFile, withCursor }));
+    }
+    if (lines.length === 0) return;
+    if (io.stdout.isTTY) this.clearProgress();
+    try {
+      await terminal.printLines(lines);
+    } catch (error) {
+      this.resumeAt = resumeAtBefore;
+      this.#setResumeAt(outcomes[0]);
+      throw error;
+    }
+  }
+
+  #needsResend({ result }: RecordOutcome): boolean {
+    if (result === undefined) return true;
+    // The file of rejects has the record already.
+    if (this.#rejects !== undefined) return false;
+    const { isFailFast } = this.#run.options;
+    return result.status === "failed" || (result.status === "rejected" && isFailFast === true);
+  }
+
+  #setResumeAt(outcome: RecordOutcome | undefined): void {
+    // Not the record, which may be large.
+    if (outcome !== undefined) {
+      const { path, line } = outcome.item;
+      this.resumeAt ??= { path, line };
+    }
+  }
+}
+
+/** Checks whether the plant of a record is not in the store. */
+function isMissing({ result }: RecordOutcome): boolean {
+  return result === undefined || "error" in result;
+}
+
+/** Returns the line of a record, without a line break. */
+function toRecordJson(
+  { number, path, line, content: { id, cursor } }: PlacedRecord,
+  result: ItemResult,
+  { withFile, withCursor }: { readonly withFile: boolean; readonly withCursor: boolean },
+): string {
+  const file = withFile ? `"file":${JSON.stringify(path)},` : "";
+  const members = toResultMembers(id, result, withCursor ? cursor : undefined);
+  return `{"record":${number},${file}"line":${line},${members}}`;
+}
+
+/** Returns the result of a single plant as one line. */
+export function toResultLine(
+  id: bigint | undefined,
+  result: ItemResult | FinalResponse | UnavailableError,
+): string {
+  const isSent = result instanceof UnavailableError || "ok" in result;
+  return `{${toResultMembers(id, isSent ? toSentResult(result) : result)}}`;
+}
+
+/**
+ * Returns the members of an object: the id, the status, the cursor, and the Plant or the Error.
+ *
+ * @param id undefined if the record has no valid one
+ * @param cursor undefined for none
+ */
+function toResultMembers(id: bigint | undefined, result: ItemResult, cursor?: string): string {
+  const idMember = id === undefined ? "" : `"id":${id},`;
+  const cursorMember = cursor === undefined ? "" : `,"cursor":${JSON.stringify(cursor)}`;
+  return `${idMember}"status":"${result.status}"${cursorMember}${toDetailJson(result)}`;
+}
+
+/** Returns the members after the status, each after a comma. */
+function toDetailJson(result: ItemResult): string {
+  if ("plant" in result) return `,"plant":${toPlantJson(result.plant)}`;
+  if (!("error" in result)) return "";
+  const { error: rejection, requestId } = result;
+  const { error } = rejection;
+  const message = rejection instanceof UnavailableError ? toAdvice(rejection) : rejection.message;
+  const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
+  return `,"error":${JSON.stringify({ error, message })}${request}`;
+}
+
+/** Status of a record. */
+export type RecordStatus = ItemResult["status"];
+
+/** Counters of a run. */
+export class Tally {
+  readonly #startedAtMs: number;
+  /** In the order of the summary. `unfinished` records were read but have no result when the run stops. */
+  readonly #counts: Record<RecordStatus | "unfinished", number> = {
+    created: 0,
+    unchanged: 0,
+    replaced: 0,
+    valid: 0,
+    rejected: 0,
+    failed: 0,
+    skipped: 0,
+    unfinished: 0,
+  };
+  /** Statuses that the summary omits if they have no records. */
+  readonly #optional: readonly string[];
+
+  /**
+   * @param nowMs of a monotonic clock
+   * @param isDryRun whether records are only checked
+   */
+  constructor(nowMs: number, isDryRun: boolean) {
+    this.#startedAtMs = nowMs;
+    const impossible = isDryRun ? ["created", "unchanged", "replaced"] : ["valid"];
+    this.#optional = ["skipped", "unfinished", ...impossible];
+  }
+
+  add(status: RecordStatus | "unfinished"): void {
+    this.#counts[status]++;
+  }
+
+  /** Number of records with a status. */
+  get total(): number {
+    const all = Object.values(this.#counts).reduce((sum, count) => sum + count);
+    return all - this.#counts.unfinished;
+  }
+
+  /** Number of rejected and failed records. */
+  get missing(): number {
+    return this.#counts.rejected + this.#counts.failed;
+  }
+
+  /**
+   * Describes the progress in one line.
+   *
+   * @param totalBytes undefined if the size of the input is not known
+   */
+  describeProgress(bytesRead: number, totalBytes: number | undefined, nowMs: number): string {
+    const elapsedMs = nowMs - this.#startedAtMs;
+    const { rejected, failed } = this.#counts;
+    const parts = [`${format(this.total)} records`];
+    if (rejected > 0) parts.push(`${format(rejected)} rejected`);
+    if (failed > 0) parts.push(`${format(failed)} failed`);
+    parts.push(this.#describeRate(elapsedMs));
+    if (totalBytes === undefined || totalBytes === 0) return parts.join(", ");
+    // A file may grow while it is read.
+    const share = Math.min(bytesRead / totalBytes, 1);
+    parts.unshift(`${Math.floor(share * 100)} %`);
+    if (share > 0 && share < 1) {
+      parts.push(`${describeDuration((elapsedMs * (1 - share)) / share)} left`);
+    }
+    return parts.join(", ");
+  }
+
+  /** Describes the result of the run in one line. */
+  describeEnd(nowMs: number): string {
+    const elapsedMs = nowMs - this.#startedAtMs;
+    const counts = Object.entries(this.#counts)
+      .filter(([status, count]) => count > 0 || !this.#optional.includes(status))
+      .map(([status, count]) => `${status} ${format(count)}`);
+    return `${counts.join(", ")} in ${describeDuration(elapsedMs)} (${this.#describeRate(elapsedMs)})`;
+  }
+
+  #describeRate(elapsedMs: number): string {
+    return `${format(Math.round((this.total * 1000) / Math.max(elapsedMs, 1)))}/s`;
+  }
+}
+
+function format(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function describeDuration(timeMs: number): string {
+  const seconds = timeMs / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

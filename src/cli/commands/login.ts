@@ -1,0 +1,172 @@
+/** The commands `login` and `logout`. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { findTokenProblem } from "../../auth/token.ts";
+import { toEndpoint } from "../../core/base-url.ts";
+import type { ErrorBody } from "../../core/plant.ts";
+import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
+import { findConfigDirectory } from "../config/directories.ts";
+import { toShortList } from "../config/missing-token.ts";
+import { readSavedSettings, saveSettings, toSettingsFile } from "../config/saved-settings.ts";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  removeToken,
+  saveToken,
+} from "../config/saved-tokens.ts";
+import { readInputToken } from "../config/token-source.ts";
+import { requestOptions, urlOption } from "../options/remote.ts";
+import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
+import { readAuthorities, warnAboutPlaintext } from "../server-access.ts";
+import { askSecret } from "../terminal/prompts.ts";
+import { checkTokenWithProgress, toTokenExitCode } from "../token-check.ts";
+
+const tokenAdvice = `run "plantstore login", which asks for it`;
+const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
+
+/** `plantstore login`. */
+export const loginCommand: CommandBody = {
+  description: `Saves a token for a plant store and makes that plant store the default. Reads
+the token from a prompt that does not show it, or from standard input. Checks
+first whether the token works, without creating a plant. The token is never sent
+to another origin.`,
+  options: requestOptions,
+  examples: [
+    "plantstore login",
+    "plantstore login --url https://plants.example.org/v1",
+    "plantstore login < plants.token",
+    "plantstore token issue | plantstore login",
+  ],
+  environment: configDirectory,
+  exitCodes: requestExitCodes,
+  tokenAdvice,
+  hints: {
+    "--token-file": "pass the file on standard input, as in plantstore login < FILE",
+    "--print-curl": curlAdvice,
+  },
+  run: runLogin,
+};
+
+/** `plantstore logout`. */
+export const logoutCommand: CommandBody = {
+  description: `Removes the saved token for a plant store from this machine: without --url, that
+of the default. The last login is then no longer the default, and a further
+"plantstore logout" removes nothing until the next login. The token stays valid
+until it expires or is revoked with "plantstore token revoke".`,
+  options: urlOption,
+  examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
+  environment: configDirectory,
+  exitCodes: ["done", "internal", "usage"],
+  tokenAdvice,
+  run: runLogout,
+};
+
+type Options = Values<typeof requestOptions>;
+
+/**
+ * Saves a token that works, and makes its plant store the default.
+ *
+ * @returns the exit code
+ * @throws CommandError, NotAPlantStoreError; nothing is saved then
+ */
+export async function runLogin(run: Run): Promise<number> {
+  const { flags, io, terminal } = run;
+  const options = readOptions(requestOptions, flags, io);
+  const rejection = await interruptible(
+    io,
+    (signal) => saveIfAccepted(options, run, signal),
+    "nothing was saved",
+  );
+  if (rejection !== undefined) {
+    await terminal.error(`${rejection.message} (nothing was saved)`, rejection.error);
+    return toTokenExitCode(rejection.error);
+  }
+  await terminal.note(`Logged in to ${options.url} (now the default)`);
+  for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
+    if (io.env[variable]) await terminal.warning(`${variable} is set, and overrides saved values`);
+  }
+  return exitCodes.done.code;
+}
+
+/** @returns the Error of a rejected token; undefined once the token is saved */
+async function saveIfAccepted(
+  options: Options,
+  { io, terminal }: Run,
+  signal: AbortSignal,
+): Promise<ErrorBody | undefined> {
+  const { url: baseUrl, timeoutMs } = options;
+  const { origin } = toEndpoint(baseUrl);
+  const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
+  const ca = await readAuthorities(cacert);
+  const directory = findConfigDirectory(io);
+  // Reports problems of saving before the user types a token.
+  readSavedToken(directory, origin, io);
+  readSavedSettings(directory);
+  await warnAboutPlaintext(baseUrl, terminal);
+  const token = await readToken(baseUrl, { io, terminal }, signal);
+  const check = await checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
+  if (!check.isAccepted) return check.error;
+  signal.throwIfAborted();
+  await saveToken(directory, { origin, token }, io);
+  await saveSettings(directory, { url: baseUrl, ...(cacert !== undefined && { cacert }) });
+  return undefined;
+}
+
+async function readToken(
+  baseUrl: string,
+  { io, terminal }: Pick<Run, "io" | "terminal">,
+  signal: AbortSignal,
+): Promise<string> {
+  if (!io.stdin.isTTY) await terminal.note(`reading the token for ${baseUrl} from standard input`);
+  const token = io.stdin.isTTY
+    ? await askSecret(`Token for ${baseUrl} (it is not shown): `, io, signal)
+    : await readInputToken(io, signal);
+  const problem = findTokenProblem(token);
+  if (problem) throw new CommandError("tokenRejected", `the token ${problem}; nothing was saved`);
+  return token;
+}
+
+/**
+ * Removes the token. Its plant store is no longer the default. Reports the new default, and which tokens are left.
+ *
+ * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
+ */
+export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
+  const directory = findConfigDirectory(io);
+  const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
+  // Only a logout saves settings without a URL. Another one must not remove the token of another server.
+  const isLoggedOut = source === "the default" && existsSync(toSettingsFile(directory));
+  await terminal.note(
+    isLoggedOut
+      ? "already logged out: nothing was removed"
+      : await removeLogin(toEndpoint(url).origin, directory),
+  );
+  const current = readDefaultUrl(io);
+  if (current !== undefined) {
+    const origin = current.source === urlOption.url.env ? ` (from ${current.source})` : "";
+    await terminal.note(`the default server is now ${current.value}${origin}`);
+  }
+  const origins = await listSavedOrigins(directory, io);
+  await terminal.note(
+    origins.length === 0
+      ? "no token is saved on this machine"
+      : `tokens are still saved for ${toShortList(origins)}: "plantstore logout --url URL" removes one`,
+  );
+  for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
+    if (io.env[variable]) await terminal.warning(`${variable} is still set`);
+  }
+}
+
+/** @returns a sentence about the result */
+async function removeLogin(origin: string, directory: string): Promise<string> {
+  // First, so that unreadable settings do not stop a logout half-way.
+  const { url: savedUrl = "" } = readSavedSettings(directory);
+  const isRemoved = await removeToken(directory, origin);
+  if (URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === origin) {
+    await saveSettings(directory, {});
+  }
+  return isRemoved
+    ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`
+    : `no token was saved for ${origin}`;
+}

@@ -1,0 +1,41 @@
+/** The command `openapi`. */
+import { toEndpoint } from "../../core/base-url.ts";
+import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
+import { storeOptions } from "../../library/store-options.ts";
+import type { CommandBody, Run } from "../command.ts";
+import { writeText } from "../io.ts";
+import { openApiOptions } from "../options/remote.ts";
+import { readOptions } from "../options/values.ts";
+
+/** `plantstore openapi`. */
+export const openApiCommand: CommandBody = {
+  description: `Prints the interface description, OpenAPI 3.1, of a plant store with default
+options. A running server publishes its own at /openapi.json, without a token.`,
+  options: openApiOptions,
+  examples: [
+    "plantstore openapi > openapi.json",
+    "plantstore openapi --url https://plants.example.org/v1",
+  ],
+  hints: {
+    "--yaml": "JSON is YAML too, so use the output as it is",
+    "--examples": 'in a checkout, "npm run conform -- --verbose" shows a request for each error',
+  },
+  exitCodes: ["done", "internal", "usage", "outputClosed"],
+  run: printOpenApi,
+};
+
+/**
+ * Prints the description of a server with default options.
+ *
+ * @throws CommandError for an invalid URL; OutputError
+ */
+export async function printOpenApi({ flags, io }: Run): Promise<void> {
+  const { url: baseUrl } = readOptions(openApiOptions, flags, io);
+  const url = toEndpoint(baseUrl).httpUrl;
+  const document = createOpenApiDocument({
+    url,
+    maxBodyBytes: storeOptions.maxBodyBytes.default,
+    onConflict: storeOptions.onConflict.default,
+  });
+  await writeText(io.stdout, toOpenApiJson(document));
+}

@@ -1,0 +1,340 @@
+/** The commands `token issue`, `token list` and `token revoke`. */
+import { digestToken, mintToken } from "../../auth/authenticator.ts";
+import { toTokenPrefix } from "../../auth/token.ts";
+import { quoteInput } from "../../core/messages.ts";
+import { type PlantStore, StoreError, type TokenRecord } from "../../core/store.ts";
+import { msPerUnit } from "../../library/option-types.ts";
+import { CommandError, storeExitCodes } from "../command-error.ts";
+import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { writeText } from "../io.ts";
+import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../options/local.ts";
+import { readOptions, type Values } from "../options/values.ts";
+import { changeStore, nameStore, readStore } from "../store-access.ts";
+import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
+
+const environment = describeVariables("PLANTSTORE_DATA_DIR");
+
+const issueCommand: CommandBody = {
+  description: `Issues a token for a store and prints it on standard output. It is not shown
+again: the store keeps only its digest. Running servers accept the token within
+one second. Removes tokens that expired or were revoked more than 90 days ago.`,
+  options: tokenIssueOptions,
+  examples: [
+    "plantstore token issue",
+    "plantstore token issue --name ci --expires 30d > ci.token",
+    "plantstore token issue --json | jq -r .token",
+    "plantstore token issue | plantstore login",
+  ],
+  environment,
+  hints: storeHints,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: runTokenIssue,
+};
+
+const listCommand: CommandBody = {
+  description: `Shows the name and the first characters of each valid token, its times, the day
+of its last use, and its state: active, or with --all also expired and revoked.
+Prints a table on a terminal, otherwise one line of JSON per token.`,
+  options: tokenListOptions,
+  examples: [
+    "plantstore token list",
+    `plantstore token list --all --json | jq 'select(.state == "expired")'`,
+  ],
+  environment,
+  hints: storeHints,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: printTokens,
+};
+
+const revokeCommand: CommandBody = {
+  description: `Revokes the token with a name or a prefix. Running servers reject the token
+within one second. With --after, the token expires then, or earlier if it would
+anyway, so that its users have time to change to another one. If several valid
+tokens have one name, the prefix selects one of them.`,
+  options: tokenRevokeOptions,
+  examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
+  environment,
+  hints: storeHints,
+  exitCodes: [...storeExitCodes, "outputClosed"],
+  run: runTokenRevoke,
+};
+
+const rotation = `"plantstore token issue", then "plantstore token revoke PREFIX --after 24h"`;
+
+/** `plantstore token`. */
+export const tokenCommand: CommandBody = {
+  description: `Manages the tokens in a store, which decide who can create plants. Opens the
+store itself, without a server. Running servers follow within one second.`,
+  examples: [
+    "plantstore token issue --name ci --expires 30d",
+    "plantstore token list",
+    "plantstore token revoke ci",
+  ],
+  exitCodes: storeExitCodes,
+  commands: [
+    { name: "issue", summary: "Issue a token", load: async () => issueCommand },
+    {
+      name: "list",
+      summary: "Show the valid tokens in a store",
+      load: async () => listCommand,
+    },
+    {
+      name: "revoke",
+      summary: "Revoke a token",
+      arguments: [{ name: "<token>", help: "Token name or prefix" }],
+      load: async () => revokeCommand,
+    },
+  ],
+  hints: {
+    create: `"plantstore token issue" issues a token`,
+    add: `"plantstore token issue" issues a token`,
+    delete: `"plantstore token revoke" revokes a token`,
+    remove: `"plantstore token revoke" revokes a token`,
+    renew: rotation,
+    rotate: rotation,
+  },
+};
+
+/** Time after the end of a token in which servers report it as expired; the next issue removes it. */
+const retentionMs = 90 * msPerUnit.d;
+
+/**
+ * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.
+ * Then removes tokens that ended long ago.
+ *
+ * @throws CommandError for an invalid option; StoreError if the store is missing or cannot be changed; OutputError
+ */
+export async function runTokenIssue(run: Run): Promise<void> {
+  const options = readOptions(tokenIssueOptions, run.flags, run.io);
+  await changeStore(options.store, run, async (store) => {
+    await nameStore(options.store, run);
+    await addNewToken(store, options, run);
+    await removeOldTokens(store);
+  });
+}
+
+async function addNewToken(
+  store: Pick<PlantStore, "addToken" | "endToken">,
+  { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
+  { io, terminal }: Run,
+): Promise<void> {
+  const token = mintToken();
+  const issuedAtMs = Date.now();
+  const record: TokenRecord = {
+    digest: digestToken(token),
+    prefix: toTokenPrefix(token),
+    name,
+    issuedAtMs,
+    expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
+  };
+  const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
+  await store.addToken(record);
+  try {
+    await writeText(io.stdout, `${text}\n`);
+  } catch (error) {
+    await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
+    throw error;
+  }
+  if (io.stderr.isTTY) {
+    await terminal.note(
+      `issued ${describeToken(record)}: save the token now; it is not shown again`,
+    );
+  }
+}
+
+/** Removes what it may: the role of a database may lack the privilege, and the next issue tries again. */
+async function removeOldTokens(
+  store: Pick<PlantStore, "listTokens" | "removeTokens">,
+): Promise<void> {
+  const latestMs = Date.now() - retentionMs;
+  try {
+    const old = (await store.listTokens()).filter((token) => findEnd(token) < latestMs);
+    if (old.length > 0) await store.removeTokens(old.map(({ digest }) => digest));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}
+
+/**
+ * Prints the valid tokens, or all of them, oldest first: as a table on a terminal, otherwise as one line of JSON per token.
+ *
+ * @throws StoreError if the store cannot be read; OutputError
+ */
+export async function printTokens(run: Run): Promise<void> {
+  const { flags, io, terminal } = run;
+  const { store: url, json, isAll } = readOptions(tokenListOptions, flags, io);
+  const tokens = await readStore(url, run, (store) => store.listTokens());
+  const nowMs = Date.now();
+  const shown = isAll ? tokens : tokens.filter((token) => isActive(token, nowMs));
+  await printRows([shown], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
+  if (shown.length > 0 || !io.stderr.isTTY) return;
+  const isEmpty = tokens.length === 0;
+  await terminal.note(isEmpty ? "no tokens" : "no valid tokens: --all shows the others");
+}
+
+/**
+ * Revokes the token with a name, a prefix, or the whole text of the token, or lets it expire after a time. A token that
+ * ended already keeps its end.
+ *
+ * @throws CommandError if no token matches, or several do; StoreError
+ */
+export async function runTokenRevoke(run: Run): Promise<void> {
+  const { flags, operands, io, terminal } = run;
+  const { store: url, json, afterMs } = readOptions(tokenRevokeOptions, flags, io);
+  const token = await changeStore(url, run, async (store) => {
+    await nameStore(url, run);
+    const nowMs = Date.now();
+    const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs);
+    if (found.revokedAtMs !== undefined) {
+      await terminal.note(`${describeToken(found)} was revoked before`);
+      return found;
+    }
+    const ended = toEnded(found, nowMs, afterMs);
+    await store.endToken(ended);
+    await terminal.note(describeEnd(ended, nowMs));
+    return ended;
+  });
+  if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
+}
+
+/** @param afterMs undefined to revoke the token at once */
+function toEnded(token: TokenRecord, nowMs: number, afterMs: number | undefined): TokenRecord {
+  if (afterMs === undefined) return { ...token, revokedAtMs: nowMs };
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
+  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + afterMs) };
+}
+
+function describeEnd(token: TokenRecord, nowMs: number): string {
+  const name = describeToken(token);
+  const { revokedAtMs, expiresAtMs = 0 } = token;
+  if (revokedAtMs !== undefined) return `revoked ${name}: servers reject it within one second`;
+  if (expiresAtMs <= nowMs) return `${name} expired before`;
+  return `${name} is valid until ${toMinute(expiresAtMs)}`;
+}
+
+/**
+ * Finds the token to end: the only valid one that matches, or the last one if none of them is valid.
+ *
+ * @throws CommandError if no token matches, or several valid ones do
+ */
+function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number): TokenRecord {
+  const matches = findMatches(tokens, wanted);
+  const active = matches.filter((token) => isActive(token, nowMs));
+  const [token, ...others] = active.length > 0 ? active : matches.slice(-1);
+  if (token === undefined) {
+    throw new CommandError(
+      "usage",
+      `no token matches "${quoteInput(wanted)}": "plantstore token list" shows names and prefixes`,
+    );
+  }
+  if (others.length > 0) {
+    const issued = active.map(
+      ({ prefix, issuedAtMs }) => `${prefix || "none"} of ${toDate(issuedAtMs)}`,
+    );
+    throw new CommandError(
+      "usage",
+      `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${issued.join(", ")})`,
+    );
+  }
+  return token;
+}
+
+/** Returns the tokens with a name, a prefix, or the whole text of a token; none for an empty word. */
+function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly TokenRecord[] {
+  if (wanted === "") return [];
+  const digest = digestToken(wanted);
+  return tokens.filter(
+    (token) => token.name === wanted || token.prefix === wanted || token.digest === digest,
+  );
+}
+
+/** The time at which a token became invalid, in milliseconds since the epoch; Infinity for one that never expires. */
+function findEnd({ revokedAtMs, expiresAtMs }: TokenRecord): number {
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(revokedAtMs ?? never, expiresAtMs ?? never);
+}
+
+/** The state of a token. */
+type TokenState = "active" | "expired" | "revoked";
+
+/** A token in a sentence: its name, its prefix, or both. */
+export function describeToken({ name, prefix }: TokenRecord): string {
+  if (name === "" || prefix === "") return name || prefix || "a token without a name";
+  return `${name} (${prefix})`;
+}
+
+/**
+ * Tokens as rows. Times are in UTC; the last use is a day.
+ *
+ * @param nowMs milliseconds since the epoch
+ */
+export function createTokenRows(nowMs: number): RowType<TokenRecord> {
+  return {
+    columns: [
+      { name: "name", read: ({ name }) => name || undefined, cut: { share: 1, minWidth: 8 } },
+      { name: "prefix", read: ({ prefix }) => prefix || undefined },
+      { name: "issued", read: ({ issuedAtMs }) => toDate(issuedAtMs) },
+      {
+        name: "expires",
+        read: ({ expiresAtMs }) => (expiresAtMs === undefined ? "never" : toMinute(expiresAtMs)),
+      },
+      {
+        name: "last used",
+        read: ({ lastUsedDay }) => (lastUsedDay === undefined ? "never" : toDay(lastUsedDay)),
+      },
+      { name: "state", read: (token) => toState(token, nowMs) },
+    ],
+    toJson: (token) => JSON.stringify({ ...toTokenReport(token), state: toState(token, nowMs) }),
+  };
+}
+
+/** Returns a token for JSON; absent members are undefined. */
+export function toTokenReport({
+  name,
+  prefix,
+  issuedAtMs,
+  expiresAtMs,
+  revokedAtMs,
+  lastUsedDay,
+}: TokenRecord) {
+  return {
+    name: name || undefined,
+    prefix: prefix || undefined,
+    issued: toTime(issuedAtMs),
+    expires: expiresAtMs === undefined ? undefined : toTime(expiresAtMs),
+    revoked: revokedAtMs === undefined ? undefined : toTime(revokedAtMs),
+    lastUsed: lastUsedDay === undefined ? undefined : toDay(lastUsedDay),
+  };
+}
+
+/**
+ * Checks whether a token is neither expired nor revoked.
+ *
+ * @param nowMs milliseconds since the epoch
+ */
+export function isActive(token: TokenRecord, nowMs: number): boolean {
+  return toState(token, nowMs) === "active";
+}
+
+function toState({ expiresAtMs, revokedAtMs }: TokenRecord, nowMs: number): TokenState {
+  if (revokedAtMs !== undefined) return "revoked";
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "active";
+}
+
+function toTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+/** The day of a time in UTC. */
+export function toDate(timeMs: number): string {
+  return toTime(timeMs).slice(0, 10);
+}
+
+function toDay(day: number): string {
+  return toDate(day * msPerUnit.d);
+}
+
+/** A time in UTC, to the minute. */
+export function toMinute(timeMs: number): string {
+  return `${toTime(timeMs).slice(0, 16).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,192 @@
+/** Saved tokens: one file for each origin, so that saving one cannot damage another. */
+import { promises, statSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "../../core/attempt.ts";
+import { toSystemReason } from "../../core/messages.ts";
+import { CommandError, toReadError } from "../command-error.ts";
+import { digestText, type Io } from "../io.ts";
+import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./saved-settings.ts";
+
+/** Windows has no file modes. */
+type Platform = Pick<Io, "platform">;
+
+/** A token, and the only origin (RFC 6454) that it is for. */
+export interface SavedToken {
+  readonly origin: string;
+  readonly token: string;
+  /** Present for the token of a `memory:` store, which is removed when its server stops. */
+  readonly store?: "memory:";
+  /** Present for the token of a server on a free port. The next start of its store moves it to the new origin. */
+  readonly isFreePort?: true;
+}
+
+/** The bits of a file's mode for everyone except its owner. */
+const groupAndOthersBits = 0o077;
+const othersBits = 0o007;
+
+/** The path of the file with the token for an origin. */
+export function toTokenFile(configDirectory: string, origin: string): string {
+  return join(toTokenFolder(configDirectory), toName(origin) + extension);
+}
+
+/** Maximum length of a file name without its extension: file systems allow 255 bytes. */
+const maxNameLength = 255 - extension.length;
+/** No encoded origin starts with it: each has a colon, which is encoded as %3A. */
+const digestPrefix = "sha256-";
+
+/** The name of a file without its extension: the origin, or its digest if that is too long. */
+function toName(origin: string): string {
+  const name = encodeURIComponent(origin);
+  if (name.length <= maxNameLength) return name;
+  return digestPrefix + digestText(origin);
+}
+
+/**
+ * Reads the token that is saved for exactly this origin.
+ *
+ * @throws CommandError if the file cannot be read, is broken, or is readable by others
+ */
+export function readSavedToken(
+  configDirectory: string,
+  origin: string,
+  platform: Platform,
+): string | undefined {
+  const saved = readTokenFile(toTokenFile(configDirectory, origin), platform);
+  return saved?.origin === origin ? saved.token : undefined;
+}
+
+/**
+ * Lists the origins with a saved token. Opens only files whose name does not contain the origin.
+ *
+ * @throws CommandError if the directory cannot be read
+ */
+export async function listSavedOrigins(
+  configDirectory: string,
+  platform: Platform,
+): Promise<readonly string[]> {
+  const folder = toTokenFolder(configDirectory);
+  const names = await promises.readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw toReadError(folder, error);
+  });
+  return names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => readOrigin(folder, name, platform))
+    .filter((origin) => origin !== undefined)
+    .toSorted();
+}
+
+/**
+ * Saves the token for an origin; replaces an existing one.
+ *
+ * @throws CommandError if the file cannot be written, or the existing one is broken or readable by others
+ */
+export async function saveToken(
+  configDirectory: string,
+  credential: SavedToken,
+  platform: Platform,
+): Promise<void> {
+  const { origin } = credential;
+  readSavedToken(configDirectory, origin, platform);
+  await writeConfigFile(toTokenFile(configDirectory, origin), "the token", credential);
+}
+
+/**
+ * Removes the token for an origin if it has a mark.
+ *
+ * @param mark `store` for a `memory:` store, `isFreePort` for a server that listened on a free port
+ * @param token removes only this one; by default any
+ * @throws CommandError if the file cannot be read or removed
+ */
+export async function removeMarkedToken(
+  configDirectory: string,
+  origin: string,
+  mark: "store" | "isFreePort",
+  platform: Platform,
+  token?: string,
+): Promise<void> {
+  const saved = readTokenFile(toTokenFile(configDirectory, origin), platform);
+  if (!saved?.[mark] || (token !== undefined && saved.token !== token)) return;
+  await removeToken(configDirectory, origin);
+}
+
+/**
+ * Removes the token for an origin, even if its file is broken.
+ *
+ * @returns whether the file existed
+ * @throws CommandError if it cannot be removed
+ */
+export async function removeToken(configDirectory: string, origin: string): Promise<boolean> {
+  const file = toTokenFile(configDirectory, origin);
+  try {
+    await promises.rm(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw new CommandError("internal", `${file} cannot be removed: ${toSystemReason(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Users who can read a file, besides its owner. */
+export type FileReaders = "none" | "group" | "everyone";
+
+/**
+ * Finds the file with the token for an origin, without opening it.
+ *
+ * @returns undefined without a file; `readers` is undefined on Windows, whose file modes do not contain it
+ */
+export async function findTokenFile(
+  configDirectory: string,
+  origin: string,
+  platform: Platform,
+): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
+  const path = toTokenFile(configDirectory, origin);
+  const stats = await promises.stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (!hasModes(platform)) return { path, readers: undefined };
+  if ((stats.mode & othersBits) !== 0) return { path, readers: "everyone" };
+  return { path, readers: isOpenToOthers(stats.mode, platform) ? "group" : "none" };
+}
+
+function readTokenFile(path: string, platform: Platform): SavedToken | undefined {
+  // Reading reports a file whose mode cannot be read.
+  const mode = attempt(() => statSync(path).mode) ?? 0;
+  if (isOpenToOthers(mode, platform)) {
+    throw new CommandError(
+      "usage",
+      `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
+    );
+  }
+  const saved = readConfigFile(path);
+  if (saved === undefined || isSavedToken(saved)) return saved;
+  throw broken(path, "saved token");
+}
+
+function isSavedToken(value: unknown): value is SavedToken {
+  if (typeof value !== "object" || value === null) return false;
+  const { origin, token }: { origin?: unknown; token?: unknown } = value;
+  return typeof origin === "string" && typeof token === "string";
+}
+
+function isOpenToOthers(mode: number, platform: Platform): boolean {
+  return hasModes(platform) && (mode & groupAndOthersBits) !== 0;
+}
+
+function hasModes({ platform }: Platform): boolean {
+  return platform !== "win32";
+}
+
+function toTokenFolder(configDirectory: string): string {
+  return join(configDirectory, "credentials");
+}
+
+/** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
+function readOrigin(folder: string, fileName: string, platform: Platform): string | undefined {
+  return attempt(() =>
+    fileName.startsWith(digestPrefix)
+      ? readTokenFile(join(folder, fileName), platform)?.origin
+      : decodeURIComponent(fileName.slice(0, -extension.length)),
+  );
+}

@@ -1,0 +1,263 @@
+/** The rows of the table of options for `serve`, and for the commands that open a store. `options.ts` has the others. */
+import { faultList, limitOptions } from "../../library/client-options.ts";
+import * as types from "../../library/option-types.ts";
+import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
+import type { LogLevel } from "../../server/log.ts";
+import { findDataDirectory } from "../config/directories.ts";
+import type { Io } from "../io.ts";
+import {
+  createOptions,
+  file,
+  jsonOption,
+  option,
+  type Option,
+  type Options,
+  requestOptions,
+  setting,
+  toggleFlag,
+} from "./remote.ts";
+
+const address = { group: "Address:" } as const;
+const plants = { group: "Plants:" } as const;
+const limits = { group: "Limits:" } as const;
+const testing = { group: "For tests of clients:" } as const;
+const browser = { group: "In a browser:" } as const;
+const operations = { group: "Metrics and log:" } as const;
+
+/** Options of `serve`. */
+export const serveOptions = {
+  host: setting("--host <host>", "Address to listen on", {
+    ...address,
+    isFirst: true,
+    ...storeOptions.host,
+  }),
+  port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
+    isFirst: true,
+    ...address,
+    ...storeOptions.port,
+    default: 7526,
+  }),
+  reusePort: toggleFlag("--reuse-port", "Share the port with other processes of serve", address),
+  socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
+    ...address,
+    ...file,
+  }),
+  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", {
+    ...address,
+    isFirst: true,
+    ...file,
+  }),
+  tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
+    isFirst: true,
+    ...address,
+    ...file,
+  }),
+  basePath: setting("--base-path <path>", "Prefix of the path /plants, such as /v1", {
+    isFirst: true,
+    ...address,
+    ...storeOptions.basePath,
+  }),
+  publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
+    ...address,
+    type: types.optional(types.httpUrl),
+    default: undefined,
+    shownDefault: "the address it listens on",
+  }),
+  json: toggleFlag("--json", "Print the URL and a new token as JSON", {
+    ...address,
+    isFirst: true,
+  }),
+  onConflict: setting(
+    "--on-conflict <policy>",
+    "Policy for an id that belongs to a different plant: reject or replace",
+    { ...plants, isFirst: true, ...storeOptions.onConflict },
+  ),
+  store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
+    isFirst: true,
+    ...plants,
+    type: storeUrlOrPath,
+    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
+    shownDefault: "<data dir>/plants.db",
+  }),
+  isEphemeral: toggleFlag("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
+    ...plants,
+    isFirst: true,
+  }),
+  seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
+    isFirst: true,
+    ...plants,
+    type: types.files,
+    default: [],
+    isRepeatable: true,
+    isFile: true,
+  }),
+  maxBodyBytes: setting("--max-body <bytes>", "Maximum size of a request body, such as 64KiB", {
+    ...limits,
+    ...storeOptions.maxBodyBytes,
+  }),
+  maxInflight: setting("--max-inflight <n>", "Maximum number of creates that wait for the store", {
+    ...limits,
+    ...storeOptions.maxInflight,
+  }),
+  maxConnections: setting(
+    "--max-connections <n>",
+    "Maximum number of connections; one more closes the longest idle one",
+    { ...limits, ...limitOptions.maxConnections },
+  ),
+  requestTimeoutMs: setting(
+    "--request-timeout <time>",
+    "Time to receive a request; a third of it for headers",
+    { ...limits, ...limitOptions.requestTimeoutMs },
+  ),
+  idleTimeoutMs: setting("--idle-timeout <time>", "Time after which an idle connection is closed", {
+    ...limits,
+    ...limitOptions.idleTimeoutMs,
+  }),
+  drainMs: setting("--drain <time>", "Time for which /readyz is 503 before the server stops", {
+    ...limits,
+    ...limitOptions.drainMs,
+  }),
+  shutdownTimeoutMs: setting(
+    "--shutdown-timeout <time>",
+    "Time for requests in flight when the server stops",
+    { ...limits, ...limitOptions.shutdownTimeoutMs },
+  ),
+  docs: setting("--no-docs", "Disable the documentation page at / and /docs", {
+    ...browser,
+    type: types.negatedToggle,
+    default: true,
+  }),
+  corsOrigins: setting(
+    "--cors-origin <origin>",
+    "Origin whose pages may use the server, or *; repeatable",
+    { ...browser, type: types.origins, default: [], isRepeatable: true },
+  ),
+  metricsPlace: setting(
+    "--metrics <where>",
+    "Serve GET /metrics for Prometheus: main or HOST:PORT",
+    { ...operations, type: types.optional(types.metricsPlace), default: undefined },
+  ),
+  logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
+    ...operations,
+    type: types.choice(["text", "json"]),
+    default: ({ stderr }: Io): "text" | "json" => (stderr.isTTY ? "text" : "json"),
+    shownDefault: "text on a terminal, otherwise json",
+  }),
+  logLevel: setting("--log-level <level>", "Minimum level to log: error, warn, info or debug", {
+    ...operations,
+    type: types.choice<LogLevel>(["error", "warn", "info", "debug"]),
+    default: "info",
+  }),
+  statusMode: setting(
+    "--status-mode <mode>",
+    "Status of failed creates: contract (400), or http (401, 409, 422 and others)",
+    { ...testing, ...storeOptions.statusMode },
+  ),
+  faults: setting(
+    "--faults <list>",
+    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
+    { ...testing, type: types.optional(faultList), default: undefined },
+  ),
+} as const satisfies Options;
+
+/** The store, for the commands that open it themselves. */
+export const storeOption = {
+  store: { ...serveOptions.store, help: "Store of plants: sqlite:PATH or postgres://" },
+} as const satisfies Options;
+
+/** `--csv` of the commands that print plants. */
+const csvOption = {
+  csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
+} as const satisfies Options;
+
+/** Options of commands that print JSON and open a store, such as `get`. */
+export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
+
+/** Options of `export`, which prints JSON by default. */
+export const exportOptions = {
+  isFollowing: toggleFlag(
+    "--follow",
+    "Print plants in the order of their commits, and wait for more",
+  ),
+  after: option("--after <cursor>", "With --follow: only plants after this cursor", {
+    type: types.text,
+  }),
+  ...jsonOption,
+  ...csvOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `backup`. */
+export const backupOptions = {
+  isForced: toggleFlag("--force", "Replace the file if it exists"),
+  ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `restore`. */
+export const restoreOptions = {
+  isForced: toggleFlag("--force", "Replace a store that has plants; it remains under another name"),
+  ...jsonOption,
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `delete`. */
+export const deleteOptions = {
+  isConfirmed: toggleFlag("-y, --yes", "Delete the plants without confirmation"),
+  json: toggleFlag("--json", "Print each id and whether its plant was deleted as JSON"),
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `list`. */
+export const listOptions = {
+  ...jsonOption,
+  ...csvOption,
+  count: toggleFlag("--count", "Print only the number of plants, without a limit"),
+  limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
+    type: types.listLimit,
+    default: 100,
+  }),
+  afterId: option("--after <id>", "Only plants with a larger id", { type: types.plantId }),
+  tag: option("--tag <text>", "Only plants with exactly this tag", { type: types.plantTag }),
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token issue`. */
+export const tokenIssueOptions = {
+  name: option("--name <text>", "Name of the token, such as ci", { type: types.tokenName }),
+  lifetimeMs: option("--expires <time>", "Time after which the token expires: 90m, 12h or 30d", {
+    type: types.lifetime,
+    shownDefault: "never",
+  }),
+  json: toggleFlag("--json", "Print JSON with the token, its prefix and its times"),
+  ...storeOption,
+} as const satisfies Options;
+
+/** Options of `token list`. */
+export const tokenListOptions = {
+  isAll: toggleFlag("--all", "Show expired and revoked tokens too"),
+  ...jsonStoreOptions,
+} as const satisfies Options;
+
+/** Options of `token revoke`. */
+export const tokenRevokeOptions = {
+  afterMs: option("--after <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
+    type: types.lifetime,
+    shownDefault: "none",
+  }),
+  ...jsonStoreOptions,
+} as const satisfies Options;
+
+/** Options of `doctor`. */
+export const doctorOptions = {
+  ...jsonOption,
+  ...storeOption,
+  ...requestOptions,
+} as const satisfies Options;
+
+/** Every option with an environment variable, once. */
+export const settings: Options = Object.fromEntries(
+  Object.entries<Option<unknown>>({ ...serveOptions, ...createOptions }).filter(
+    ([, { env }]) => env !== undefined,
+  ),
+);

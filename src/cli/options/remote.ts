@@ -1,0 +1,248 @@
+/**
+ * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
+ * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/options.ts`.
+ * The rows of `serve` and of commands that open a store are in `store-options.ts`, so that other commands do not load them.
+ */
+import { joinWords } from "../../core/messages.ts";
+import type { NewPlant } from "../../core/plant.ts";
+import { attemptOptions as client, createManyOptions } from "../../library/client-options.ts";
+import * as types from "../../library/option-types.ts";
+import type { SavedSettings } from "../config/saved-settings.ts";
+import type { Io } from "../io.ts";
+
+/** A row of the table. */
+export interface Option<T> {
+  /** The flag with its placeholder, as in help. */
+  readonly flags: string;
+  readonly env?: string;
+  /** A short phrase. */
+  readonly help: string;
+  readonly type: types.TextType<T>;
+  /** Absent for an option without a value unless it is given. */
+  readonly default?: T | ((io: Io) => T);
+  /** The default in help, if it depends on something. */
+  readonly shownDefault?: string;
+  /** The saved setting that comes before the default. */
+  readonly saved?: keyof SavedSettings;
+  /** True if the flag may be repeated; its values are joined with {@link types.valueSeparator}. */
+  readonly isRepeatable?: true;
+  /** True if the value is a path of a file, which the shell completes. */
+  readonly isFile?: true;
+  /** The heading in help of commands with many options. */
+  readonly group?: string;
+  /** True if help of a command with groups shows the option without `--all`. */
+  readonly isFirst?: true;
+  /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
+  readonly for?: "inputs";
+}
+
+/** A part of the table. */
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** A row of an option without an environment variable. */
+export const option = <Row extends object>(flags: string, help: string, row: Row) => ({
+  ...row,
+  flags,
+  help,
+});
+
+/** A row of a switch: a flag without a value. */
+export const toggleFlag = (
+  flags: string,
+  help: string,
+  row: Pick<Option<true>, "group" | "isFirst" | "for"> = {},
+) => option(flags, help, { ...row, type: types.toggle });
+
+/** A row of a setting. Its environment variable is named after its flag. */
+export const setting = <Row extends object>(flags: string, help: string, row: Row) => ({
+  ...option(flags, help, row),
+  env: `PLANTSTORE_${toLongFlag(flags).slice("--".length).replaceAll("-", "_").toUpperCase()}`,
+});
+
+/** The long flag of `-q, --quiet` or `--port <port>`. */
+export function toLongFlag(flags: string): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+const plant = { group: "Plant:", isFirst: true } as const;
+const input = { group: "Input:", for: "inputs" } as const;
+const output = { group: "Output:" } as const;
+const sending = { group: "Sending:" } as const;
+/** A path of a file. */
+export const file = { type: types.optionalText, default: undefined, isFile: true } as const;
+
+/** The URL of a server, for the commands that send requests. */
+export const urlOption = {
+  url: setting("--url <url>", "URL of the plant store, with its base path", {
+    ...sending,
+    isFirst: true,
+    type: types.baseUrl,
+    default: "http://127.0.0.1:7526",
+    shownDefault: "the last login, or http://127.0.0.1:7526",
+    saved: "url",
+  }),
+} as const satisfies Options;
+
+/** Options of commands that send requests: the server, and how to connect to it. */
+export const requestOptions = {
+  ...urlOption,
+  cacert: setting("--cacert <file>", "Certificates of trusted authorities, in PEM", {
+    ...sending,
+    ...file,
+    shownDefault: "the last login, or those of Node",
+    saved: "cacert",
+  }),
+  timeoutMs: setting("--timeout <time>", "Maximum time for each attempt", {
+    ...sending,
+    ...client.timeoutMs,
+  }),
+} as const satisfies Options;
+
+/** Options of `create` for a single plant, by the names of its members. */
+export const plantOptions = {
+  id: option("--id <integer>", "Identification number, -2^63 to 2^63-1", {
+    ...plant,
+    type: types.text,
+  }),
+  name: option("--name <text>", "Name", { ...plant, type: types.text }),
+  tag: option("--tag <text>", "Type of the plant", { ...plant, type: types.text }),
+} as const satisfies Record<keyof NewPlant, Option<string>>;
+
+/** The flags of a single plant, in words. */
+export const plantFlagList = joinWords(
+  Object.values(plantOptions).map(({ flags }) => toLongFlag(flags)),
+);
+
+/** The retries of a bulk create, which takes long enough to see a server restart. */
+const bulkRetries = 8;
+
+/** Options of `create`, besides the members of a single plant. */
+export const createOptions = {
+  csv: toggleFlag("--csv", "Every input is CSV, whatever its name", { ...input, isFirst: true }),
+  delimiter: option(
+    "--delimiter <char>",
+    "Every input is a table with this delimiter; tab for TSV",
+    {
+      ...input,
+      type: types.delimiter,
+    },
+  ),
+  isStrict: toggleFlag("--strict", "Reject records with unknown members", input),
+  fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
+    ...input,
+    type: types.line,
+  }),
+  isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", input),
+  isMany: toggleFlag("--many", "Print a line for each record, even for a single one", {
+    ...output,
+    for: "inputs",
+  }),
+  json: toggleFlag("--json", "Print the status of each plant as a line of JSON", {
+    ...output,
+    isFirst: true,
+  }),
+  isQuiet: toggleFlag("-q, --quiet", "Print only rejected and failed records", {
+    ...output,
+    isFirst: true,
+  }),
+  rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
+    ...output,
+    isFirst: true,
+    for: "inputs",
+    type: types.outputFile,
+    isFile: true,
+  }),
+  isDryRun: toggleFlag("--dry-run", "Check the plants, and send nothing", {
+    ...sending,
+    isFirst: true,
+  }),
+  tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
+    ...sending,
+    isFirst: true,
+    type: types.text,
+    isFile: true,
+  }),
+  ...requestOptions,
+  /** Retries of a single plant. */
+  retries: setting("--retry <n>", "Number of retries while the server is unavailable", {
+    ...sending,
+    ...client.retries,
+    shownDefault: `${client.retries.default}, or ${bulkRetries} for several plants`,
+  }),
+  concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
+    ...sending,
+    ...createManyOptions.concurrency,
+  }),
+  isVerbose: toggleFlag(
+    "-v, --verbose",
+    "Print requests and responses on stderr, without the token",
+    sending,
+  ),
+} as const satisfies Options;
+
+/** `--retry` of a bulk create. */
+export const bulkRetryOption = {
+  retries: { ...createOptions.retries, default: bulkRetries },
+} as const satisfies Options;
+
+/** JSON output. */
+export const jsonOption = {
+  json: toggleFlag("--json", "Print JSON even on a terminal"),
+} as const satisfies Options;
+
+/** Options of `ping`. */
+export const pingOptions = {
+  waitMs: option("--wait <time>", "Maximum time to wait for the server: 500ms, 30s or 2m", {
+    type: types.waitTime,
+    default: 0,
+    shownDefault: "one attempt",
+  }),
+  json: toggleFlag("--json", "Print the result as JSON"),
+  ...requestOptions,
+} as const satisfies Options;
+
+/** Options for the report of `status`. */
+export const statusReportOptions = {
+  showsAll: toggleFlag("--all", "Show the settings at their defaults too"),
+  json: toggleFlag("--json", "Print the report as JSON"),
+} as const satisfies Options;
+
+/** Options of `status`. */
+export const statusOptions = {
+  ...statusReportOptions,
+  ...requestOptions,
+} as const satisfies Options;
+
+/** Options of `openapi`. */
+export const openApiOptions = {
+  // Without the last login, so that the output does not depend on it.
+  url: setting("--url <url>", urlOption.url.help, {
+    type: types.baseUrl,
+    default: urlOption.url.default,
+  }),
+} as const satisfies Options;
+
+/** Options of `help`. */
+export const helpOptions = {
+  isAll: toggleFlag("--all", "Show every option of a command"),
+} as const satisfies Options;
+
+/** Flags of every command, with their help. */
+export const commonFlags = [
+  ["--color", "Use colour even without a terminal"],
+  ["--no-color", "Use no colour, even on a terminal"],
+  ["-h, --help", "Print this help"],
+] as const;
+
+/** The flag of `plantstore` itself. */
+export const versionFlag = ["-V, --version", "Print the version"] as const;
+
+/** Environment variables that are not settings. */
+export const otherVariables = {
+  PLANTSTORE_TOKEN: "Token to send, or for serve to accept",
+  PLANTSTORE_TOKEN_FILE: "File that contains the token",
+  PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
+  PLANTSTORE_DATA_DIR: 'Directory of the default store; "doctor" shows it',
+  LISTEN_FDS: "1 if systemd passes the socket to listen on",
+  TRACEPARENT: "Trace that the requests belong to (W3C Trace Context)",
+} as const;

@@ -1,0 +1,119 @@
+/** Finds the values of options: flag, then environment variable, then saved setting, then default. */
+import { toEndpoint } from "../../core/base-url.ts";
+import { InvalidValue, type TextType } from "../../library/option-types.ts";
+import { CommandError, UsageError } from "../command-error.ts";
+import { findConfigDirectoryIfAny } from "../config/directories.ts";
+import { readSavedSettings, type SavedSettings, toSettingsFile } from "../config/saved-settings.ts";
+import type { Io } from "../io.ts";
+import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
+
+/** The flags of a command line, by the names of their options. A flag without a value is `1`. */
+export type Flags = Readonly<Record<string, string | undefined>>;
+
+/** The values of a table of options. */
+export type Values<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends { type: { parse(text: string): infer T } }
+    ? Table[Name] extends { readonly default: unknown }
+      ? T
+      : T | undefined
+    : never;
+};
+
+/** A value and its source: the flag, the environment variable, the file, or `the default`. */
+export interface Setting<T> {
+  /** undefined for an option without a default. */
+  readonly value: T | undefined;
+  readonly source: string;
+}
+
+/**
+ * Reads the values of all options of a table.
+ *
+ * @throws CommandError for an invalid value, with its source
+ */
+export function readOptions<Table extends Options>(
+  table: Table,
+  flags: Flags,
+  io: Io,
+): Values<Table> {
+  const entries = Object.entries(table).map(([name, option]) => [
+    name,
+    readOption(option, flags[name], io, flags).value,
+  ]);
+  return Object.fromEntries(entries) as Values<Table>;
+}
+
+/**
+ * Reads the value of one option.
+ *
+ * @param flags with the URL, which decides whether saved certificates are used
+ * @throws CommandError for an invalid value, with its source, and for saved settings that cannot be read
+ */
+export function readOption<T>(
+  option: Option<T>,
+  flag: string | undefined,
+  io: Io,
+  flags: Flags = {},
+): Setting<T> {
+  const { env = "", type } = option;
+  if (flag !== undefined) {
+    const source = toLongFlag(option.flags);
+    return { value: parseArgument(source, flag, type), source };
+  }
+  // An empty variable counts as unset; an empty flag does not.
+  const variable = io.env[env];
+  if (variable) return { value: parseText(env, variable, type), source: env };
+  const fallback =
+    typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
+  return readSaved(option, flags, io) ?? { value: fallback, source: "the default" };
+}
+
+/** Reads the URL of commands without `--url`; undefined for invalid settings. */
+export function readDefaultUrl(io: Io): Setting<string> | undefined {
+  try {
+    return readOption(urlOption.url, undefined, io);
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}
+
+function readSaved<T>(
+  { saved: name, type }: Option<T>,
+  flags: Flags,
+  io: Io,
+): Setting<T> | undefined {
+  const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
+  if (name === undefined || directory === undefined) return undefined;
+  const settings = readSavedSettings(directory);
+  const text = settings[name];
+  if (text === undefined || (name === "cacert" && !isMeant(settings, flags, io))) return undefined;
+  const source = `the ${name} in ${toSettingsFile(directory)}`;
+  return { value: parseText(source, text, type), source };
+}
+
+/** Saved certificates are only for the origin that they were saved for. */
+function isMeant({ url: savedUrl = "" }: SavedSettings, flags: Flags, io: Io): boolean {
+  const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
+  return URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === toEndpoint(url).origin;
+}
+
+/** Parses a part of the command line. @throws UsageError */
+export function parseArgument<T>(source: string, text: string, type: TextType<T>): T {
+  try {
+    return parseText(source, text, type);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new UsageError(error.message, { cause: error.cause });
+  }
+}
+
+/** Parses a variable or a saved setting. @throws CommandError */
+function parseText<T>(source: string, text: string, type: TextType<T>): T {
+  try {
+    return type.parse(text);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
+  }
+}

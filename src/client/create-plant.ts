@@ -1,0 +1,259 @@
+/** Creates one plant: request, response (contract.md "Given"), and retries with backoff. */
+import manifest from "../../package.json" with { type: "json" };
+import { joinPath } from "../core/base-url.ts";
+import { operations, resultHeader } from "../core/contract.ts";
+import { findErrorRow } from "../core/errors.ts";
+import { quoteInput } from "../core/messages.ts";
+import { parseErrorBody, parsePlant } from "../core/read-plant.ts";
+import type { SuccessfulResult } from "../core/store.ts";
+import type { ClientRequest, ClientResponse, Post } from "./http-request.ts";
+import {
+  type CreateResponse,
+  type FinalResponse,
+  NotAPlantStoreError,
+  UnavailableError,
+} from "./results.ts";
+
+/** Options for {@link sendPlant}. */
+export interface SendPlantOptions {
+  /** URL and headers, from `toCreateRequest`. */
+  readonly request: CreateRequest;
+  /** Limit for each attempt in milliseconds, from the name lookup to the last byte of the response. */
+  readonly timeoutMs: number;
+  /** Attempts after the first, if the failure is transient. */
+  readonly retries: number;
+  /** Sends each attempt: `post` of node:http, or that of a pool. */
+  readonly post: Post;
+  /** Aborts the create, which then rejects with the signal's reason. The plant may have been created. */
+  readonly signal?: AbortSignal;
+  /** Ends the pause before a retry. The create then returns the result of the last attempt. */
+  readonly lastCall?: AbortSignal;
+}
+
+/** A failed attempt that will be repeated. */
+export interface Retry {
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly failure: Failure;
+}
+
+/** A missing response, or an Error. */
+type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
+
+/**
+ * Creates one plant.
+ *
+ * @param body the NewPlant as JSON
+ * @param onRetry called for each failed attempt before its retry
+ * @throws UnavailableError if the last attempt got no response of the store
+ * @throws NotAPlantStoreError if another server responded
+ */
+export async function sendPlant(
+  body: string,
+  options: SendPlantOptions,
+  onRetry?: (retry: Retry) => void,
+): Promise<FinalResponse> {
+  const { retries, signal, lastCall } = options;
+  for (let attempt = 1; ; attempt++) {
+    const { result, retryAfterMs } = await send(body, attempt, options);
+    const failure = toTransientFailure(result);
+    if (failure === undefined || attempt > retries) return finish(result, attempt);
+    const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
+    onRetry?.({ attempt, delayMs, failure });
+    await pause(delayMs, [signal, lastCall]);
+    signal?.throwIfAborted();
+    if (lastCall?.aborted) return finish(result, attempt);
+  }
+}
+
+/** Returns the failure of a result if a retry may succeed. */
+export function toTransientFailure(result: CreateResponse | UnavailableError): Failure | undefined {
+  if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
+  if (result.ok) return undefined;
+  const next = findErrorRow(result.error.error)?.next;
+  return next === "retry" || next === "retryAfter" ? result : undefined;
+}
+
+async function send(
+  body: string,
+  attempt: number,
+  { request, timeoutMs, post, signal }: SendPlantOptions,
+) {
+  let retryAfterMs: number | undefined;
+  try {
+    const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });
+    const retryAfter = readHeader(response.headers, "retry-after");
+    if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
+    return { result: parseResponse(response, request), retryAfterMs };
+  } catch (error) {
+    if (error instanceof UnavailableError) return { result: error, retryAfterMs };
+    throw error;
+  }
+}
+
+/** A retry fixes neither an untrusted certificate nor an unknown host. */
+function isPermanent({ reason, detail }: UnavailableError): boolean {
+  return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
+}
+
+function finish(result: CreateResponse | UnavailableError, attempts: number): FinalResponse {
+  if (!(result instanceof UnavailableError)) return { ...result, attempts };
+  const { reason, url, detail, cause } = result;
+  throw new UnavailableError(reason, url, detail, { cause, attempts });
+}
+
+const userAgent = `plantstore/${manifest.version}`;
+
+/** A create without its body. */
+export type CreateRequest = Pick<ClientRequest, "url" | "headers" | "ca">;
+
+/** Further parts of a request. */
+interface RequestOptions {
+  /** As in {@link ClientRequest}. */
+  readonly ca?: string | undefined;
+  /** Identifies the trace that the request belongs to (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
+}
+
+/**
+ * Returns the URL and the headers of a create.
+ *
+ * @param baseUrl the plant store, including its base path, without a trailing slash
+ * @param token undefined sends no credential
+ */
+export function toCreateRequest(
+  baseUrl: string,
+  token: string | undefined,
+  { ca, traceparent }: RequestOptions = {},
+): CreateRequest {
+  return {
+    url: joinPath(baseUrl, operations.create.path),
+    ...(ca !== undefined && { ca }),
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      "content-type": "application/json",
+      accept: "application/json",
+      "accept-encoding": "identity",
+      "user-agent": userAgent,
+      ...(traceparent !== undefined && { traceparent }),
+    },
+  };
+}
+
+/** Transient failures of a proxy in front of the plant store (RFC 6585 section 4, RFC 9110 section 15.6). */
+export const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+
+/**
+ * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
+ * with. Text from the server never contains the token of the request.
+ *
+ * @throws NotAPlantStoreError for any other response
+ * @throws UnavailableError for a transient failure of a proxy
+ */
+export function parseResponse(response: ClientResponse, request: CreateRequest): CreateResponse {
+  const { status, headers, body } = response;
+  const { url } = request;
+  const foreign = (message: string): Error => new NotAPlantStoreError(url, message);
+  const redact = (text: string): string => withoutToken(text, request);
+  const read = (name: string): string | undefined => {
+    const value = readHeader(headers, name);
+    return value && redact(value);
+  };
+
+  if (status >= 300 && status <= 399) {
+    const target = read("location") ?? "nowhere";
+    throw foreign(`it redirects to ${quoteInput(target, 200)}, and redirects are not followed`);
+  }
+  const coding = read("content-encoding") ?? "identity";
+  const type = read("content-type") ?? "none";
+  const isReadable =
+    coding.toLowerCase() === "identity" && /^application\/json[ \t]*(?:;|$)/i.test(type);
+  const error = isReadable && status >= 400 ? parseErrorBody(body) : undefined;
+  if (error !== undefined && (status === 400 || status === Math.trunc(error.error / 100))) {
+    const message = redact(error.message);
+    return { ok: false, error: { ...error, message }, requestId: read("x-request-id") };
+  }
+  if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
+  if (status !== 200 && status !== 400) throw foreign(`its response has the status ${status}`);
+  if (coding.toLowerCase() !== "identity") {
+    throw foreign(`its response is compressed (${quoteInput(coding)})`);
+  }
+  if (!isReadable) {
+    throw foreign(`its response has the content type ${quoteInput(type)}, not application/json`);
+  }
+  if (status === 400) throw foreign("its response has the status 400 but holds no Error");
+  const plant = parsePlant(body);
+  if (plant === undefined) throw foreign("its response has the status 200 but holds no Plant");
+  return { ok: true, plant, result: toResult(read(resultHeader.toLowerCase())) };
+}
+
+/** Returns a header. Joins a repeated header as a list (RFC 9110 section 5.3). */
+export function readHeader(headers: ClientResponse["headers"], name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function withoutToken(text: string, { headers }: CreateRequest): string {
+  const token = headers["authorization"]?.replace(/^Bearer /, "");
+  return token ? text.replaceAll(token, "[token]") : text;
+}
+
+function toResult(text: string | undefined): SuccessfulResult | undefined {
+  return text === "created" || text === "unchanged" || text === "replaced" ? text : undefined;
+}
+
+/** Delay before the first retry; it doubles for each further retry. */
+const firstDelayMs = 200;
+const maxDelayMs = 5000;
+/** Limit for the delay that a server asks for. */
+const maxRetryAfterMs = 10_000;
+
+/**
+ * Resolves after a time in milliseconds, or when one of the signals is aborted.
+ *
+ * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
+ */
+export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const signal of ends) signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, timeMs);
+    for (const signal of ends) signal?.addEventListener("abort", end);
+    if (ends.some((signal) => signal?.aborted)) end();
+  });
+}
+
+/**
+ * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half. It is at least
+ * the time that the server asked for, up to 10 seconds, and 0 if the server asked for none.
+ *
+ * @param attempt number of the failed attempt, counted from 1
+ * @param retryAfterMs value of the Retry-After header
+ * @param random in [0, 1)
+ */
+export function toRetryDelayMs(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  random: number,
+): number {
+  if (retryAfterMs === 0) return 0;
+  const fullMs = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs);
+  const jitteredMs = fullMs * (1 - random / 2);
+  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs));
+}
+
+/**
+ * Parses a Retry-After header: seconds or a date (RFC 9110 section 10.2.3).
+ *
+ * @param nowMs milliseconds since the epoch
+ * @returns milliseconds; undefined for any other text, and for a past date, which may come from a slow clock
+ */
+export function parseRetryAfter(text: string, nowMs: number): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const waitMs = Date.parse(text) - nowMs;
+  return waitMs > 0 ? waitMs : undefined;
+}

@@ -1,0 +1,168 @@
+/** A pool of connections for bulk creates. Each connection has several requests in flight. */
+import { setMaxListeners } from "node:events";
+import type { Socket } from "node:net";
+import { buildConnector, errors, Pool } from "undici";
+import { toEndpoint } from "../core/base-url.ts";
+import {
+  createNoHttpError,
+  createTooLongError,
+  type ClientRequest,
+  type ClientResponse,
+  minResponseLimitBytes,
+  type Post,
+  post,
+  toClientError,
+} from "./http-request.ts";
+import { UnavailableError } from "./results.ts";
+
+/**
+ * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has
+ * the same rate.
+ */
+const pipelineDepth = 16;
+/** A larger body would delay the requests after it. */
+const maxPipelinedBytes = 64 * 1024;
+
+/** Connections to one origin. */
+export interface ConnectionPool {
+  /**
+   * Sends a request that may arrive twice: undici repeats a request if the connection ends before its response. Retries
+   * and large bodies get a separate connection.
+   */
+  readonly post: Post;
+  /** Closes all connections. Requests in flight reject. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool. The first request opens a connection.
+ *
+ * @param url any request's URL; all have the same origin
+ * @param maxRequests in flight at a time; further requests wait
+ * @param timeoutMs limit in milliseconds for opening a connection, for the start of each response, and for each pause in its
+ *   body. The start of a response counts from the end of the previous one on its connection
+ * @param ca as in {@link ClientRequest}
+ */
+export function openPool(
+  url: string,
+  maxRequests: number,
+  timeoutMs: number,
+  ca?: string,
+): ConnectionPool {
+  const { origin, socketPath, httpUrl } = toEndpoint(url);
+  const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
+  const sockets = new Set<Socket>();
+  const pending: PendingRequests = new Set();
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  // Also ends a socket that is not connected yet, which undici keeps to itself.
+  const { signal } = closing;
+  const connect = buildConnector({
+    ca,
+    timeout: timeoutMs,
+    socketPath: socketPath ?? null,
+    signal,
+  });
+  const pool = new Pool(new URL(httpUrl).origin, {
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+        callback(null, socket);
+      }),
+    connections: Math.ceil(maxRequests / pipelineDepth),
+    pipelining: pipelineDepth,
+    maxResponseSize: minResponseLimitBytes,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  const holdWrites = createWriteHold(sockets);
+  return {
+    post(request) {
+      if (request.isRetry || request.body.length > maxPipelinedBytes) return post(request);
+      holdWrites();
+      return dispatch(pool, pending, request.url.slice(pathStart), request);
+    },
+    close() {
+      // undici forgets some requests when a failed connection is followed by the end of the pool.
+      for (const fail of pending) fail(new errors.ClientDestroyedError());
+      closing.abort();
+      return pool.destroy();
+    },
+  };
+}
+
+/**
+ * Returns a function that holds writes until the end of this turn of the event loop. Each connection then sends the
+ * requests of one turn with one system call, which also saves most of the server's reads.
+ */
+function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
+  let isHolding = false;
+  return () => {
+    if (isHolding) return;
+    isHolding = true;
+    const held = [...sockets];
+    for (const socket of held) socket.cork();
+    setImmediate(() => {
+      isHolding = false;
+      for (const socket of held) socket.uncork();
+    });
+  };
+}
+
+/** Functions that fail the requests without a response. */
+type PendingRequests = Set<(error: Error) => void>;
+
+/** Sends a request on a shared connection. */
+function dispatch(
+  pool: Pool,
+  pending: PendingRequests,
+  path: string,
+  request: ClientRequest,
+): Promise<ClientResponse> {
+  const { headers, body, signal } = request;
+  return new Promise((resolve, reject) => {
+    let head: Pick<ClientResponse, "status" | "headers"> = { status: 0, headers: {} };
+    let chunks: Buffer[] = [];
+    const fail = (error: Error): void => {
+      pending.delete(fail);
+      reject(signal?.aborted ? (signal.reason as Error) : toPoolError(error, request));
+    };
+    pending.add(fail);
+    // A create is idempotent, although POST is not, so the next request need not wait for the response.
+    const options = {
+      method: "POST",
+      path,
+      headers,
+      body,
+      idempotent: true,
+      blocking: false,
+    } as const;
+    pool.dispatch(options, {
+      onRequestStart: () => void (chunks = []),
+      onResponseStart: (_, status, responseHeaders) =>
+        (head = { status, headers: responseHeaders }),
+      onResponseData: (_, chunk) => void chunks.push(chunk),
+      onResponseEnd() {
+        pending.delete(fail);
+        resolve({ ...head, body: Buffer.concat(chunks) });
+      },
+      onResponseError: (_, error) => fail(error),
+    });
+  });
+}
+
+function toPoolError(error: Error, request: ClientRequest): Error {
+  const { url, timeoutMs } = request;
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
+    return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
+  }
+  if (error instanceof errors.ResponseExceededMaxSizeError) {
+    return createTooLongError(url, minResponseLimitBytes, { cause: error });
+  }
+  if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
+  return error instanceof errors.InvalidArgumentError
+    ? error
+    : (toClientError(error, request) as Error);
+}

@@ -1,0 +1,239 @@
+/** One request with node:http, and its errors. */
+import { statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { toEndpoint } from "../core/base-url.ts";
+import { NotAPlantStoreError, UnavailableError } from "./results.ts";
+
+/** Number of bytes that any response may have. */
+export const minResponseLimitBytes = 16 * 1024 * 1024;
+/** A response repeats the request body, and JSON escapes one byte with up to six. */
+const responseBytesPerBodyByte = 6;
+
+/** Sends a POST request, as a Post. */
+export function post(message: ClientRequest): Promise<ClientResponse> {
+  return send("POST", message);
+}
+
+/** Sends a GET request. It fails as a Post. */
+export function get(message: Omit<ClientRequest, "headers" | "body">): Promise<ClientResponse> {
+  return send("GET", { ...message, headers: { accept: "application/json" }, body: "" });
+}
+
+/** Returns the reason phrase of a status; empty for an unknown one. */
+export function toReasonPhrase(status: number): string {
+  return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
+}
+
+async function send(method: string, message: ClientRequest): Promise<ClientResponse> {
+  const { url, ca, headers, body, timeoutMs, signal } = message;
+  const { httpUrl, socketPath } = toEndpoint(url);
+  // Node 22 and later: import would load its fetch, HTTP/2 and web streams, which takes 20 ms.
+  const { request } = url.startsWith("https:")
+    ? process.getBuiltinModule("node:https")
+    : process.getBuiltinModule("node:http");
+  signal?.throwIfAborted();
+  const maxBytes = Math.max(minResponseLimitBytes, responseBytesPerBodyByte * body.length);
+
+  const sent = request(httpUrl, {
+    method,
+    ...(socketPath !== undefined && { socketPath }),
+    ...(ca !== undefined && { ca }),
+    headers: { ...headers, "content-length": Buffer.byteLength(body) },
+    // Keeps no connection open, and sends the token to no proxy from the environment.
+    agent: false,
+    // Overrides Node's --insecure-http-parser.
+    insecureHTTPParser: false,
+  });
+  const cancel = (): void => void sent.destroy(new Error("stopped"));
+  const timer = setTimeout(() => {
+    sent.destroy(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+  }, timeoutMs);
+  // The signal may outlive millions of requests and must not keep any of them in memory.
+  signal?.addEventListener("abort", cancel);
+  try {
+    return await new Promise((resolve, reject) => {
+      let isComplete = (): boolean => false;
+      // An error after the complete response does not matter.
+      sent.on("error", (error) => isComplete() || reject(error));
+      sent.on("response", (response) => {
+        isComplete = () => response.complete;
+        readResponse(response, url, maxBytes).then(resolve, reject);
+      });
+      // Without this listener Node closes the connection silently.
+      sent.on("upgrade", (response, socket) => {
+        socket.destroy();
+        resolve(toResponse(response, []));
+      });
+      sent.end(body);
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toClientError(error, message);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+    sent.destroy();
+  }
+}
+
+async function readResponse(
+  response: IncomingMessage,
+  url: string,
+  maxBytes: number,
+): Promise<ClientResponse> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) throw createTooLongError(url, maxBytes);
+    chunks.push(chunk);
+  }
+  return toResponse(response, chunks);
+}
+
+/** Uses `headersDistinct`, which keeps repeated headers; `headers` has only the first. */
+function toResponse(
+  { statusCode = 0, headersDistinct }: IncomingMessage,
+  chunks: readonly Buffer[],
+): ClientResponse {
+  return { status: statusCode, headers: headersDistinct, body: Buffer.concat(chunks) };
+}
+
+/** A request with a body. */
+export interface ClientRequest {
+  /** As in `core/base-url`, with the path. */
+  readonly url: string;
+  /** Certificates of trusted authorities, in PEM. Default: those of Node. */
+  readonly ca?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Limit for the whole request in milliseconds, from the name lookup to the last byte of the response. */
+  readonly timeoutMs: number;
+  /** True if an earlier attempt failed. A pool then uses a separate connection, which no other request can delay. */
+  readonly isRetry?: boolean;
+  /** Aborts the request, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A complete response: not decompressed, and redirects not followed. */
+export interface ClientResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Sends a POST request and reads the response.
+ *
+ * @throws UnavailableError without a complete response
+ * @throws NotAPlantStoreError for a response that is not HTTP, or too long
+ */
+export type Post = (request: ClientRequest) => Promise<ClientResponse>;
+
+const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
+const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
+/** Codes for a certificate without a trusted issuer (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
+const untrustedCodes =
+  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?)$/;
+/** Reasons that OpenSSL reports when the server responds without TLS. */
+const noTlsReasons = /^(?:wrong version number|packet length too long)$/;
+/** Message of OpenSSL: number, library, function, reason, source file and line. */
+const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
+
+/**
+ * Maps an error of a request. Errors without a code do not change: they are bugs, or errors of the client already.
+ *
+ * @param request its URL, and the trusted certificates
+ */
+export function toClientError(
+  error: unknown,
+  { url, ca }: Pick<ClientRequest, "url" | "ca">,
+): unknown {
+  const cause = error instanceof AggregateError ? selectCause(error.errors) : error;
+  if (!(cause instanceof Error && "code" in cause && typeof cause.code === "string")) return error;
+
+  const { code } = cause;
+  const message = cause.message || code;
+  const options = { cause };
+  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
+    return createNoHttpError(url, cause);
+  }
+  const socketProblem = findSocketProblem(code, url);
+  if (socketProblem !== undefined) {
+    return new UnavailableError("refused", url, socketProblem, options);
+  }
+  if (code === "ECONNREFUSED") return new UnavailableError("refused", url, code, options);
+  if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
+  if (tlsCodes.test(code)) {
+    return new UnavailableError(
+      "insecure",
+      url,
+      describeTlsFailure(message, code, url, ca),
+      options,
+    );
+  }
+  const reason = lostReasons.get(message) ?? lostReasons.get(code) ?? message;
+  return new UnavailableError("lost", url, reason, options);
+}
+
+/** Reasons by the message, or else the code, of Node's error for a connection that ends too early or cannot be opened. */
+const lostReasons: ReadonlyMap<string, string> = new Map([
+  ["socket hang up", "closed before the response"],
+  ["aborted", "closed in the middle of the response"],
+  ["UND_ERR_CONNECT_TIMEOUT", "connection timed out"],
+  ["ECONNRESET", "reset by the server"],
+  ["EPIPE", "closed by the server"],
+  ["EHOSTUNREACH", "no route to the host"],
+  ["ENETUNREACH", "no route to its network"],
+]);
+
+/** Creates the error for a response that an HTTP parser rejects. */
+export function createNoHttpError(url: string, cause: Error): Error {
+  return new NotAPlantStoreError(
+    url,
+    `its response is not HTTP (${cause.message.replace("Parse Error: ", "")})`,
+    { cause },
+  );
+}
+
+/** Creates the error for a response with more than `maxBytes` bytes. */
+export function createTooLongError(url: string, maxBytes: number, options?: ErrorOptions): Error {
+  return new NotAPlantStoreError(url, `its response has more than ${maxBytes} bytes`, options);
+}
+
+/** For a host with several addresses, a rejected connection is more helpful than an address without a route. */
+function selectCause(errors: readonly unknown[]): unknown {
+  const isRefusal = (error: unknown): boolean =>
+    error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+  return errors.find(isRefusal) ?? errors.at(-1);
+}
+
+/** Describes why no connection to a Unix socket can be opened; undefined for any other URL or error. */
+function findSocketProblem(code: string, url: string): string | undefined {
+  const { socketPath } = toEndpoint(url);
+  if (socketPath === undefined) return undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "no such socket";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  // Linux reports ECONNREFUSED for other files, macOS ENOTSOCK.
+  if (code !== "ECONNREFUSED" && code !== "ENOTSOCK") return undefined;
+  const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() !== false;
+  return isSocket ? undefined : "it is not a socket";
+}
+
+function describeTlsFailure(
+  message: string,
+  code: string,
+  url: string,
+  ca: string | undefined,
+): string {
+  if (untrustedCodes.test(code)) {
+    return ca === undefined
+      ? `its certificate is not signed by a trusted authority (${code}): add its authority with NODE_EXTRA_CA_CERTS=FILE`
+      : `its certificate is not signed by one of the given authorities (${code}): add its authority to them`;
+  }
+  const [, reason = message] = opensslMessage.exec(message) ?? [];
+  return noTlsReasons.test(reason)
+    ? `this is a port without TLS: try ${toEndpoint(url).origin.replace("https:", "http:")}`
+    : reason;
+}

@@ -1,0 +1,245 @@
+/** Results of a create, and errors of a client: no usable response, stopped; what to do after an Error. */
+import { toEndpoint } from "../core/base-url.ts";
+import { findErrorRow, type NextStep, toUsualStatus } from "../core/errors.ts";
+import type { ErrorBody, NewPlant, Plant } from "../core/plant.ts";
+import type { SuccessfulResult } from "../core/store.ts";
+
+/** Response of a plant store. */
+export type CreateResponse =
+  | {
+      readonly ok: true;
+      readonly plant: Plant;
+      /** Missing if the server does not report it; plantstore does. */
+      readonly result?: SuccessfulResult | undefined;
+    }
+  | {
+      readonly ok: false;
+      readonly error: ErrorBody;
+      /** Id of the request in the server's log. */
+      readonly requestId?: string | undefined;
+    };
+
+/** The last response to a create, with the number of attempts. */
+export type FinalResponse = CreateResponse & { readonly attempts: number };
+
+/**
+ * - `refused`: no server listens at the address, or the Unix socket cannot be used
+ * - `unknownHost`: the host name cannot be resolved
+ * - `insecure`: TLS failed, for example because of an untrusted certificate
+ * - `timeout`: an attempt took too long
+ * - `lost`: the connection broke, or could not be opened
+ * - `gateway`: a proxy responded instead of the plant store, with a transient failure
+ */
+export type UnavailableReason =
+  | "refused"
+  | "unknownHost"
+  | "insecure"
+  | "timeout"
+  | "lost"
+  | "gateway";
+
+/**
+ * No complete response of a plant store. The message says what happened and where. Except for `refused`, `unknownHost`
+ * and `insecure`, the plant may have been created. The create can be repeated in any case (contract.md "The same id again").
+ */
+export class UnavailableError extends Error {
+  override readonly name = "UnavailableError";
+  readonly reason: UnavailableReason;
+  /** URL of the request. */
+  readonly url: string;
+  /** Report of the system or the proxy. */
+  readonly detail: string;
+  /** Number of attempts, at least 1. */
+  readonly attempts: number;
+
+  /**
+   * @param url of the request
+   * @param detail what the system or the proxy reported; part of the message
+   */
+  constructor(
+    reason: UnavailableReason,
+    url: string,
+    detail: string,
+    { attempts = 1, ...options }: ErrorOptions & { readonly attempts?: number | undefined } = {},
+  ) {
+    super(describe(reason, url, detail, attempts), options);
+    this.reason = reason;
+    this.url = url;
+    this.detail = detail;
+    this.attempts = attempts;
+  }
+}
+
+function describe(
+  reason: UnavailableReason,
+  url: string,
+  detail: string,
+  attempts: number,
+): string {
+  const origin = URL.canParse(url) ? toEndpoint(url).origin : url;
+  const after = attempts > 1 ? ` after ${attempts} attempts` : "";
+  switch (reason) {
+    case "refused":
+      return `cannot connect to ${origin}${after}: ${detail === "ECONNREFUSED" ? "connection refused" : detail}`;
+    case "unknownHost":
+      return `cannot resolve the host of ${origin}${after} (${lookupReasons[detail] ?? detail})`;
+    case "insecure":
+      return `no secure connection to ${origin}${after}: ${detail}`;
+    case "timeout":
+      return `no complete response from ${origin}${after} (${detail})`;
+    case "lost":
+      return `lost the connection to ${origin}${after} (${detail})`;
+    case "gateway":
+      return `a proxy at ${origin} responded instead of the plant store${after} (${detail})`;
+  }
+}
+
+/** Reasons by the code of a failed name lookup. */
+const lookupReasons: Readonly<Record<string, string>> = {
+  EAI_AGAIN: "no name server responded",
+  ENOTFOUND: "unknown name",
+};
+
+/** A response that no plant store sends. The message says what it was and where it came from. */
+export class NotAPlantStoreError extends Error {
+  override readonly name = "NotAPlantStoreError";
+  /** URL of the request. */
+  readonly url: string;
+
+  constructor(url: string, detail: string, options?: ErrorOptions) {
+    super(`${url} is not the create operation of a plant store: ${detail}`, options);
+    this.url = url;
+  }
+}
+
+/**
+ * - `tokenRejected`: the credential is missing or rejected
+ * - `idTaken`: the id belongs to a different plant
+ * - `invalidPlant`: the plant breaks a rule
+ * - `noPlantStore`: the request does not fit the server, for example because of a wrong base path
+ * - `unavailable`: a retry may succeed
+ */
+export type ErrorCategory =
+  | "tokenRejected"
+  | "idTaken"
+  | "invalidPlant"
+  | "noPlantStore"
+  | "unavailable";
+
+/** Returns the category of an Error. */
+export function categorizeError(error: number): ErrorCategory {
+  const row = findErrorRow(error);
+  if (row !== undefined) return categoryByStep[row.next];
+  const status = toUsualStatus(error);
+  if (status >= 500 && status <= 599) return "unavailable";
+  return categoryByStatus[status] ?? "invalidPlant";
+}
+
+/** Checks whether every other create would get the same Error. */
+export function concernsAllCreates(error: number): boolean {
+  const category = categorizeError(error);
+  return category === "tokenRejected" || category === "noPlantStore";
+}
+
+const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
+  fix: "invalidPlant",
+  token: "tokenRejected",
+  conflict: "idTaken",
+  server: "noPlantStore",
+  later: "unavailable",
+  retry: "unavailable",
+  retryAfter: "unavailable",
+};
+
+/** For numbers that are not in the table: those of a later version. */
+const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
+  401: "tokenRejected",
+  404: "noPlantStore",
+  405: "noPlantStore",
+  408: "unavailable",
+  409: "idTaken",
+  414: "noPlantStore",
+  417: "noPlantStore",
+  431: "noPlantStore",
+};
+
+/** Reason for which a plant is not created. */
+export interface Rejection {
+  /** A number of the error table; missing if no rule of the service is broken, or without a response. */
+  readonly error?: number;
+  readonly message: string;
+}
+
+/** A plant to create. */
+export interface PlantItem {
+  /** A plant with a Rejection is not sent. Undefined skips the item. */
+  readonly plant: NewPlant | Rejection | undefined;
+  /** Bytes that the item holds in memory. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Result of a plant that was sent:
+ * - `created`, `unchanged`, `replaced`: the plant is in the store
+ * - `rejected`: the same request would fail again
+ * - `failed`: a retry may succeed
+ */
+export type SentResult =
+  | { readonly status: SuccessfulResult; readonly plant: Plant }
+  | {
+      readonly status: "rejected" | "failed";
+      /** Without a number if the service did not respond. */
+      readonly error: Rejection;
+      /** Id of the request in the server's log. */
+      readonly requestId?: string | undefined;
+    };
+
+/**
+ * Result for one item. If it was not sent:
+ * - `rejected`: the plant is invalid
+ * - `valid`: the plant is valid, and the run is a dry run
+ * - `skipped`: the item is not a plant
+ */
+export type ItemResult =
+  | SentResult
+  | { readonly status: "valid"; readonly plant: Plant }
+  | { readonly status: "skipped" };
+
+/** A response that names no result counts as `created`. The error without a response is the UnavailableError itself. */
+export function toSentResult(response: FinalResponse | UnavailableError): SentResult {
+  if (response instanceof UnavailableError) return { status: "failed", error: response };
+  if (response.ok) return { status: response.result ?? "created", plant: response.plant };
+  const { error, requestId } = response;
+  const isFailed = categorizeError(error.error) === "unavailable";
+  return { status: isFailed ? "failed" : "rejected", error, requestId };
+}
+
+/** Checks whether an item is a valid plant. */
+export function isSendable(plant: PlantItem["plant"]): plant is NewPlant {
+  return plant !== undefined && !("message" in plant);
+}
+
+/** Returns the result of an item that is not sent. */
+export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
+  if (plant === undefined) return { status: "skipped" };
+  return isSendable(plant) ? { status: "valid", plant } : { status: "rejected", error: plant };
+}
+
+/** The failure that stopped a run, because every other create would fail as well. */
+export type StopCause =
+  | (CreateResponse & { readonly ok: false; readonly attempts: number })
+  | UnavailableError
+  | NotAPlantStoreError;
+
+/** Thrown after all results when every other create would fail as well, for example because the token is rejected. */
+export class StoppedError extends Error {
+  override readonly name = "StoppedError";
+  /** The response with the Error, or the reason without one. */
+  override readonly cause: StopCause;
+
+  constructor(cause: StopCause) {
+    const { message } = "ok" in cause ? cause.error : cause;
+    super(`every other create would fail as well: ${message}`);
+    this.cause = cause;
+  }
+}

@@ -1,0 +1,110 @@
+/** Text of messages: quoting of foreign input (contract.md "Status and error numbers"), lists, and the closest words. */
+
+const printableAscii = /^[ -~]*$/;
+/** Control, format (bidirectional marks included), unassigned, separator and invisible characters, except the plain space. */
+const unprintable = String.raw`(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]`;
+/** Compiled on first use, because V8 takes about 1 ms to compile it. */
+let unprintablePattern: RegExp | undefined;
+/** Includes the underscore, so that two adjacent tokens match together. */
+const tokenLike = /pst_\w+/g;
+/** Longer than the prefix that identifies a token, which is not secret. */
+const longerThanPrefix = /pst_\w{5,}/g;
+/** Longer than a token. */
+const tokenRoom = 128;
+
+/**
+ * Makes text safe for a terminal and a log: replaces every invisible character, and every character that moves or
+ * reorders others, with a JSON escape (`\u202e`).
+ */
+export function escapeUnprintable(text: string): string {
+  if (printableAscii.test(text)) return text;
+  unprintablePattern ??= new RegExp(unprintable, "gu");
+  return text.replace(unprintablePattern, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const unit = character.charCodeAt(index);
+      return `\\u${unit.toString(16).padStart(4, "0")}`;
+    }).join(""),
+  );
+}
+
+/** Replaces tokens with `pst_…`. Keeps prefixes such as `pst_4fGh`. */
+export function redactTokens(text: string): string {
+  return text.replace(longerThanPrefix, "pst_…");
+}
+
+/** Quotes input for a message: without tokens, truncated to `maxLength` UTF-16 code units, escaped. */
+export function quoteInput(text: string, maxLength = 40): string {
+  // Limits the search, with room for a token that the truncation would otherwise split.
+  const searched = text.slice(0, maxLength + tokenRoom);
+  const redacted = searched.replace(tokenLike, "pst_…");
+  if (searched.length === text.length && redacted.length <= maxLength) {
+    return escapeUnprintable(redacted);
+  }
+  const cut = redacted.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
+  return `${escapeUnprintable(cut)}…`;
+}
+
+/** Text without special characters of any shell. */
+const plainWord = /^[\w@%+:,./-]+$/;
+
+/** Quotes text if necessary, by the rules of POSIX (XCU section 2.2), which also hold for bash and zsh. */
+export function toShellWord(text: string): string {
+  return plainWord.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Follows the name of a member or option whose text contains an unpaired surrogate. */
+export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
+
+/** Lists at least two words: `id, name and tag`. */
+export function joinWords(words: readonly string[], conjunction = "and"): string {
+  return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
+}
+
+/** Reasons by the code of the system, where its own words are unclear. */
+const systemReasons: Readonly<Record<string, string>> = {
+  EISDIR: "it is a directory",
+  ENOENT: "the path does not exist",
+  ENOTDIR: "a part of its path is not a directory",
+};
+
+/** Returns the reason in a system error, such as `permission denied`, without its code and its path. */
+export function toSystemReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, code = "", words = message] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
+  return systemReasons[code] ?? words;
+}
+
+/** Largest number of edits at which words are similar. */
+const maxEdits = 2;
+
+/**
+ * Returns the known word that is most similar to an unknown one, regardless of case.
+ *
+ * @returns undefined if no known word is within two edits, or if all of its letters would have to change
+ */
+export function findClosestWord(word: string, known: readonly string[]): string | undefined {
+  let closest: string | undefined;
+  let fewest = maxEdits + 1;
+  for (const each of known) {
+    if (Math.abs(each.length - word.length) > maxEdits) continue;
+    const edits = countEdits(word.toLowerCase(), each.toLowerCase());
+    if (edits >= fewest || edits >= Math.min(word.length, each.length)) continue;
+    closest = each;
+    fewest = edits;
+  }
+  return closest;
+}
+
+/** Number of insertions, deletions and replacements that turn one word into the other (Levenshtein distance). */
+function countEdits(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [row, letter] of Array.from(from).entries()) {
+    const current = [row + 1];
+    for (const [column, other] of Array.from(to).entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

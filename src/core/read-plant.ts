@@ -1,0 +1,240 @@
+/** Reads a plant out of JSON: the schema of its members, and the error that names every invalid one (contract.md "Body"). */
+import * as z from "zod/mini";
+import { type ErrorKind, type Problem, RequestError } from "./errors.ts";
+import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
+import { quoteInput } from "./messages.ts";
+import {
+  type AllMembers,
+  type ErrorBody,
+  int64Max,
+  int64Min,
+  isJsonNumber,
+  type NewPlant,
+  type Plant,
+  toInteger,
+  toPlant,
+} from "./plant.ts";
+
+/** Names a member in a message: `id` in a body, `--id` on the command line, `column id` in a table. */
+export type NamePlace = (member: string) => string;
+
+const namePlain: NamePlace = (member) => member;
+
+/**
+ * Reads a NewPlant from a body.
+ *
+ * @returns the plant, or a RequestError that names every broken rule and its place
+ */
+export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
+  const text = decodeJsonText(body);
+  if (text instanceof RequestError) return text;
+  const read = readJson(text);
+  return read instanceof RequestError ? read : validateNewPlant(read.value, read.problems);
+}
+
+/** Result of {@link inspectNewPlant}. */
+export interface PlantReading {
+  readonly plant: NewPlant | RequestError;
+  /** Id of the record, even if the record is invalid for another reason. Undefined without exactly one valid id. */
+  readonly id?: bigint | undefined;
+  /** Names of members that are part of neither a NewPlant nor an entry of a feed. The service ignores them. */
+  readonly unknownMembers: readonly string[];
+  /** The member `cursor` of an entry of a feed, if it is a string. */
+  readonly cursor?: string | undefined;
+  /** True for the entry of a deleted plant: an id, no other member of a plant, and `"deleted":true`. */
+  readonly isDeletion?: boolean;
+}
+
+/**
+ * Checks a value against the rules for a NewPlant and reports unknown members.
+ *
+ * @param found problems that are already known; the message names them first
+ */
+export function inspectNewPlant(
+  value: JsonValue,
+  found: readonly Problem[] = [],
+  namePlace: NamePlace = namePlain,
+): PlantReading {
+  const plant = validateNewPlant(value, found, namePlace);
+  if (!isObject(value)) return { plant, unknownMembers: [] };
+  const id = plant instanceof RequestError ? findId(value, found) : plant.id;
+  const others = [...value.keys()].filter((name) => !isMember(name));
+  if (others.length === 0) return { plant, id, unknownMembers: others };
+  const cursor = value.get("cursor");
+  const hasOnlyId = id !== undefined && value.size === others.length + 1;
+  const isDeletion = hasOnlyId && found.length === 0 && value.get("deleted") === true;
+  return {
+    plant,
+    id,
+    unknownMembers: isDeletion ? [] : others.filter((name) => name !== "cursor"),
+    cursor: typeof cursor === "string" ? cursor : undefined,
+    isDeletion,
+  };
+}
+
+function findId(members: JsonObject, found: readonly Problem[]): bigint | undefined {
+  if (found.some(({ kind }) => kind === "duplicateMember")) return undefined;
+  return newPlantSchema.shape.id.safeParse(toCandidate(members).id).data;
+}
+
+/**
+ * Checks a value against the rules for a NewPlant. Ignores unknown members.
+ *
+ * @param found problems that are already known; the message names them first
+ * @returns the plant, or a RequestError that names every broken rule and its place
+ */
+export function validateNewPlant(
+  value: JsonValue,
+  found: readonly Problem[] = [],
+  namePlace: NamePlace = namePlain,
+): NewPlant | RequestError {
+  if (!isObject(value)) {
+    const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeValue(value)}`;
+    return RequestError.naming([...found, { kind: "notObject", message }]);
+  }
+  const result = newPlantSchema.safeParse(toCandidate(value));
+  if (result.success && found.length === 0) return result.data;
+  const broken = (result.error?.issues ?? []).map(({ path, code }) =>
+    toProblem(path[0] as keyof NewPlant, code === "invalid_type", value, namePlace),
+  );
+  return RequestError.naming([...found, ...broken]);
+}
+
+/** Describes the rule that a member breaks. */
+function toProblem(
+  member: keyof NewPlant,
+  isWrongType: boolean,
+  members: JsonObject,
+  namePlace: NamePlace,
+): Problem {
+  const { mustBe, missing, wrongType, outOfRange = wrongType } = memberRules[member];
+  const value = members.get(member);
+  if (value === undefined && missing !== undefined) {
+    return { kind: missing, message: `${namePlace(member)} is missing: it must be ${mustBe}` };
+  }
+  const message = `${namePlace(member)} must be ${mustBe} (got ${describeValue(value)})`;
+  return { kind: isWrongType ? wrongType : outOfRange, message };
+}
+
+/** Parses the Plant in a response of status 200; undefined for any other body. Ignores unknown members. */
+export function parsePlant(body: Uint8Array): Plant | undefined {
+  const members = parseObject(body);
+  const { data } = plantSchema.safeParse(members && toCandidate(members));
+  return data && toPlant(data);
+}
+
+/** Parses the Error in a response of status 400; undefined for any other body. */
+export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
+  const members = parseObject(body);
+  const error = members?.get("error");
+  const candidate = {
+    error: error instanceof JsonNumber ? Number(toInteger(error.text)) : undefined,
+    message: members?.get("message"),
+  };
+  return errorBodySchema.safeParse(candidate).data;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return value instanceof Map;
+}
+
+/** Reads the object in a response body; undefined for any other value. */
+function parseObject(body: Uint8Array): JsonObject | undefined {
+  const text = decodeJsonText(body);
+  if (text instanceof RequestError) return undefined;
+  const read = readJson(text);
+  return !(read instanceof RequestError) && isObject(read.value) ? read.value : undefined;
+}
+
+/** Describes the text of a number; from a flag or a table, it can be any text. */
+function describeNumber(text: string): string {
+  const shown = /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
+  // Text without digits is obviously not a number.
+  return /\d/.test(text) && !isJsonNumber(text) ? `${shown}, which is not a JSON number` : shown;
+}
+
+/** Describes a value for a message. Does not quote strings: one could be a secret in the wrong place. */
+function describeValue(value: JsonValue | undefined): string {
+  if (value instanceof JsonNumber) return describeNumber(value.text);
+  if (typeof value === "string") return "a string";
+  if (typeof value !== "object" || value === null) return String(value);
+  return value instanceof Map ? "an object" : "an array";
+}
+
+/** A schema of every member of T, and of no other. */
+type Shape<T> = { readonly [Member in keyof Required<T>]: z.ZodMiniType<T[Member]> };
+
+/** Validates and describes a Plant. */
+export const plantSchema = z.object({
+  name: z.string().check(z.describe("The name of the plant")),
+  tag: z.optional(z.string()).check(z.describe("Tag that specifies the type of the plant")),
+} satisfies Shape<Plant>);
+
+/** Validates and describes a NewPlant. */
+export const newPlantSchema = z.object({
+  id: z.int64().check(z.describe("Identification number of the plant")),
+  ...plantSchema.shape,
+} satisfies Shape<NewPlant>);
+
+/** Validates and describes an Error body. */
+export const errorBodySchema = z.object({
+  error: z.int32().check(z.describe("Number of the failure, from the list in the operation")),
+  message: z.string().check(z.describe("The problem, its place and how to fix it, on one line")),
+} satisfies Shape<ErrorBody>);
+
+/** The names of all members of a NewPlant. */
+export const memberNames = Object.keys(newPlantSchema.shape) as readonly (keyof NewPlant)[];
+
+/** Rules of a member. The schema checks them. */
+interface MemberRules {
+  /** Follows "must be" in a message. */
+  readonly mustBe: string;
+  /** The error of an absent value; undefined for an optional member. */
+  readonly missing?: ErrorKind;
+  /** The error of a value of another type. */
+  readonly wrongType: ErrorKind;
+  /** The error of any other invalid value. */
+  readonly outOfRange?: ErrorKind;
+  /** True for a number in JSON. */
+  readonly isNumber?: true;
+}
+
+/** The rules of every member. */
+const memberRules: Readonly<Record<keyof NewPlant, MemberRules>> = {
+  id: {
+    mustBe: `an integer from ${int64Min} to ${int64Max}`,
+    missing: "idMissing",
+    wrongType: "idNotInteger",
+    outOfRange: "idOutOfRange",
+    isNumber: true,
+  },
+  name: { mustBe: "a string", missing: "nameMissing", wrongType: "nameNotString" },
+  tag: { mustBe: "a string or be left out", wrongType: "tagNotString" },
+};
+
+/** Checks whether a name is that of a member of a NewPlant. */
+function isMember(name: string): name is keyof NewPlant {
+  return Object.hasOwn(memberRules, name);
+}
+
+/** Checks whether every NewPlant has a member. */
+export function isRequired(member: keyof NewPlant): boolean {
+  return memberRules[member].missing !== undefined;
+}
+
+/** Returns the members of a JSON object as the schema reads them: without rounding, and without other members. */
+function toCandidate(members: JsonObject): AllMembers<Record<keyof NewPlant, unknown>> {
+  const id = members.get("id");
+  return {
+    id: (id instanceof JsonNumber ? toInteger(id.text) : undefined) ?? id,
+    name: members.get("name"),
+    tag: members.get("tag"),
+  };
+}
+
+/** Converts the text of a flag, or of a cell in a table, to a JSON value. */
+export function toMemberValue(member: string, text: string): JsonValue {
+  const isNumber = isMember(member) && memberRules[member].isNumber;
+  // The text of a number is checked by the rules for JSON numbers.
+  return isNumber ? new JsonNumber(text || "empty") : text;
+}

@@ -1,0 +1,38 @@
+/** Options of a client, and the check of its certificates, which few commands need. */
+import { X509Certificate } from "node:crypto";
+import { attempt } from "../core/attempt.ts";
+import { attemptOptions } from "./client-options.ts";
+import { invalid, InvalidValue, type OptionType } from "./option-types.ts";
+
+/** Certificates in PEM, at least one; undefined for those of Node. */
+export const certificates: OptionType<string | undefined> = {
+  parse(text) {
+    const problem = findCertificateProblem(text);
+    if (problem === undefined) return text;
+    throw new InvalidValue(problem);
+  },
+  check(value) {
+    if (value === undefined) return undefined;
+    if (typeof value === "string") return certificates.parse(value);
+    throw invalid(value, "a string with certificates in PEM");
+  },
+  format: () => "certificates",
+};
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
+
+function findCertificateProblem(text: string): string | undefined {
+  const blocks = text.match(pemCertificate) ?? [];
+  if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";
+  const index = blocks.findIndex(
+    (block) => attempt(() => new X509Certificate(block)) === undefined,
+  );
+  return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
+}
+
+/** Options of a client, besides the URL and the token. */
+export const clientOptions = {
+  ...attemptOptions,
+  /** Certificates of trusted authorities, in PEM; by default those of Node. */
+  ca: { type: certificates, default: undefined },
+} as const;

@@ -1,0 +1,215 @@
+/** Metrics of a server for Prometheus, and the separate address that serves them. Loaded on demand. */
+import { createServer, type Socket } from "node:net";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
+import type { FaultKind } from "./faults.ts";
+import { listen } from "./http/listen.ts";
+import type { RequestRecord } from "./request.ts";
+
+/** Metrics of one server. */
+export interface Metrics {
+  /** The media type of {@link Metrics.render}. */
+  readonly contentType: string;
+  /** Counts a request. */
+  addRequest(record: RequestRecord): void;
+  /** Counts a fault on demand. */
+  addFault(kind: FaultKind): void;
+  /** Counts a commit that succeeded. */
+  readonly addCommit: (plants: number, durationMs: number) => void;
+  /** Formats all metrics as text. */
+  render(): Promise<string>;
+}
+
+/** Sources of the values that are read when the metrics are. */
+export interface MetricsSources {
+  /** Returns undefined before the server listens. */
+  readonly readLoad: () => ServerLoad | undefined;
+  readonly isReady: () => Promise<boolean>;
+  /** Returns the number of lines that the log has dropped. */
+  readonly countDroppedLines: () => number;
+  readonly limits: Pick<ServerLimits, "maxInflight" | "maxConnections">;
+}
+
+/** From a single create on a fast disk to the timeout of a client. */
+const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+
+/** Creates metrics that start at zero. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: "plantstore_requests_total",
+    help: "Requests by operation and error number; 0 for requests that succeeded.",
+    labelNames: ["operation", "error"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "plantstore_request_duration_seconds",
+    help: "Time from the head of a request to its response.",
+    labelNames: ["operation"],
+    buckets: secondBuckets,
+    registers,
+  });
+  const plants = new Counter({
+    name: "plantstore_plants_total",
+    help: "Creates that succeeded, by result; also if the client did not get the response.",
+    labelNames: ["result"],
+    registers,
+  });
+  const durableTimes = new Histogram({
+    name: "plantstore_create_durable_seconds",
+    help: "Time from the head of a create until its plant is durable.",
+    buckets: secondBuckets,
+    registers,
+  });
+  const commitPlants = new Histogram({
+    name: "plantstore_commit_plants",
+    help: "Plants in one commit of the store.",
+    buckets: plantBuckets,
+    registers,
+  });
+  const commitDurations = new Histogram({
+    name: "plantstore_commit_duration_seconds",
+    help: "Time of a commit, including its flush.",
+    buckets: secondBuckets,
+    registers,
+  });
+  const faults = new Counter({
+    name: "plantstore_faults_total",
+    help: "Faults on demand by kind: delayed, failed or dropped.",
+    labelNames: ["kind"],
+    registers,
+  });
+  const droppedLines = new Counter({
+    name: "plantstore_log_lines_dropped_total",
+    help: "Lines of the log that were dropped, because its reader was too slow.",
+    registers,
+    collect() {
+      droppedLines.reset();
+      droppedLines.inc(sources.countDroppedLines());
+    },
+  });
+  addGauge("plantstore_ready", "1 if the server is ready for creates, otherwise 0.", async () =>
+    Number(await sources.isReady()),
+  );
+  const { maxInflight, maxConnections } = sources.limits;
+  addLoad("inflight_creates", "Creates that wait for the store", "creates", maxInflight);
+  addLoad(
+    "waiting_bytes",
+    "Bytes of request bodies, and of responses that are not yet sent",
+    "waitingBytes",
+    maxWaitingBytes,
+  );
+  addLoad("connections", "Open connections", "connections", maxConnections);
+
+  function addLoad(name: string, meaning: string, key: keyof ServerLoad, limit: number): void {
+    addGauge(`plantstore_${name}`, `${meaning}.`, () => sources.readLoad()?.[key] ?? 0);
+    addGauge(`plantstore_${name}_limit`, `Limit of plantstore_${name}.`, () => limit);
+  }
+
+  function addGauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        gauge.set(await read());
+      },
+    });
+  }
+
+  return {
+    contentType: registry.contentType,
+    addRequest({ operation = "none", error = 0, result, durationMs, durableMs }) {
+      requests.inc({ operation, error });
+      durations.observe({ operation }, durationMs / 1000);
+      if (result !== undefined) plants.inc({ result });
+      if (durableMs !== undefined) durableTimes.observe(durableMs / 1000);
+    },
+    addFault: (kind) => faults.inc({ kind }),
+    addCommit(count, durationMs) {
+      commitPlants.observe(count);
+      commitDurations.observe(durationMs / 1000);
+    },
+    render: () => registry.metrics(),
+  };
+}
+
+/** A server of metrics. */
+export interface MetricsServer {
+  /** URL of the metrics. */
+  readonly url: string;
+  /** Stops at once. */
+  close(): void;
+}
+
+/** Maximum number of connections; one more closes the oldest. */
+const maxConnections = 20;
+/** Maximum time for a request and its response. */
+const timeoutMs = 5000;
+/** Maximum size of the head of a request, in bytes. */
+const maxHeadBytes = 16 * 1024;
+
+/**
+ * Starts a server that serves `GET /metrics` only, one request per connection. It reads one head and nothing after it:
+ * node:http parses everything that has arrived, and 100 clients that pipeline requests and never read took 370 MiB.
+ *
+ * @param place a port of 0 selects a free one
+ * @throws the error of node:net if it cannot listen
+ */
+export async function openMetricsServer(
+  metrics: Metrics,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<MetricsServer> {
+  /** Oldest first. */
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    const [oldest] = connections;
+    if (connections.size === maxConnections) oldest?.destroy();
+    connections.add(socket);
+    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    socket.on("error", () => {}); // The client has left: "close" follows.
+    socket.once("close", () => {
+      clearTimeout(timer);
+      connections.delete(socket);
+    });
+    let head = "";
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      head += text;
+      if (head.includes("\r\n\r\n")) {
+        socket.removeAllListeners("data").pause();
+        void toResponse(head, metrics).then((response) => socket.end(response));
+      } else if (head.length > maxHeadBytes) socket.destroy();
+    });
+  });
+  const { origin } = await listen(server, { host, port }, false);
+  const close = (): void => {
+    server.close();
+    for (const socket of connections) socket.destroy();
+  };
+  return { url: `${origin}/metrics`, close };
+}
+
+async function toResponse(head: string, metrics: Metrics): Promise<string> {
+  const [method, target] = head.split(" ", 2);
+  if (target !== "/metrics") return toText("404 Not Found", "text/plain", "GET /metrics\n");
+  if (method !== "GET" && method !== "HEAD") {
+    return toText("405 Method Not Allowed", "text/plain\r\nAllow: GET, HEAD", "GET /metrics\n");
+  }
+  try {
+    const response = toText("200 OK", metrics.contentType, await metrics.render());
+    return method === "GET" ? response : response.slice(0, response.indexOf("\r\n\r\n") + 4);
+  } catch {
+    return toText("500 Internal Server Error", "text/plain", "");
+  }
+}
+
+/** Formats a response that ends the connection. */
+function toText(status: string, contentType: string, body: string): string {
+  const date = new Date().toUTCString();
+  const length = Buffer.byteLength(body);
+  return `HTTP/1.1 ${status}\r\nDate: ${date}\r\nContent-Type: ${contentType}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,127 @@
+/** The engine that keeps everything in memory, and its URL. */
+import { isSamePlant, type NewPlant, toPlant } from "../core/plant.ts";
+import {
+  type CreateEntry,
+  type CreateResult,
+  type PlantFilter,
+  type StoreEngine,
+  StoreError,
+  type TokenRecord,
+} from "../core/store.ts";
+import type { EngineType, StoreLocation } from "./store-location.ts";
+
+/** An empty store in memory. */
+export function createMemoryEngine(): StoreEngine {
+  const plants = new Map<bigint, NewPlant>();
+  const tokens = new Map<string, TokenRecord>();
+  let tokenChanges = 0;
+
+  function create({ plant, onConflict }: CreateEntry): CreateResult {
+    const stored = plants.get(plant.id);
+    if (stored !== undefined && isSamePlant(stored, plant)) return "unchanged";
+    if (stored !== undefined && onConflict === "reject") return "conflict";
+    // Strings cut out of a request's body keep all of it in memory; those of a clone stand alone.
+    plants.set(plant.id, { id: plant.id, ...structuredClone(toPlant(plant)) });
+    return stored === undefined ? "created" : "replaced";
+  }
+
+  function select({ afterId, tag }: PlantFilter): NewPlant[] {
+    return [...plants.values()].filter(
+      (plant) =>
+        (afterId === undefined || plant.id > afterId) && (tag === undefined || plant.tag === tag),
+    );
+  }
+
+  return {
+    async commit(requests) {
+      return requests.map(create);
+    },
+    async get(id) {
+      return plants.get(id);
+    },
+    async list({ limit, ...filter }) {
+      // In one page, because the plants are in memory already.
+      return select(filter)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
+    },
+    async count(filter) {
+      return select(filter).length;
+    },
+    async checkWritable() {
+      // Memory is.
+    },
+    async addToken(token) {
+      tokenChanges++;
+      if (!tokens.has(token.digest)) tokens.set(token.digest, token);
+    },
+    async listTokens() {
+      return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
+    },
+    async readTokens(knownVersion) {
+      const version = `${tokenChanges}`;
+      return version === knownVersion ? { version } : { version, tokens: [...tokens.values()] };
+    },
+    async endToken({ digest, ...end }) {
+      const token = tokens.get(digest);
+      if (token === undefined) return;
+      tokenChanges++;
+      const expiresAtMs = findEarlier(token.expiresAtMs, end.expiresAtMs);
+      const revokedAtMs = findEarlier(token.revokedAtMs, end.revokedAtMs);
+      tokens.set(digest, { ...token, expiresAtMs, revokedAtMs });
+    },
+    async removeTokens(digests) {
+      tokenChanges++;
+      for (const digest of digests) tokens.delete(digest);
+    },
+    async noteTokenUses(digests, day) {
+      for (const digest of digests) {
+        const token = tokens.get(digest);
+        if (token === undefined || (token.lastUsedDay ?? Number.NEGATIVE_INFINITY) >= day) continue;
+        tokens.set(digest, { ...token, lastUsedDay: day });
+      }
+    },
+    async clear() {
+      plants.clear();
+    },
+    async close() {
+      // Memory needs no closing.
+    },
+  };
+}
+
+function findEarlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+const existsOnly = "exists only inside its server process";
+
+const location: StoreLocation = {
+  place: "memory:",
+  absoluteUrl: "memory:",
+  isVolatile: true,
+  isShared: false,
+  async openEngine({ mustExist }) {
+    if (mustExist) {
+      const problem = `a memory: store ${existsOnly} and cannot be changed from another one`;
+      throw new StoreError("unusable", problem);
+    }
+    return createMemoryEngine();
+  },
+  async openReader() {
+    const problem = `a memory: store ${existsOnly} and cannot be read from another one`;
+    throw new StoreError("unusable", problem);
+  },
+  explainNoFile: (operation) =>
+    `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
+};
+
+/** Keeps everything in memory. */
+export const memoryType: EngineType = {
+  schemes: ["memory:"],
+  usage: "memory: (kept until the server ends)",
+  locate(url) {
+    if (url === location.place) return location;
+    throw new StoreError("unusable", "memory: must not have a path: use memory: alone");
+  },
+};

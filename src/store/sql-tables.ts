@@ -1,0 +1,96 @@
+/** Parts of the tables that both SQL engines share: steps of the schema, and rows of tokens. */
+import type { TokenRecord } from "../core/store.ts";
+import { createStoreError, unusable } from "./store-failure.ts";
+
+/** SQL that creates the schema, or changes the schema of the step before it. */
+export interface SchemaStep {
+  /** Version of the schema after the step. */
+  readonly version: number;
+  readonly sql: string;
+}
+
+/**
+ * The step that creates the schema, and those that change it, in the order of their versions. A released step never
+ * changes; the next version of the schema appends one. Servers of older versions may have the store open meanwhile and
+ * must keep working: a new column has a default or is filled by a trigger.
+ */
+export type Schema = readonly [SchemaStep, ...SchemaStep[]];
+
+/**
+ * Returns the steps that a store lacks.
+ *
+ * @param version of the store; 0 for an empty one
+ * @param place of the store, for messages
+ * @throws StoreError `unusable` when the store has a version before the first step or after the last one
+ */
+export function findMissingSteps(
+  schema: Schema,
+  version: number,
+  place: string,
+): readonly SchemaStep[] {
+  const newest = schema.at(-1)?.version ?? 0;
+  const versions = `(its schema has version ${version}, this plantstore has ${newest})`;
+  if (version > newest) {
+    const problem = `is from a newer plantstore ${versions}: install that version`;
+    throw createStoreError(unusable(problem), place);
+  }
+  if (version !== 0 && version < schema[0].version) {
+    const problem = `is from an older plantstore ${versions}: export its plants with that version, then create them in a new store`;
+    throw createStoreError(unusable(problem), place);
+  }
+  return schema.filter((step) => step.version > version);
+}
+
+/** A row with all columns. */
+export interface TokenRow<Text> {
+  readonly digest: Text;
+  readonly prefix: Text;
+  readonly name: Text;
+  readonly issued_at: Integer;
+  readonly expires_at: Integer | null;
+  readonly revoked_at: Integer | null;
+  readonly last_used_day: Integer | null;
+}
+
+type Integer = bigint | string;
+
+/** The columns, for statements. */
+export const tokenColumns =
+  "digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day";
+
+/** Converts a token to the values of {@link tokenColumns}. */
+export function toTokenValues<Text>(
+  token: TokenRecord,
+  toSqlText: (text: string) => Text,
+): (Text | bigint | null)[] {
+  const { digest, prefix, name, issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay } = token;
+  return [
+    ...[digest, prefix, name].map(toSqlText),
+    ...[issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay].map(toSqlInteger),
+  ];
+}
+
+/** Converts an integer for a column that may be NULL. */
+export function toSqlInteger(value: number | undefined): bigint | null {
+  return value === undefined ? null : BigInt(value);
+}
+
+/** Converts a row. */
+export function toTokenRecord<Text>(
+  row: TokenRow<Text>,
+  fromSqlText: (text: Text) => string,
+): TokenRecord {
+  return {
+    digest: fromSqlText(row.digest),
+    prefix: fromSqlText(row.prefix),
+    name: fromSqlText(row.name),
+    issuedAtMs: Number(row.issued_at),
+    expiresAtMs: toNumber(row.expires_at),
+    revokedAtMs: toNumber(row.revoked_at),
+    lastUsedDay: toNumber(row.last_used_day),
+  };
+}
+
+function toNumber(value: Integer | null): number | undefined {
+  return value === null ? undefined : Number(value);
+}

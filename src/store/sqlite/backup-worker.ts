@@ -1,0 +1,200 @@
+/** The work of backups on a thread: reads a whole file, or replaces one. Loaded on demand. */
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { StoreError } from "../../core/store.ts";
+import { createStoreError, failures, type Meaning, unusable } from "../store-failure.ts";
+import {
+  assertUpgradable,
+  findMissingPart,
+  openDatabase,
+  openDatabaseToRead,
+  sqliteSchema,
+  whileLocked,
+} from "./database.ts";
+import {
+  createDamageError,
+  isBusy,
+  isDamaged,
+  isWriteFailure,
+  loadSqlite,
+  type SqliteDatabase,
+} from "./driver.ts";
+import type { StoreFile } from "./log-file.ts";
+import { findDamage, type PlantRow, readAllPlants } from "./rows.ts";
+
+/** File to read as a whole. */
+export interface WholeFileTarget extends StoreFile {
+  readonly access: "whole";
+}
+
+/** Contents of a store. */
+export interface StoreContents {
+  readonly plants: number;
+  readonly tokens: number;
+  /** Version of its schema. */
+  readonly version: number;
+}
+
+/** A store to copy or to check. Others may write to it meanwhile. */
+export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
+
+/**
+ * Opens a store to read.
+ *
+ * @throws StoreError or an error of SQLite, as its methods do
+ */
+export async function openWholeFile(
+  { path, realPath }: Pick<WholeFileTarget, "path" | "realPath">,
+  schema = sqliteSchema,
+) {
+  const provider = await loadSqlite();
+  const blank = new provider.DatabaseSync(":memory:");
+  const assertReadable = (database: SqliteDatabase): number =>
+    assertUpgradable(database, path, schema);
+  const database = openDatabaseToRead(provider, realPath, assertReadable);
+  const count = (table: string): number => {
+    const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
+    return (row as { count: number }).count;
+  };
+
+  return {
+    /**
+     * Copies the contents that the store has at the start into an empty file. The copy is not flushed.
+     *
+     * @returns the number of plants in the copy
+     */
+    copyTo(copyPath: string): number {
+      try {
+        // A snapshot: unlike the backup interface of SQLite, it does not start again when others write.
+        database.exec("PRAGMA query_only = OFF");
+        database.prepare("VACUUM INTO ?").run(copyPath);
+        database.prepare("ATTACH ? AS copy").run(copyPath);
+        return count("copy.plants");
+      } catch (error) {
+        throw isWriteFailure(error) ? createCopyError(path, copyPath, error) : error;
+      }
+    },
+    /** Searches the file and every plant for damage; throws what it finds first. */
+    check(): StoreContents {
+      // https://sqlite.org/pragma.html#pragma_integrity_check
+      const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
+      const { integrity_check: finding } = row as { integrity_check: string };
+      if (finding !== "ok") throw createDamageError(path, finding);
+      const version = assertReadable(database);
+      const missing = findMissingPart(database, blank, version, schema);
+      if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
+      return { plants: checkPlants(database, path), tokens: count("tokens"), version };
+    },
+    close(): void {
+      database.close();
+      blank.close();
+    },
+  };
+}
+
+function createCopyError(path: string, copyPath: string, cause: unknown): StoreError {
+  const problem = `cannot be copied to ${dirname(copyPath)}: free some space there, or check both disks`;
+  return createStoreError({ reason: "full", problem }, path, cause);
+}
+
+/** Checks every plant. @returns their number */
+function checkPlants(database: SqliteDatabase, path: string): number {
+  const statement = database.prepare(readAllPlants);
+  statement.setReadBigInts(true);
+  let plants = 0;
+  for (const row of statement.iterate()) {
+    const damage = findDamage(row as Record<keyof PlantRow, unknown>);
+    if (damage !== undefined) throw createDamageError(path, damage);
+    plants++;
+  }
+  return plants;
+}
+
+/** File of a restore. */
+export interface RestoreTarget extends StoreFile {
+  readonly access: "replaced" | "restored";
+}
+
+/** A store that no other process can open, in one file without a log, until it is closed. */
+export type ReplacedFile = Awaited<ReturnType<typeof openReplacedFile>>;
+
+/** The copy of a backup. */
+export type RestoredFile = Awaited<ReturnType<typeof openRestoredFile>>;
+
+/** Time to wait for other processes that read the store. */
+const lockTimeoutMs = 1000;
+
+/**
+ * Locks a store that will be replaced, and moves its log into the file, so that the file alone is the store.
+ *
+ * @throws StoreError `busy` if another process has the store open; or an error of SQLite
+ */
+export async function openReplacedFile({ path, realPath }: RestoreTarget) {
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(realPath);
+  try {
+    // Every process that has the store open holds a shared lock on the file, which excludes this one.
+    database.exec(`
+      PRAGMA busy_timeout = ${lockTimeoutMs};
+      PRAGMA synchronous = FULL;
+      PRAGMA fullfsync = ON;
+      PRAGMA locking_mode = EXCLUSIVE;
+      BEGIN EXCLUSIVE;
+      ROLLBACK;
+      PRAGMA journal_mode = DELETE;
+    `);
+    // In memory: a journal in a file would remain. Nothing is written from now on.
+    const mode = database.prepare("PRAGMA journal_mode = MEMORY").get();
+    if ((mode as { journal_mode: string }).journal_mode !== "memory") {
+      throw createStoreError(failures.locked, path);
+    }
+    database.exec("BEGIN EXCLUSIVE");
+    // The journal of the change to this mode, and the index of a log whose process was killed.
+    for (const suffix of ["-journal", "-shm"]) rmSync(realPath + suffix, { force: true });
+    return {
+      hasPlants: () => hasPlants(database),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) throw createStoreError(inUse, path);
+    throw isDamaged(error) ? createStoreError(damaged, path, error) : error;
+  }
+}
+
+const inUse: Meaning = {
+  reason: "busy",
+  problem: "is in use: stop every plantstore process on it, then restore again",
+};
+const damaged = unusable(
+  "is so damaged that it cannot be replaced: move the file, and those of the same name that end in -wal and -shm, to another directory, then restore again",
+);
+
+function hasPlants(database: SqliteDatabase): boolean {
+  const has = (table: string, where: string): boolean =>
+    database.prepare(`SELECT 1 FROM ${table} ${where} LIMIT 1`).get() !== undefined;
+  try {
+    return has("sqlite_schema", "WHERE name = 'plants'") && has("plants", "");
+  } catch {
+    // A damaged store may have plants.
+    return true;
+  }
+}
+
+/**
+ * Opens the copy of a backup, and upgrades its schema.
+ *
+ * @throws StoreError or an error of SQLite, as its methods do
+ */
+export async function openRestoredFile({ realPath }: RestoreTarget) {
+  const database = openDatabase(await loadSqlite(), realPath);
+  return {
+    /** Gives the store a new id: it may lack what feeds of the store before it have sent. */
+    renewId(): void {
+      database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
+      // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+    close: () => database.close(),
+  };
+}

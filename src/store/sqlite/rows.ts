@@ -1,0 +1,220 @@
+/** Rows of plants, their texts, and plants packed for another thread. */
+import { attempt } from "../../core/attempt.ts";
+import { type AllMembers, type Handles, type NewPlant, toNewPlant } from "../../core/plant.ts";
+import {
+  type ConflictPolicy,
+  type CreateEntry,
+  type FeedEntry,
+  type PlantFilter,
+  StoreError,
+} from "../../core/store.ts";
+import { maxPageSize, toPageSize } from "../pages.ts";
+import type { SqliteStatement } from "./driver.ts";
+
+/** A row of a plant. */
+export interface PlantRow extends Record<keyof NewPlant, unknown> {
+  readonly id: bigint;
+  readonly name: StoredText;
+  readonly tag: StoredText | null;
+}
+
+/** A row of `readFeed`. A deleted plant has only an id. */
+export interface FeedRow extends PlantRow {
+  readonly seq: bigint;
+  readonly is_deleted: bigint;
+}
+
+const columns = `id, ${selectText("name")}, ${selectText("tag")}`;
+const columnsOfDeleted = "id, '' AS name, NULL AS tag";
+// -1e19 is below every id.
+const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
+
+/** Prepares the statements that name the members. */
+export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
+  return {
+    insertPlant: prepare(`
+      INSERT INTO plants (id, name, tag, seq) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
+      ON CONFLICT (id) DO NOTHING`),
+    findSamePlant: prepare(`
+      SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
+    replacePlant: prepare(`
+      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT), seq = ? WHERE id = ?`),
+    readFeed: prepare(`
+      SELECT ${columns}, seq, 0 AS is_deleted FROM plants WHERE seq > ?
+      UNION ALL SELECT ${columnsOfDeleted}, seq, 1 FROM deleted_plants WHERE seq > ?
+      ORDER BY seq`),
+    findPlant: prepare(`SELECT ${columns} FROM plants WHERE id = ?`),
+    // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
+    listPlants: prepare(`SELECT ${columns} FROM plants WHERE ${filter} ORDER BY id`),
+    countPlants: prepare(`SELECT count(*) AS count FROM plants WHERE ${filter}`),
+  };
+}
+
+type PlantStatements = ReturnType<typeof preparePlantStatements>;
+
+/** Stores a plant unless its id has one. @returns whether it is stored */
+export function insertPlant(
+  { insertPlant: statement }: PlantStatements,
+  { id, name, tag }: NewPlant,
+  seq: bigint,
+): boolean {
+  return Number(statement.run(id, toSqlText(name), toSqlText(tag), seq).changes) === 1;
+}
+insertPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Checks whether the stored plant of an id is this one. */
+export function isStored({ findSamePlant }: PlantStatements, { id, name, tag }: NewPlant): boolean {
+  return findSamePlant.get(id, toSqlText(name), toSqlText(tag)) !== undefined;
+}
+isStored satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Stores a plant instead of the one that its id has. */
+export function replacePlant(
+  { replacePlant: statement }: PlantStatements,
+  { id, name, tag }: NewPlant,
+  seq: bigint,
+): void {
+  statement.run(toSqlText(name), toSqlText(tag), seq, id);
+}
+replacePlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/** Converts a row. */
+export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
+  return toNewPlant({
+    id,
+    name: fromSqlText(name),
+    tag: tag === null ? undefined : fromSqlText(tag),
+  });
+}
+
+/** Returns the values of a filter in a statement. */
+export function toFilterValues({ afterId, tag }: PlantFilter) {
+  const tagText = toSqlText(tag);
+  return [afterId ?? null, tagText, tagText] as const;
+}
+
+/** Reads rows until their page is full (see plant-pages.ts). @returns the rows, and the plant of each */
+export function readPage<Row extends PlantRow>(
+  rows: Iterable<Row>,
+  limit: number,
+): { readonly rows: readonly Row[]; readonly plants: readonly NewPlant[] } {
+  const page = { rows: [] as Row[], plants: [] as NewPlant[] };
+  let size = 0;
+  for (const row of rows) {
+    const plant = toStoredPlant(row);
+    page.rows.push(row);
+    page.plants.push(plant);
+    size += toPageSize(plant);
+    if (page.rows.length === limit || size >= maxPageSize) break;
+  }
+  return page;
+}
+
+/** Reads every plant, row by row, for {@link findDamage}: text as bytes. */
+export const readAllPlants =
+  "SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants ORDER BY id";
+
+/** Describes the damage in a row of {@link readAllPlants}; undefined for a sound plant. */
+export function findDamage({ id, name, tag }: Record<keyof PlantRow, unknown>): string | undefined {
+  if (typeof id !== "bigint") return `the id ${String(id)} is invalid`;
+  if (!isSqlText(name)) return `the name of plant ${id} is not UTF-8`;
+  return tag === null || isSqlText(tag) ? undefined : `the tag of plant ${id} is not UTF-8`;
+}
+findDamage satisfies Handles<NewPlant, "id" | "name" | "tag">;
+
+/**
+ * Plants in columns, for another thread. Objects take four times as long to copy, most of it for the bigint in each of
+ * them.
+ */
+export interface PackedPlants extends Record<keyof NewPlant, unknown> {
+  readonly id: BigInt64Array;
+  readonly name: readonly string[];
+  readonly tag: readonly (string | undefined)[];
+}
+
+/** Creates in columns. */
+export interface PackedRequests extends PackedPlants {
+  readonly policies: readonly ConflictPolicy[];
+}
+
+/** Entries of the feed in columns. A deleted plant has only an id. */
+export interface PackedFeed extends PackedPlants {
+  readonly cursors: readonly string[];
+  readonly areDeleted: readonly boolean[];
+}
+
+/** Packs plants for another thread. */
+export function packPlants(plants: readonly NewPlant[]): PackedPlants {
+  return {
+    id: BigInt64Array.from(plants, ({ id }) => id),
+    name: plants.map(({ name }) => name),
+    tag: plants.map(({ tag }) => tag),
+  };
+}
+
+/** Returns the members of a packed plant. */
+export function unpackMembers(
+  { id, name, tag }: PackedPlants,
+  index: number,
+): AllMembers<NewPlant> {
+  return { id: id[index] as bigint, name: name[index] as string, tag: tag[index] };
+}
+
+/**
+ * Packs creates for another thread.
+ *
+ * @throws StoreError `failed` when an id is outside int64, where it would become a different id
+ */
+export function packRequests(requests: readonly CreateEntry[]): PackedRequests {
+  const packed = packPlants(requests.map(({ plant }) => plant));
+  for (const [index, { plant }] of requests.entries()) {
+    if (packed.id[index] === plant.id) continue;
+    throw new StoreError("failed", `id ${plant.id} is outside int64`);
+  }
+  return { ...packed, policies: requests.map(({ onConflict }) => onConflict) };
+}
+
+/** Unpacks plants from another thread. */
+export function unpackPlants(packed: PackedPlants): NewPlant[] {
+  return Array.from(packed.id, (_, index) => toNewPlant(unpackMembers(packed, index)));
+}
+
+/** Unpacks entries of the feed from another thread. */
+export function unpackFeed(packed: PackedFeed): FeedEntry[] {
+  return unpackPlants(packed).map((plant, index) => {
+    const entry = { cursor: packed.cursors[index] as string, id: plant.id };
+    return packed.areDeleted[index] ? entry : { ...entry, plant };
+  });
+}
+
+/** A text in a row. */
+export type StoredText = Uint8Array | string;
+
+const encoder = new TextEncoder();
+// Without ignoreBOM, a U+FEFF at the beginning of a text would be dropped.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Converts a text for `CAST(? AS TEXT)`; undefined becomes NULL. Only text with a NUL becomes bytes, because they make an
+ * insert 50 % slower. Node 22: empty bytes are bound as NULL.
+ */
+export function toSqlText(text: string | undefined): Uint8Array | string | null {
+  if (text === undefined) return null;
+  return text.includes("\0") ? encoder.encode(text) : text;
+}
+
+/** Returns the SQL of a column for {@link fromSqlText}. */
+export function selectText(column: string): string {
+  return `CASE WHEN instr(${column}, char(0)) THEN CAST(${column} AS BLOB) ELSE ${column} END AS ${column}`;
+}
+
+/** Converts the result of {@link selectText}. */
+export function fromSqlText(text: StoredText): string {
+  return typeof text === "string" ? text : decoder.decode(text);
+}
+
+/** Checks whether a result of `CAST(column AS BLOB)` is text in UTF-8. */
+function isSqlText(value: unknown): boolean {
+  return value instanceof Uint8Array && attempt(() => strictDecoder.decode(value)) !== undefined;
+}

@@ -1,0 +1,290 @@
+/** The file of a store: prepares and identifies it, and checks that it stays in place. */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { attempt } from "../../core/attempt.ts";
+import { hasTooManyFiles, StoreError } from "../../core/store.ts";
+import { syncDirectory } from "../durable-files.ts";
+import { createStoreError, failures, type Meaning, toCode, unusable } from "../store-failure.ts";
+import { assertOwnLog, type StoreFile, toIdentity } from "./log-file.ts";
+
+/** "PLNT": marks a SQLite file as a plant store (https://sqlite.org/fileformat.html, the application id). */
+export const applicationId = 0x504c4e54;
+
+/** The error for a file of another format. */
+export class NotDatabaseError extends StoreError {
+  constructor(path: string) {
+    const advice = "choose another path, or move that file away";
+    super(
+      "unusable",
+      createStoreError(unusable(`is not a SQLite database: ${advice}`), path).message,
+    );
+  }
+}
+
+const magic = "SQLite format 3\0";
+const applicationIdOffset = 68;
+const headerLength = 100;
+
+/**
+ * Files that this process knows to be plant stores. They are never removed from the set, because SQLite may still have
+ * them open: the package closes a connection only when the garbage collector has freed its statements.
+ */
+const recognised = new Set<string>();
+
+/**
+ * Finds the plant store at a path; creates the file if it is missing, but not its directory. SQLite
+ * cannot be asked: it would replay the journal of a foreign file, or create a log for it.
+ *
+ * @param path absolute
+ * @param mustExist rejects a missing or empty file, and changes nothing
+ * @throws StoreError
+ */
+export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile {
+  try {
+    const realPath = resolveLinks(path);
+    const hasLog = (statSync(`${realPath}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // After the log, because another process may create both.
+    const found = statSync(realPath, { bigint: true, throwIfNoEntry: false });
+    if (mustExist) {
+      if (found === undefined) throw createStoreError(missing, path);
+      if (found.isFile() && found.size === 0n) throw createStoreError(empty, path);
+    } else {
+      if (!existsSync(dirname(realPath))) throw createStoreError(noDirectory, path);
+      // SQLite mistakes the log for that of another database, and drops it with the commits in it.
+      const isLoneLog = hasLog && (found === undefined || found.size === 0n);
+      if (isLoneLog) throw createStoreError(loneLog, path);
+    }
+    const flags = mustExist ? constants.O_RDONLY : constants.O_RDWR | constants.O_CREAT;
+    const identity = toIdentity(recognise(realPath, found, flags, path));
+    return { path, realPath, identity };
+  } catch (error) {
+    throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
+  }
+}
+
+/** Maps an error of the file system. @param mustExist whether the file is only read */
+export function toOpenError(path: string, error: unknown, mustExist: boolean): StoreError {
+  const meaning = toMeaning(error);
+  const isUnreadable = mustExist && meaning === notWritable;
+  return createStoreError(isUnreadable ? notReadable : meaning, path, error);
+}
+
+/** Resolves symbolic links, also in a path that leads to no file yet. */
+function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (toCode(error) !== "ENOENT") throw error;
+  }
+  const directory = resolveLinks(dirname(path));
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink
+    ? resolveLinks(resolve(directory, readlinkSync(path)))
+    : join(directory, basename(path));
+}
+
+function recognise(
+  realPath: string,
+  found: BigIntStats | undefined,
+  flags: number,
+  path: string,
+): BigIntStats {
+  if (found !== undefined) {
+    if (!found.isFile()) throw createStoreError(notFile, path);
+    if (found.nlink > 1n) throw createStoreError(hardLinked, path);
+    // Closing any descriptor of a file drops all locks of the process on it, including those of SQLite
+    // (https://sqlite.org/howtocorrupt.html, 2.2). Therefore, no file that SQLite may have open is opened a second time.
+    if (recognised.has(toMark(found))) return found;
+  }
+  const file = openSync(realPath, flags, 0o600);
+  try {
+    const stats = fstatSync(file, { bigint: true });
+    if (stats.size === 0n) syncDirectory(dirname(realPath));
+    else checkHeader(file, path);
+    recognised.add(toMark(stats));
+    return stats;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A new file may get the number of a deleted one, but not its time of birth. */
+function toMark(stats: BigIntStats): string {
+  return `${toIdentity(stats)}:${stats.birthtimeNs}`;
+}
+
+function checkHeader(file: number, path: string): void {
+  const header = Buffer.alloc(headerLength);
+  readSync(file, header, 0, headerLength, 0);
+  if (!header.toString("latin1").startsWith(magic)) throw new NotDatabaseError(path);
+  const id = header.readUInt32BE(applicationIdOffset);
+  if (id !== applicationId) throw createStoreError(foreignDatabase, path);
+}
+
+const notFile = unusable("is a directory or a device: name a file");
+/** Rejects the database of another program; its tables may show that when its header does not. */
+export const foreignDatabase = unusable(
+  "is the SQLite database of another program: choose another path",
+);
+const hardLinked = unusable(
+  "has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file",
+);
+const notWritable = unusable("cannot be written: choose another path, or change the permissions");
+const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
+const missing = unusable('does not exist: check the path, or create it with "plantstore serve"');
+const empty = unusable('is an empty file: choose another path, or fill it with "plantstore serve"');
+const loneLog = unusable(
+  "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
+);
+const noDirectory = unusable("has no directory: create it, or mount its disk");
+const belowFile = unusable("is below something that is not a directory: choose another path");
+const notOpened = unusable("cannot be opened: choose another path");
+
+const meanings: ReadonlyMap<string, Meaning> = new Map([
+  ["EACCES", notWritable],
+  ["EPERM", notWritable],
+  ["EROFS", notWritable],
+  ["EEXIST", belowFile],
+  ["ENOTDIR", belowFile],
+  ["ENOSPC", failures.noRoom],
+  ["EDQUOT", failures.noRoom],
+  ["EIO", failures.inputOutput],
+]);
+
+function toMeaning(error: unknown): Meaning {
+  if (hasTooManyFiles(error)) return failures.noFiles;
+  return meanings.get(toCode(error)) ?? notOpened;
+}
+
+/**
+ * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself
+ * continues in removed files, and everything that it stores there is lost with the process. The path is not read yet.
+ *
+ * @param path absolute
+ * @param mustExist rejects a missing file instead of creating it
+ * @param onWarning is called once if the database gets a second hard link
+ */
+export function createFilesInUse(
+  path: string,
+  mustExist: boolean,
+  onWarning: (message: string) => void,
+) {
+  let database: StoreFile | undefined;
+  let logs: readonly (string | undefined)[] | undefined;
+  let isLinked = false;
+
+  const findLogs = ({ realPath }: StoreFile) =>
+    ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
+
+  /**
+   * Asserts that all files are in place. Takes 5 µs.
+   *
+   * @throws StoreError
+   */
+  function assertInPlace(): void {
+    if (database === undefined) return;
+    const found = findStats(path);
+    if (found === undefined || toIdentity(found) !== database.identity) {
+      throw createStoreError(moved, path);
+    }
+    if (found.nlink > 1n && !isLinked) {
+      isLinked = true;
+      onWarning(createStoreError(linked, path).message);
+    }
+    if (logs === undefined) return;
+    const isInPlace = findLogs(database).every((log, index) => log && log === logs?.[index]);
+    if (!isInPlace) throw createStoreError(logMoved, path);
+  }
+
+  return {
+    /**
+     * Finds the database before a connection opens it. Only the first call may create it: later, SQLite would create an
+     * empty file instead of a missing one, and drop the log of the missing one.
+     *
+     * @throws StoreError
+     */
+    locate(): StoreFile {
+      if (database === undefined) {
+        const found = prepareDatabaseFile(path, mustExist);
+        assertOwnLog(found);
+        database = found;
+      }
+      assertInPlace();
+      return database;
+    },
+    /** Records the log and its index after a connection was opened; further calls change nothing. */
+    recordLog(): void {
+      logs ??= database && findLogs(database);
+    },
+    /** Forgets the log and its index. The last connection has removed them, and the next one creates others. */
+    forgetLog(): void {
+      logs = undefined;
+    },
+    assertInPlace,
+    /** Checks whether the log is missing. If it was replaced, another process may use its successor. */
+    isLogRemoved: (): boolean => database !== undefined && findLogs(database)[0] === undefined,
+    /**
+     * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
+     * mistake it for the log of that database, and damage the database.
+     *
+     * @throws StoreError when the log cannot be renamed
+     */
+    leave(): void {
+      if (database === undefined) return;
+      const { realPath, identity } = database;
+      const found = findIdentity(realPath);
+      if (found === undefined || found === identity) return;
+      // Any other log belongs to a process that has opened the other file.
+      const log = findIdentity(`${realPath}-wal`);
+      if (log === undefined || log !== logs?.[0]) return;
+      try {
+        renameSync(`${realPath}-wal`, `${realPath}-wal.replaced`);
+      } catch (error) {
+        throw createStoreError(foreignLog, path, error);
+      }
+    },
+  };
+}
+
+/** @throws StoreError when the path leads nowhere, for example because of a loop of links */
+function findStats(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    throw createStoreError(moved, path, error);
+  }
+}
+
+function findIdentity(path: string): string | undefined {
+  return attempt(() => toIdentity(statSync(path, { bigint: true })));
+}
+
+const foreignLog = unusable(
+  "was replaced, and the log of the file before it is still there: remove the file that ends in -wal before the next start",
+);
+const logMoved: Meaning = {
+  reason: "full",
+  problem:
+    "lost its log while it was in use: the file that ends in -wal or -shm was removed or replaced. Stop every plantstore process on this store, then start again",
+};
+/** SQLite counts this, where it notices, as read-only (https://sqlite.org/rescode.html#readonly_dbmoved). */
+const moved: Meaning = {
+  reason: "full",
+  problem: "was removed or replaced while it was in use: put it back, or restart plantstore",
+};
+const linked = unusable(
+  "now has more than one hard link. Remove the other name before the next start, which rejects such a file: two names of one file would become two stores",
+);

@@ -1,0 +1,50 @@
+/** With which words a user can run the same program again. */
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { toInvocation } from "../../../../src/cli/commands/serve/start-messages.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
+
+/** A program, and a directory with a link to it, as `npm install --global` leaves them. */
+async function install(directory = "bin"): Promise<{ script: string; directory: string }> {
+  const home = await createTemporaryDirectory();
+  const script = join(home, "plantstore.js");
+  await writeFile(script, "");
+  await chmod(script, 0o755);
+  const path = join(home, directory);
+  await mkdir(path, { recursive: true });
+  await symlink(script, join(path, "plantstore"));
+  return { script, directory: path };
+}
+
+describe("the command to type next is", () => {
+  it("plantstore if that is this program on the PATH", async () => {
+    const { script, directory } = await install();
+    expect(toInvocation({ script, env: { PATH: `/nonexistent:${directory}` } })).toBe("plantstore");
+  });
+
+  it("node and the script if plantstore on the PATH is another program", async () => {
+    const { directory } = await install();
+    const { script } = await install();
+    expect(toInvocation({ script, env: { PATH: directory } })).toBe(`node ${script}`);
+  });
+
+  it("the path below the working directory, quoted for a shell", () => {
+    const script = join(process.cwd(), "a b/plantstore.js");
+    expect(toInvocation({ script, env: {} })).toBe("node 'a b/plantstore.js'");
+    expect(relative(".", script)).toBe("a b/plantstore.js");
+  });
+
+  it("npx if npm has started it, although npm has it on its own PATH", async () => {
+    const { script, directory } = await install("node_modules/.bin");
+    const env = { PATH: directory, npm_lifecycle_event: "npx" };
+    expect(toInvocation({ script, env })).toBe("npx plantstore");
+    expect(toInvocation({ script, env: { PATH: directory } })).toBe("plantstore");
+  });
+
+  it("plantstore under npm if it is installed for all directories", async () => {
+    const { script, directory } = await install();
+    const env = { PATH: directory, npm_lifecycle_event: "start" };
+    expect(toInvocation({ script, env })).toBe("plantstore");
+  });
+});

@@ -1,0 +1,386 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createServer, type SecureContextOptions } from "node:tls";
+import { describe, expect, it, onTestFinished } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
+import {
+  type Retry,
+  sendPlant,
+  type SendPlantOptions,
+  toCreateRequest,
+} from "../../src/client/create-plant.ts";
+import { post } from "../../src/client/http-request.ts";
+import { toNewPlantJson } from "../../src/core/plant.ts";
+import { createCertificate } from "../helpers/certificate.ts";
+import {
+  errorResponse,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "./scripted-server.ts";
+
+const fern = { id: 9223372036854775807n, name: "fern", tag: "pot" };
+const created = json(200, '{"name":"fern","tag":"pot"}', { "x-plantstore-result": "created" });
+const success = { ok: true, plant: { name: "fern", tag: "pot" } };
+const silence = (): void => {};
+const disconnect = (response: ServerResponse): void => void response.destroy();
+
+const common = { timeoutMs: 10_000, retries: 0, post };
+
+interface TestOptions extends Partial<SendPlantOptions> {
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+function create(baseUrl: string, { onRetry, ...options }: TestOptions = {}) {
+  const request = toCreateRequest(baseUrl, "secret");
+  return sendPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
+}
+
+function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.unreachable("it should have been rejected"),
+    (error: unknown) => error,
+  );
+}
+
+/** Starts a TLS server with a self-signed certificate. */
+async function openTlsServer(options: SecureContextOptions = {}): Promise<string> {
+  const server = createServer({ ...createCertificate("127.0.0.1"), ...options });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return `https://127.0.0.1:${port}`;
+}
+
+describe("a create", () => {
+  it("sends exactly the plant, with the token, to /plants below the base URL", async () => {
+    const { url, requests } = await openScriptedServer(created);
+    await create(`${url}/v1`);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
+      method: "POST",
+      path: "/v1/plants",
+      body: '{"id":9223372036854775807,"name":"fern","tag":"pot"}',
+      headers: {
+        authorization: "Bearer secret",
+        "content-type": "application/json",
+        accept: "application/json",
+        "accept-encoding": "identity",
+        "user-agent": `plantstore/${manifest.version}`,
+      },
+    });
+  });
+
+  it("returns the Plant and the result", async () => {
+    const { url } = await openScriptedServer(created);
+    expect(await create(url)).toEqual({ ...success, result: "created", attempts: 1 });
+  });
+
+  it("returns the Error", async () => {
+    const { url } = await openScriptedServer(errorResponse(40900));
+    const error = { error: 40900, message: "message of 40900" };
+    expect(await create(url)).toEqual({ ok: false, error, attempts: 1 });
+  });
+
+  it("reads a response that is larger than the default limit because the plant is large", async () => {
+    const name = "\u0001".repeat(3 * 1024 * 1024);
+    const body = JSON.stringify({ name });
+    expect(body.length).toBeGreaterThan(16 * 1024 * 1024);
+    const { url } = await openScriptedServer(json(200, body));
+    const options = { ...common, request: toCreateRequest(url, "secret") };
+    const outcome = await sendPlant(toNewPlantJson({ id: 1n, name }), options);
+    expect(outcome.ok && outcome.plant.name === name).toBe(true);
+  });
+});
+
+describe("a failed attempt", () => {
+  it.each([40800, 50300, 50301, 50700])(
+    "is retried with the same body after error %i",
+    async (error) => {
+      const { url, requests } = await openScriptedServer(errorResponse(error), created);
+      expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+      expect(requests[1]).toEqual(requests[0]);
+    },
+  );
+
+  it("is retried after a lost connection", async () => {
+    const { url } = await openScriptedServer(disconnect, created);
+    expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it("is retried after half a response", async () => {
+    const { url } = await openScriptedServer((response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 100 });
+      response.write('{"name":"f', () => response.destroy());
+    }, created);
+    expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it("is retried after a timeout", async () => {
+    const { url } = await openScriptedServer(created);
+    const silentUrl = await openRawServer(silence);
+    // Only the first attempt has a short timeout: the second one succeeds, however long it takes.
+    let attempts = 0;
+    const outcome = await create(url, {
+      retries: 1,
+      post: (request) =>
+        post(++attempts === 1 ? { ...request, url: silentUrl, timeoutMs: 100 } : request),
+    });
+    expect(outcome).toMatchObject({ ...success, attempts: 2 });
+  });
+
+  it.each([40001, 40100, 40102, 40400, 40900, 41300, 42201, 50000])(
+    "is not retried after error %i",
+    async (error) => {
+      const { url, requests } = await openScriptedServer(errorResponse(error), created);
+      expect(await create(url, { retries: 5 })).toMatchObject({ ok: false, attempts: 1 });
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it.each([408, 429, 502, 503, 504])(
+    "is retried after status %i of a proxy, whatever its body is",
+    async (status) => {
+      const unavailable = json(status, "<h1>", { "content-type": "text/html", "retry-after": "1" });
+      const { url, requests } = await openScriptedServer(unavailable, created);
+      const retries: Retry[] = [];
+      const outcome = await create(url, { retries: 1, onRetry: (retry) => retries.push(retry) });
+      expect(outcome).toMatchObject({ ...success, attempts: 2 });
+      expect(requests[1]).toEqual(requests[0]);
+      const failure = { reason: "gateway", detail: `status ${status}` };
+      expect(retries).toMatchObject([{ attempt: 1, delayMs: 1000, failure }]);
+    },
+  );
+
+  it.each([201, 404, 500, 501])("is not retried after status %i", async (status) => {
+    const { url, requests } = await openScriptedServer(json(status, "{}"), created);
+    expect(await rejectionOf(create(url, { retries: 5 }))).toBeInstanceOf(NotAPlantStoreError);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is retried as often as allowed, and the last Error is returned", async () => {
+    const { url, requests } = await openScriptedServer(errorResponse(50301), errorResponse(50300));
+    const outcome = await create(url, { retries: 2 });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50300 }, attempts: 3 });
+    expect(requests).toHaveLength(3);
+  });
+
+  it("is retried at once, as often as allowed, if the server asks for no delay", async () => {
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+    );
+    const retries: Retry[] = [];
+    const outcome = await create(url, { retries: 3, onRetry: (retry) => retries.push(retry) });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 4 });
+    expect(requests).toHaveLength(4);
+    expect(retries.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
+  });
+
+  it("is reported before its retry, with the delay that the server asks for", async () => {
+    const busy = errorResponse(50301, { "retry-after": "1" });
+    const { url } = await openScriptedServer(busy, created);
+    const retries: Retry[] = [];
+    await create(url, { retries: 1, onRetry: (retry) => retries.push(retry) });
+    expect(retries).toMatchObject([
+      { attempt: 1, delayMs: 1000, failure: { error: { error: 50301 } } },
+    ]);
+  });
+});
+
+describe("a create without a response of the plant store", () => {
+  it("fails with the reason gateway if only a proxy responds, and names the URL and the attempts", async () => {
+    const { url } = await openScriptedServer(json(502, ""));
+    const error = await rejectionOf(create(url, { retries: 1 }));
+    expect(error).toMatchObject({
+      name: "UnavailableError",
+      reason: "gateway",
+      message: `a proxy at ${url} responded instead of the plant store after 2 attempts (status 502)`,
+    });
+  });
+
+  it("fails with the reason refused if no server listens", async () => {
+    const url = await findClosedUrl();
+    const error = await rejectionOf(create(url, { retries: 1 }));
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({
+      reason: "refused",
+      url: `${url}/plants`,
+      attempts: 2,
+      cause: { code: "ECONNREFUSED" },
+    });
+  });
+
+  it("fails with the reason unknownHost if the host does not exist", async () => {
+    const error = await rejectionOf(create("http://plantstore.invalid"));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "unknownHost" });
+  });
+
+  it("fails with the reason insecure if the server does not use TLS", async () => {
+    const url = await openRawServer((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    const error = await rejectionOf(create(url.replace("http:", "https:")));
+    expect(error).toMatchObject({
+      name: "UnavailableError",
+      reason: "insecure",
+      message: `no secure connection to ${url.replace("http:", "https:")}: this is a port without TLS: try ${url}`,
+    });
+  });
+
+  it("fails with the reason insecure and advice if no trusted authority signed the certificate", async () => {
+    const url = await openTlsServer();
+    expect(await rejectionOf(create(url))).toMatchObject({
+      reason: "insecure",
+      detail:
+        "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with NODE_EXTRA_CA_CERTS=FILE",
+    });
+  });
+
+  it("fails with the reason insecure and one line if the server uses another version of TLS", async () => {
+    const limits = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
+    const url = await openTlsServer({ ...limits, ciphers: "ALL:@SECLEVEL=0" });
+    expect(await rejectionOf(create(url))).toMatchObject({
+      reason: "insecure",
+      detail: "tlsv1 alert protocol version",
+    });
+  });
+
+  it.each<[condition: string, respond: (response: ServerResponse) => void]>([
+    ["no byte arrives", silence],
+    ["only the headers arrive", (response) => response.writeHead(200).flushHeaders()],
+    [
+      "the body never ends",
+      (response) => {
+        const timer = setInterval(() => response.write(" "), 20);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("fails with the reason timeout if %s", async (_condition, respond) => {
+    const { url } = await openScriptedServer(respond);
+    const error = await rejectionOf(create(url, { timeoutMs: 200 }));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+  });
+
+  it("fails with the reason timeout if the TLS handshake does not end", async () => {
+    const url = await openRawServer(silence);
+    const error = await rejectionOf(create(url.replace("http:", "https:"), { timeoutMs: 200 }));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+  });
+
+  it.each<[condition: string, respond: (response: ServerResponse) => void]>([
+    ["the connection ends", disconnect],
+    [
+      "the response ends early",
+      (response) => {
+        response.writeHead(200, { "content-length": 10 });
+        response.write("{", () => response.destroy());
+      },
+    ],
+    ["the last chunk is missing", (response) => void response.write("{", () => response.destroy())],
+  ])("fails with the reason lost if %s", async (_condition, respond) => {
+    const { url } = await openScriptedServer(respond);
+    const error = await rejectionOf(create(url));
+    expect(error).toMatchObject({ name: "UnavailableError", reason: "lost" });
+  });
+});
+
+describe("a response that no plant store sends", () => {
+  it.each([
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"],
+    ["endless headers", `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(100_000)}`],
+  ])("is reported as not HTTP: %s", async (_what, bytes) => {
+    const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
+    const error = await rejectionOf(create(url));
+    expect(error).toBeInstanceOf(NotAPlantStoreError);
+    expect(error).toMatchObject({ message: expect.stringContaining("its response is not HTTP") });
+  });
+
+  it("is not read to its end if it has more than 16 MiB", async () => {
+    const piece = Buffer.alloc(1024 * 1024, " ");
+    let sent = 0;
+    const { url } = await openScriptedServer((response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const send = (): void => {
+        while (!response.destroyed && response.write(piece)) sent += piece.length;
+      };
+      response.on("drain", send);
+      send();
+    });
+    const error = await rejectionOf(create(url));
+    expect(error).toBeInstanceOf(NotAPlantStoreError);
+    expect(error).toMatchObject({
+      message: `${url}/plants is not the create operation of a plant store: its response has more than 16777216 bytes`,
+    });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("is not followed if it is a redirect, and the token goes to no other server", async () => {
+    const elsewhere = await openScriptedServer(created);
+    const { url } = await openScriptedServer(json(307, "", { location: elsewhere.url }));
+    expect(await rejectionOf(create(url))).toBeInstanceOf(NotAPlantStoreError);
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe("aborting the signal", () => {
+  it("ends a request, rejects with its reason, and closes the connection", async () => {
+    const stop = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const { url } = await openScriptedServer((response) => {
+      closed = once(response, "close");
+      stop.abort(new Error("enough"));
+    });
+    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 2 }));
+    expect(error).toBe(stop.signal.reason);
+    await closed;
+  });
+
+  it("ends a connection that is not open yet", async () => {
+    const stop = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const url = await openRawServer((socket) => {
+      closed = once(socket.resume(), "close");
+      stop.abort(new Error("enough"));
+    });
+    const options = { signal: stop.signal, retries: 2 };
+    const error = await rejectionOf(create(url.replace("http:", "https:"), options));
+    expect(error).toBe(stop.signal.reason);
+    await closed;
+  });
+
+  it("ends the pause before the next attempt", async () => {
+    const stop = new AbortController();
+    const busy = errorResponse(50301, { "retry-after": "3600" });
+    const { url, requests } = await openScriptedServer(busy);
+    const onRetry = (): void => stop.abort(new Error("enough"));
+    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 1, onRetry }));
+    expect(error).toBe(stop.signal.reason);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("the last call", () => {
+  it("ends the pause before the next attempt, and returns the outcome of the last attempt", async () => {
+    const lastCall = new AbortController();
+    const busy = errorResponse(50301, { "retry-after": "3600" });
+    const { url, requests } = await openScriptedServer(busy);
+    const onRetry = (): void => lastCall.abort();
+    const outcome = await create(url, { lastCall: lastCall.signal, retries: 1, onRetry });
+    expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 1 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("does not end a request in flight", async () => {
+    const lastCall = new AbortController();
+    const { url } = await openScriptedServer((response) => {
+      lastCall.abort();
+      created(response);
+    });
+    expect(await create(url, { lastCall: lastCall.signal })).toMatchObject(success);
+  });
+});

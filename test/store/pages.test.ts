@@ -1,0 +1,83 @@
+/** Pages of plants end by their size, so that the memory of a reader has a limit. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { NewPlant } from "../../src/core/plant.ts";
+import { openStoreReader } from "../../src/store/open-store.ts";
+import { readPlantPages } from "../../src/store/pages.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+async function openReader(plants: readonly NewPlant[]) {
+  const url = await createSqliteStore(plants);
+  const reader = await openStoreReader(url);
+  onTestFinished(() => reader.close());
+  return { reader, path: url.replace("sqlite:", "") };
+}
+
+function toPlants(names: readonly string[]): NewPlant[] {
+  return names.map((name, index) => ({ id: BigInt(index), name }));
+}
+
+/** Reads the number of plants on each page. */
+async function readPageSizes(names: readonly string[], limit = Infinity): Promise<number[]> {
+  const { reader } = await openReader(toPlants(names));
+  const sizes: number[] = [];
+  for await (const page of readPlantPages(reader, { limit })) sizes.push(page.length);
+  return sizes;
+}
+
+const small = Array<string>(3000).fill("fern");
+const large = "n".repeat(1024 * 1024);
+
+describe("a page", () => {
+  it("has about two thousand small plants", async () => {
+    // 2^20 / (512 + 4)
+    expect(await readPageSizes(small)).toEqual([2033, 967]);
+  });
+
+  it("is one plant when plants are large", async () => {
+    expect(await readPageSizes(Array<string>(5).fill(large))).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it("ends with the first large plant", async () => {
+    expect(await readPageSizes([...Array<string>(10).fill("fern"), large, large])).toEqual([11, 1]);
+  });
+
+  it("contains no more plants than the limit, and is never empty", async () => {
+    expect(await readPageSizes(small, 10)).toEqual([10]);
+    expect(await readPageSizes(small, 2034)).toEqual([2033, 1]);
+    expect(await readPageSizes([])).toEqual([]);
+  });
+});
+
+describe("a reader that stops between two pages", () => {
+  it("prevents no writer from copying the log into the file, and sees what it wrote", async () => {
+    const { reader, path } = await openReader(toPlants([large, large, large]));
+    const pages = readPlantPages(reader, { limit: Infinity });
+    expect((await pages.next()).value).toHaveLength(1);
+    const writer = new DatabaseSync(path);
+    onTestFinished(() => writer.close());
+    writer.exec("INSERT INTO plants (id, name, seq) VALUES (9, 'late', 9)");
+    // The page that is read in advance may still be in progress.
+    await expect
+      .poll(() => writer.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get())
+      .toMatchObject({ busy: 0 });
+    const ids: bigint[] = [];
+    for await (const page of pages) ids.push(...page.map(({ id }) => id));
+    expect(ids).toEqual([1n, 2n, 9n]);
+  });
+
+  it("leaves no failure unhandled when its caller stops as well", async () => {
+    const { reader } = await openReader(toPlants([large, large]));
+    const list = reader.list.bind(reader);
+    let calls = 0;
+    const failing: typeof list = (query) =>
+      calls++ === 0 ? list(query) : Promise.reject(new Error("lost"));
+    for await (const page of readPlantPages({ list: failing }, { limit: Infinity })) {
+      expect(page).toHaveLength(1);
+      break;
+    }
+    expect(calls).toBe(2);
+  });
+});

@@ -1,0 +1,301 @@
+/** Which files become a store, and which are rejected without a change. */
+import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
+import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
+import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
+import { changeStore } from "../../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { bundleProgram, run } from "./programs.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+/** Reads the contents of a directory, by name. */
+async function readAll(directory: string): Promise<Map<string, Buffer | "directory">> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const contents = entries.map(async (entry): Promise<[string, Buffer | "directory"]> => {
+    const isFile = entry.isFile();
+    return [entry.name, isFile ? await readFile(join(directory, entry.name)) : "directory"];
+  });
+  return new Map(await Promise.all(contents));
+}
+
+/** Reads the permission bits of a file. */
+async function readMode(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
+
+function withDatabase(path: string, use: (database: SqliteDatabase) => void): void {
+  const database = new DatabaseSync(path);
+  use(database);
+  database.close();
+}
+
+async function openAndClose(path: string): Promise<void> {
+  await (await openSqliteEngine(path)).close();
+}
+
+/** Writes the files of a database as they are in the middle of `use`, as after a crash. */
+async function writeInterrupted(path: string, use: (database: SqliteDatabase) => void) {
+  const original = join(await createTemporaryDirectory(), "other.db");
+  const database = new DatabaseSync(original);
+  use(database);
+  for (const suffix of ["", "-wal", "-journal"]) {
+    const bytes = await readFile(original + suffix).catch(() => undefined);
+    if (bytes !== undefined) await writeFile(path + suffix, bytes);
+  }
+  database.close();
+}
+
+describe("a path without a file", () => {
+  it("becomes a store that only its owner can read, like its log", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const engine = await openSqliteEngine(path);
+    onTestFinished(() => engine.close());
+    for (const suffix of ["", "-wal", "-shm"]) expect(await readMode(path + suffix)).toBe(0o600);
+  });
+
+  it.each([":memory:", "file:plants.db?mode=memory", "a%20b?c#d.db", "mönstera 🌱.db", "'.db"])(
+    "names the file exactly, without a special meaning for SQLite: %s",
+    async (name) => {
+      const directory = await createTemporaryDirectory();
+      await openAndClose(relative(process.cwd(), join(directory, name)));
+      const names = await readdir(directory);
+      expect(names).toContain(name);
+      expect(names.filter((other) => !other.startsWith(name))).toEqual([]);
+    },
+  );
+
+  it("may be a link to it", async () => {
+    const directory = await createTemporaryDirectory();
+    await symlink(join(directory, "target.db"), join(directory, "link.db"));
+    await openAndClose(join(directory, "link.db"));
+    expect((await stat(join(directory, "target.db"))).size).toBeGreaterThan(0);
+  });
+
+  it("may be an empty file", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    await writeFile(path, "");
+    await expect(openAndClose(path)).resolves.toBeUndefined();
+  });
+
+  it("is not called missing by a reader if it is an empty file", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    await writeFile(path, "");
+    expect(() => prepareDatabaseFile(path, true)).toThrow(`the store ${path} is an empty file: `);
+    expect(() => prepareDatabaseFile(`${path}2`, true)).toThrow(`${path}2 does not exist: `);
+    expect((await stat(path)).size).toBe(0);
+  });
+});
+
+describe("a path with symbolic links", () => {
+  it("is rejected while the log of the missing real file exists", async () => {
+    const directory = await createTemporaryDirectory();
+    const target = join(directory, "target.db");
+    await symlink("target.db", join(directory, "link.db"));
+    await symlink(directory, join(directory, "folder"));
+    await writeFile(`${target}-wal`, "commits");
+    for (const path of [join(directory, "link.db"), join(directory, "folder", "link.db")]) {
+      await expect(openSqliteEngine(path)).rejects.toMatchObject({
+        reason: "unusable",
+        message: expect.stringContaining(`the store ${path} is missing, but its log`),
+      });
+    }
+    expect(await readdir(directory)).toEqual(["folder", "link.db", "target.db-wal"]);
+  });
+
+  it("is one store with the real path", async () => {
+    const directory = await createTemporaryDirectory();
+    const target = join(directory, "target.db");
+    await symlink(target, join(directory, "link.db"));
+    const requests = [{ plant: { id: 1n, name: "fern" }, onConflict: "reject" as const }];
+    const engines = [
+      await openSqliteEngine(join(directory, "link.db")),
+      await openSqliteEngine(target),
+    ];
+    onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.close()))));
+    const results = [];
+    for (const engine of engines) results.push(...(await engine.commit(requests)));
+    expect(results).toEqual(["created", "unchanged"]);
+  });
+
+  it("is rejected if the links form a loop", async () => {
+    const path = join(await createTemporaryDirectory(), "loop.db");
+    await symlink(path, path);
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({ reason: "unusable" });
+  });
+});
+
+describe("a file with a second hard link", () => {
+  it.each([
+    ["to write", openSqliteEngine],
+    ["to read", openSqliteReader],
+  ])("is rejected under both names when it is opened %s", async (_, open) => {
+    const directory = await createTemporaryDirectory();
+    const paths = [join(directory, "plants.db"), join(directory, "other.db")] as const;
+    await openAndClose(paths[0]);
+    await link(...paths);
+    for (const path of paths) {
+      await expect(open(path)).rejects.toMatchObject({
+        name: "StoreError",
+        reason: "unusable",
+        message: `the store ${path} has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file`,
+      });
+    }
+  });
+
+  it("is reported once when the link appears while the store is in use", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    const warnings: string[] = [];
+    const engine = await openSqliteEngine(path, { onWarning: (text) => warnings.push(text) });
+    onTestFinished(() => engine.close());
+    await link(path, `${path}.backup`);
+    await engine.checkWritable();
+    await engine.checkWritable();
+    expect(warnings).toEqual([
+      expect.stringMatching(`^the store ${path} now has more than one hard link. Remove `),
+    ]);
+  });
+});
+
+describe("a file that was recognized", () => {
+  it("is opened again only by SQLite, because closing it would drop SQLite's locks", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    prepareDatabaseFile(path, false);
+    await writeFile(path, "no longer a database");
+    expect(() => prepareDatabaseFile(path, false)).not.toThrow();
+  });
+
+  it("is checked again after it was replaced", async () => {
+    const path = join(await createTemporaryDirectory(), "plants.db");
+    prepareDatabaseFile(path, false);
+    await writeFile(`${path}.new`, "not a database");
+    await rename(`${path}.new`, path);
+    expect(() => prepareDatabaseFile(path, false)).toThrow("is not a SQLite database");
+  });
+});
+
+describe("rejects a file without changing it or creating others:", () => {
+  const notDatabase = /^the store \/\S* is not a SQLite database: choose another path/;
+  const foreign = /^the store \/\S* is the SQLite database of another program: choose another path/;
+
+  it.each<[string, RegExp, (path: string) => Promise<void> | void]>([
+    ["a text", notDatabase, (path) => writeFile(path, "These are my plants.\n".repeat(50))],
+    ["a single byte", notDatabase, (path) => writeFile(path, "S")],
+    ["zeros", notDatabase, (path) => writeFile(path, Buffer.alloc(8192))],
+    [
+      "a database without an application id",
+      foreign,
+      (path) => withDatabase(path, (database) => database.exec("CREATE TABLE plants (id)")),
+    ],
+    [
+      "a database without tables",
+      foreign,
+      (path) => withDatabase(path, (database) => database.exec("VACUUM")),
+    ],
+    [
+      "a database with another application id",
+      foreign,
+      (path) =>
+        withDatabase(path, (database) => database.exec("PRAGMA application_id = 1; VACUUM")),
+    ],
+    [
+      "a database that crashed with a write-ahead log",
+      foreign,
+      (path) =>
+        writeInterrupted(path, (database) => {
+          database.exec("PRAGMA journal_mode = WAL; CREATE TABLE plants (id)");
+        }),
+    ],
+    [
+      "a database that crashed in the middle of a transaction",
+      foreign,
+      (path) =>
+        writeInterrupted(path, (database) => {
+          database.exec("PRAGMA cache_size = 1; CREATE TABLE plants (id, name); BEGIN");
+          database.exec("INSERT INTO plants VALUES (1, zeroblob(100000))");
+        }),
+    ],
+  ])("%s", async (_, message, write) => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    await write(path);
+    const before = await readAll(directory);
+
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringMatching(message),
+    });
+    expect(await readAll(directory)).toEqual(before);
+  });
+});
+
+describe("rejects a store without changing it or creating files", () => {
+  it.each<[string, string, (path: string) => Promise<void> | void]>([
+    [
+      "because it is from a newer version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 5): install that version",
+      (path) =>
+        withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
+    ],
+    [
+      "because it is from a version that cannot be upgraded",
+      "is from an older plantstore (its schema has version 3, this plantstore has 5): export its plants with",
+      (path) =>
+        withDatabase(path, (database) =>
+          database.exec("DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)"),
+        ),
+    ],
+    [
+      "because it is damaged",
+      "is damaged: restore an intact backup, or choose another path",
+      async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),
+    ],
+  ])("%s", async (_, problem, spoil) => {
+    const directory = await createTemporaryDirectory();
+    const path = join(directory, "plants.db");
+    await changeStore(`sqlite:${path}`, { plants: [{ id: 1n, name: "fern" }] });
+    await spoil(path);
+    const before = await readAll(directory);
+
+    // In another process: the optional SQLite package closes a connection only when its process ends.
+    const program = await bundleProgram("create-plant");
+    const { stdout } = await run(process.execPath, [program, "2", path]);
+    expect(stdout).toContain(`StoreError: the store ${path} ${problem}`);
+    expect(await readAll(directory)).toEqual(before);
+    expect([...before.keys()]).toEqual(["plants.db"]);
+  });
+});
+
+describe("a path where no file can be created", () => {
+  const isDirectory = /^the store \/\S* is a directory or a device: name a file$/;
+  const belowFile = /^the store \/\S* is below something that is not a directory: choose another/;
+  const noDirectory = /^the store \/\S* has no directory: create it, or mount its disk$/;
+  const notOpened = /^the store \/.* cannot be opened: choose another path/;
+
+  it.each([
+    ["a directory", isDirectory, "directory"],
+    ["a device", isDirectory, "/dev/null"],
+    ["a name right below a file", belowFile, "file/plants.db"],
+    ["a name further below a file", belowFile, "file/a/b/plants.db"],
+    ["a name that is too long", notOpened, "x".repeat(300)],
+    ["a file in a missing directory", noDirectory, "missing/a/plants.db"],
+    ["a file that cannot be created", notOpened, "/proc/plants.db"],
+    ["a name with a NUL", notOpened, "a\0b"],
+  ])("is rejected with one line: %s", async (_, message, name) => {
+    const directory = await createTemporaryDirectory();
+    await mkdir(join(directory, "directory"));
+    await writeFile(join(directory, "file"), "");
+    const path = name.startsWith("/") ? name : join(directory, name);
+
+    await expect(openSqliteEngine(path)).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "unusable",
+      message: expect.stringMatching(message),
+    });
+    expect(await readdir(directory)).toEqual(["directory", "file"]);
+  });
+});
