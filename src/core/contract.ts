@@ -33,10 +33,13 @@ export function isContractOperation(id: OperationId): id is ContractOperationId 
 }
 
 /** The parameters in the text of a path: those of `/plants/{id}` are `{ id: string }`. */
-export type PathParameters<Path extends string> =
-  Path extends `${string}{${infer Name}}${infer Rest}`
-    ? Readonly<Record<Name, string>> & PathParameters<Rest>
-    : Readonly<Record<never, string>>;
+export type PathParameters<Path extends string> = {
+  readonly [Name in ParameterName<Path>]: string;
+};
+
+type ParameterName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterName<Rest>
+  : never;
 
 /** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
 export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;

@@ -2,7 +2,7 @@
 import { operations } from "./contract.ts";
 
 /**
- * What an error asks of the client:
+ * The step that an error asks of the client:
  * - `fix`: the plant or its request breaks a rule
  * - `token`: the credential is missing or rejected
  * - `conflict`: the id belongs to a different plant

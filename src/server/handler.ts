@@ -248,7 +248,6 @@ function createPaths(
 
 function toRoute(operation: OperationId, functions: OperationFunctions): Route | undefined {
   const parameters = {};
-  // The pattern of the path finds exactly the parameters of its type.
   if (isContractOperation(operation)) {
     return {
       operation,

@@ -1,5 +1,6 @@
 /** Server, client, command line and interface description derive from a row of the error table, not from its number. */
 import { expect, it, vi } from "vitest";
+import type * as table from "../../src/core/errors.ts";
 import { toExitCode } from "../../src/cli/command-failure.ts";
 import { concernsAllCreates, toSentResult } from "../../src/client/results.ts";
 import { toTransientFailure } from "../../src/client/create-plant.ts";
@@ -16,7 +17,7 @@ import { toErrorResponse } from "../../src/server/response.ts";
 
 /** Rows that this file changes, on a copy of the module. */
 vi.mock("../../src/core/errors.ts", async (load) => {
-  const errors = await load<typeof import("../../src/core/errors.ts")>();
+  const errors = await load<typeof table>();
   const changes: Partial<Record<ErrorKind, Partial<ErrorRow>>> = {
     emptyBody: { next: "token" },
     tooDeep: { next: "conflict" },

@@ -35,9 +35,7 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
   readonly bulkRetries: number;
 }
 
-const inputOptions = Object.entries(createOptions).filter(
-  ([, row]) => "for" in row && row.for === "inputs",
-);
+const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in row);
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
