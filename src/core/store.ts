@@ -96,8 +96,6 @@ interface StoreParts {
   readTokens(knownVersion: string | undefined): Promise<TokenState>;
   /** Ends a token durably at the given times; earlier times that are stored already stay. */
   endToken(token: EndedToken): Promise<void>;
-  /** Removes tokens durably; skips unknown digests. */
-  removeTokens(digests: readonly string[]): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   noteTokenUses(digests: readonly string[], day: number): Promise<void>;
   /**

@@ -15,7 +15,10 @@ export interface ServerLimits {
   readonly maxInflight: number;
   /** Replaces {@link maxWaitingBytes} in tests; at least {@link maxBodyBytes}. */
   readonly maxWaitingBytes?: number;
-  /** Maximum number of connections; one more closes the connection that has been idle longest, or gets 50301. */
+  /**
+   * Maximum number of connections. One more closes the connection that has been idle longest, or ends the oldest slow transfer,
+   * or gets 50301.
+   */
   readonly maxConnections: number;
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */
   readonly requestTimeoutMs: number;
@@ -25,6 +28,9 @@ export interface ServerLimits {
 
 /** Maximum number of requests in flight on one connection. */
 export const maxPipelined = 32;
+
+/** Maximum number of connections above the limit whose transfer was ended and whose client still reads the error. */
+export const maxDraining = 100;
 
 /** Current load of a server. */
 export interface ServerLoad {
@@ -90,7 +96,8 @@ export class Admission {
   }
 
   /**
-   * Counts a connection. If there are too many, closes the one that has been idle longest.
+   * Counts a connection. If there are too many, closes the one that has been idle longest, or else ends the oldest slow
+   * transfer: a client that never reads, or never sends the rest of a body, keeps nobody out.
    *
    * @returns an error if all connections are busy; the connection is counted in any case
    */
@@ -98,9 +105,17 @@ export class Admission {
     const { maxConnections } = this.#limits;
     if (++this.#connections <= maxConnections) return undefined;
     const [longestIdle] = this.#idle;
-    if (longestIdle === undefined) return overloaded(`${maxConnections} connections are open`);
-    this.#idle.delete(longestIdle);
-    longestIdle.close();
+    if (longestIdle !== undefined) {
+      this.#idle.delete(longestIdle);
+      longestIdle.close();
+      return undefined;
+    }
+    const error = overloaded(`${maxConnections} connections are open`);
+    if (this.#connections > maxConnections + maxDraining) return error;
+    const [oldest] = this.#transfers;
+    if (oldest === undefined || oldest.transferStartedAtMs > this.#slowSinceMs()) return error;
+    this.release(oldest);
+    oldest.evict(error);
     return undefined;
   }
 
@@ -122,7 +137,7 @@ export class Admission {
     if (this.#isOver(bytes)) {
       const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
       const wasTransfer = this.#transfers.has(holder);
-      this.#makeRoom(bytes, this.#limits.requestTimeoutMs / 12, error);
+      this.#makeRoom(bytes, this.#slowSinceMs(), error);
       const isEvicted = wasTransfer && !this.#transfers.has(holder);
       if (isEvicted || this.#isOver(bytes)) return error;
     }
@@ -134,7 +149,9 @@ export class Admission {
   /** Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room. */
   holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
-    if (this.#isOver(bytes)) this.#makeRoom(bytes, 0, overloaded("the memory is needed"));
+    if (this.#isOver(bytes)) {
+      this.#makeRoom(bytes, performance.now(), overloaded("the memory is needed"));
+    }
     this.#bytes += bytes;
     holder.heldBytes = bytes;
   }
@@ -160,10 +177,15 @@ export class Admission {
     return this.#bytes + bytes > this.#limits.maxWaitingBytes;
   }
 
-  #makeRoom(bytes: number, minAgeMs: number, error: RequestError): void {
-    const youngestMs = performance.now() - minAgeMs;
+  /** A transfer that started before is slow. */
+  #slowSinceMs(): number {
+    return performance.now() - this.#limits.requestTimeoutMs / 12;
+  }
+
+  #makeRoom(bytes: number, startedBeforeMs: number, error: RequestError): void {
     for (const holder of this.#transfers) {
-      if (!this.#isOver(bytes) || holder.transferStartedAtMs > youngestMs) return;
+      if (!this.#isOver(bytes) || holder.transferStartedAtMs > startedBeforeMs) return;
+      if (holder.heldBytes === 0) continue;
       this.release(holder);
       holder.evict(error);
     }

@@ -162,7 +162,7 @@ export function createReadiness(options: ReadinessOptions): ReadinessMonitor {
       if (backend === undefined) return serverStarting;
       if (options.isStopping()) return stopping;
       try {
-        await writableCheck.run(backend.store);
+        await writableCheck.run(backend);
         return undefined;
       } catch (error) {
         options.onError(error);
@@ -173,20 +173,20 @@ export function createReadiness(options: ReadinessOptions): ReadinessMonitor {
   };
 }
 
-/** Requests may check readiness at any rate; the store is checked at most this often, unless it has failed since. */
+/** Requests may check readiness at any rate; the store and its tokens are checked at most this often, unless it has failed since. */
 const writableCheckMs = 1000;
 
 function createWritableCheck() {
-  let last: Promise<void> | undefined;
+  let last: Promise<unknown> | undefined;
   let hasPassed = false;
   let isDoubted = false;
 
   return {
-    run(store: Pick<PlantStore, "checkWritable">): Promise<void> {
+    run({ store, authenticator }: ServerBackend): Promise<unknown> {
       // A failed check is not doubted, so that failing creates cause no more checks.
       if (hasPassed && isDoubted) last = undefined;
       if (last !== undefined) return last;
-      const check = store.checkWritable();
+      const check = Promise.all([store.checkWritable(), authenticator.refresh()]);
       const forget = (): void => {
         if (last === check) last = undefined;
       };

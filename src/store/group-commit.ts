@@ -130,7 +130,6 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     listTokens: () => accept(() => engine.listTokens()),
     readTokens: (knownVersion) => accept(() => engine.readTokens(knownVersion)),
     endToken: (token) => accept(() => engine.endToken(token)),
-    removeTokens: (digests) => accept(() => engine.removeTokens(digests)),
     noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
     ...(engine.delete && {
       delete: (ids) => accept(() => lastCommit.then(() => engine.delete?.(ids) ?? [])),

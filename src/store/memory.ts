@@ -70,10 +70,6 @@ export function createMemoryEngine(): StoreEngine {
       const revokedAtMs = findEarlier(token.revokedAtMs, end.revokedAtMs);
       tokens.set(digest, { ...token, expiresAtMs, revokedAtMs });
     },
-    async removeTokens(digests) {
-      tokenChanges++;
-      for (const digest of digests) tokens.delete(digest);
-    },
     async noteTokenUses(digests, day) {
       for (const digest of digests) {
         const token = tokens.get(digest);

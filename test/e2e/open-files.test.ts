@@ -1,6 +1,7 @@
 /** A server that cannot start because its process has too many open files. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -27,6 +28,35 @@ async function serve(limit: number): Promise<{ readonly output: string; readonly
   ]);
   return { output: stdout + stderr, code };
 }
+
+it.runIf(process.platform === "linux")(
+  "serves everyone while more clients are idle than it may open",
+  async () => {
+    const home = await createTemporaryDirectory();
+    const script = `ulimit -n 256 && exec "$@" --max-connections 5000`;
+    const args = [binary, "serve", "--port", "0", "--store", `sqlite:${join(home, "plants.db")}`];
+    const child = spawn("sh", ["-c", script, "sh", process.execPath, ...args], {
+      env: { HOME: home, PLANTSTORE_TOKEN: "a-token-of-this-test" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const log = text(child.stderr);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const url = new URL(line.toString().trim());
+    const sockets: Socket[] = [];
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (let count = 0; count < 400; count++) {
+      const socket = connect(Number(url.port), url.hostname).on("error", () => {});
+      sockets.push(socket);
+      await once(socket, "connect");
+      if (count % 50 === 0) expect((await fetch(new URL("/readyz", url))).status).toBe(200);
+    }
+    child.kill("SIGTERM");
+    expect(await log).toContain("--max-connections is 64 instead of 5000");
+  },
+);
 
 it.runIf(process.platform === "linux")("says so, whichever file cannot be opened", async () => {
   const outputs: string[] = [];

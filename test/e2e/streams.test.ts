@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
+import { startSession } from "../helpers/pseudo-terminal.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -260,6 +261,15 @@ kill -TERM $server; wait $server; echo "exit $?"; grep -ci debugger log`,
     { PLANTSTORE_TOKEN: "chosen" },
   );
   expect(stdout).toBe("exit 0\n0\n");
+});
+
+it("a server ends by SIGHUP, without an abort, when its terminal is closed", async () => {
+  // The kernel sends SIGHUP to the outer shell only, and to the others when that has ended.
+  const serve = "trap : HUP; $PLANTSTORE serve --port 0; echo $? >code.new; mv code.new code";
+  const session = startSession(`sh -c '${serve}'; :`, home);
+  await session.saw("http://");
+  session.close();
+  await expect.poll(() => readFile(join(home, "code"), "utf8").catch(() => "")).toBe("129\n");
 });
 
 it("export --follow whose output is blocked ends by SIGTERM, and says how to resume", async () => {

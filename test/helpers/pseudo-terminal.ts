@@ -13,6 +13,8 @@ export interface TerminalSession {
   screen(): string;
   /** Resolves once the output contains a text; rejects when the session ends without it. */
   saw(text: string): Promise<void>;
+  /** Closes the terminal. */
+  close(): void;
   /** Presses keys. */
   type(text: string): void;
   /** Resolves with the whole output when the session ends. */
@@ -78,6 +80,7 @@ export function startSession(
         }
       }
     },
+    close: () => void script.kill("SIGKILL"),
     type: (text) => void script.stdin.write(text),
     finished,
   };

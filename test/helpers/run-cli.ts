@@ -103,6 +103,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     endBySignal: (name) => stderr.stream.write(`ended by ${name}`),
     onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
+    readOpenFilesLimit: () => Infinity,
     keepDebuggerClosed: () => undefined,
     onUncaught: (handler) => void uncaughtHandlers.add(handler),
     // A pager needs the terminal of the process.

@@ -1,7 +1,7 @@
 /** The metrics of a server, in the format of Prometheus. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createMetrics,
@@ -149,7 +149,9 @@ describe("GET /metrics", () => {
       const socket = connect(port, "127.0.0.1").on("error", () => {});
       return index % 2 === 0 ? socket : socket.pause().on("connect", () => flood(socket));
     });
-    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
     expect((await getText(port, "/metrics")).status).toBe(200);
   });
@@ -159,7 +161,7 @@ describe("GET /metrics", () => {
     onTestFinished(() => server.close());
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     socket.write(toRawGet("/metrics"));
-    expect((await text(socket)).match(/^HTTP\/1.1 .*/gm)).toEqual(["HTTP/1.1 200 OK"]);
+    expect((await readText(socket)).match(/^HTTP\/1.1 .*/gm)).toEqual(["HTTP/1.1 200 OK"]);
   });
 });
 

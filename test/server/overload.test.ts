@@ -1,12 +1,14 @@
 /** Limits of the server under load, and its health and readiness checks. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
 import type { ServerBackend } from "../../src/server/operations.ts";
 import { stopClock } from "../helpers/clock.ts";
+import type { Connection } from "../conformance/connection.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
-import { toRawCreate, toRawHead } from "../helpers/raw-request.ts";
+import { toRawCreate, toRawGet, toRawHead } from "../helpers/raw-request.ts";
 
 const create = (id: number): string => toRawCreate(id);
 
@@ -210,6 +212,56 @@ describe("the limit of connections", () => {
     const [response] = await reading.responses(1);
     expect(response?.body).toHaveLength(8_000_011);
     reading.socket.destroy();
+  });
+
+  const half = `${toRawHead()}Content-Length: 100\r\n\r\n`;
+
+  it.each([
+    ["do not read their responses", toRawGet("/openapi.json").repeat(400)],
+    ["send no body", half],
+    ["send half of a body", `${half}{"id":1`],
+  ])("lets another client in when all connections are of clients that %s", async (_what, bytes) => {
+    const pass = controlTime();
+    await using server = await startServer({ maxConnections: 4 });
+    const stuck: Connection[] = [];
+    const createAfterOneMore = async (): Promise<string> => {
+      const connection = await openRawConnection(server.port);
+      stuck.push(connection);
+      connection.socket.pause();
+      connection.socket.write(bytes);
+      // Before the next client, which would replace it while it is idle.
+      await sleep(20);
+      return (await exchangeRaw(server.port, create(1))).body;
+    };
+    await expect.poll(createAfterOneMore).toContain('"error":50301');
+    const createLater = async (): Promise<string> => {
+      pass(minTransferMs + 1);
+      return (await exchangeRaw(server.port, create(1))).body;
+    };
+    await expect.poll(createLater).toBe('{"name":"fern"}');
+    for (const { socket } of stuck) socket.destroy();
+  });
+
+  it("is exceeded by at most 100 connections that read the error of their transfer", async () => {
+    const pass = controlTime();
+    await using server = await startServer({ maxConnections: 151 });
+    const counts: number[] = [];
+    const openHalf = async (): Promise<Connection> => {
+      const connection = await openRawConnection(server.port);
+      connection.socket.pause();
+      connection.socket.write(half);
+      counts.push(server.server.readLoad().connections);
+      return connection;
+    };
+    const early = await Promise.all(Array.from({ length: 150 }, openHalf));
+    await untilRead(server.port);
+    pass(minTransferMs + 1);
+    // In turn: a TLS handshake counts as idle, and would make room.
+    const late: Connection[] = [];
+    for (let count = 0; count < 200; count++) late.push(await openHalf());
+    expect(Math.max(...counts)).toBeGreaterThan(151);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(251);
+    for (const { socket } of [...early, ...late]) socket.destroy();
   });
 
   it("does not count a rejected client that continues to send", async () => {

@@ -1,15 +1,6 @@
 /** The contract of storage engines, as tests that run on every engine. */
 import fc from "fast-check";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-  onTestFinished,
-} from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
 import { memberNames } from "../../src/core/read-plant.ts";
 import type {
@@ -364,15 +355,8 @@ export function describeStoreContract(
   });
 
   describe(`the ${engineName} engine stores tokens`, () => {
-    const getStore = shareStore();
-    afterEach(async () => {
-      const store = getStore();
-      const tokens = await store.listTokens();
-      await store.removeTokens(tokens.map((listed) => listed.digest));
-    });
-
     it("with all their properties", async () => {
-      const store = getStore();
+      const store = await openStore();
       const full = {
         ...token,
         name: "a\0 🌱",
@@ -385,20 +369,20 @@ export function describeStoreContract(
     });
 
     it("without an expiry or a revocation if they have none", async () => {
-      const store = getStore();
+      const store = await openStore();
       await store.addToken(token);
       expect(await store.listTokens()).toEqual([token]);
     });
 
     it("once for each digest, as they were added first", async () => {
-      const store = getStore();
+      const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, name: "impostor", expiresAtMs: 1 });
       expect(await store.listTokens()).toEqual([token]);
     });
 
     it("with the time of their first revocation", async () => {
-      const store = getStore();
+      const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
       await store.endToken({ digest, revokedAtMs: 5 });
@@ -409,7 +393,7 @@ export function describeStoreContract(
     });
 
     it("with the earliest expiry that was set", async () => {
-      const store = getStore();
+      const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
       await store.endToken({ digest, expiresAtMs: 50 });
@@ -420,20 +404,8 @@ export function describeStoreContract(
       expect(tokens.map(({ expiresAtMs }) => expiresAtMs)).toEqual([20, undefined]);
     });
 
-    it("until they are removed, and can be added again", async () => {
-      const store = getStore();
-      for (const name of ["a", "b\0", "c"]) await store.addToken({ ...token, digest: name });
-      await store.removeTokens(["a", "b\0", "unknown"]);
-      await store.removeTokens([]);
-      const tokens = await store.listTokens();
-      expect(tokens.map((listed) => listed.digest)).toEqual(["c"]);
-      await store.addToken({ ...token, digest: "a", name: "again" });
-      const later = await store.listTokens();
-      expect(later.map(({ name }) => name)).toContain("again");
-    });
-
     it("with the latest day of their use", async () => {
-      const store = getStore();
+      const store = await openStore();
       for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
       await store.noteTokenUses(["a", "b"], 20_000);
       await store.noteTokenUses(["a"], 20_001);
@@ -443,7 +415,7 @@ export function describeStoreContract(
     });
 
     it("with a version that every change renews, and no other call", async () => {
-      const store = getStore();
+      const store = await openStore();
       let known: string | undefined;
       /** Returns the tokens if they changed since the last call. */
       const readChanged = async () => {
@@ -467,21 +439,17 @@ export function describeStoreContract(
       await store.checkWritable();
       await store.create({ id: 1n, name: "fern" }, "replace");
       expect(await readChanged()).toBeUndefined();
-      await store.removeTokens([digest]);
-      expect(await readChanged()).toEqual([]);
-      expect(await readChanged()).toBeUndefined();
     });
 
     it("and ignores changes of unknown tokens", async () => {
-      const store = getStore();
+      const store = await openStore();
       await store.endToken({ digest, expiresAtMs: 5, revokedAtMs: 5 });
-      await store.removeTokens([digest]);
       await store.noteTokenUses([digest], 20_000);
       expect(await store.listTokens()).toEqual([]);
     });
 
     it("and lists the oldest first, and tokens of the same age in the order of their addition", async () => {
-      const store = getStore();
+      const store = await openStore();
       const ages = [3, 1, 2, 1];
       for (const [index, issuedAtMs] of ages.entries()) {
         await store.addToken({ ...token, digest: `${9 - index}`, issuedAtMs });
@@ -528,7 +496,6 @@ export function describeStoreContract(
       ["listTokens", (store) => store.listTokens()],
       ["readTokens", (store) => store.readTokens(undefined)],
       ["endToken", (store) => store.endToken({ digest, revokedAtMs: 1 })],
-      ["removeTokens", (store) => store.removeTokens([digest])],
       ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
     ])("and then rejects %s", async (_, call) => {
       await expect(call(getClosed())).rejects.toMatchObject({

@@ -8,7 +8,12 @@ import { CommandError, exitCodes, interruptible, requestExitCodes } from "../com
 import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
-import { readSavedSettings, saveSettings, toSettingsFile } from "../config/saved-settings.ts";
+import {
+  readSavedSettings,
+  resetBrokenSettings,
+  saveSettings,
+  toSettingsFile,
+} from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
   readSavedToken,
@@ -134,6 +139,9 @@ async function readToken(
  */
 export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   const directory = findConfigDirectory(io);
+  if (await resetBrokenSettings(directory)) {
+    await terminal.warning(`${toSettingsFile(directory)} was broken, and is empty now`);
+  }
   const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
   // Only a logout saves settings without a URL. Another one must not remove the token of another server.
   const isLoggedOut = source === "the default" && existsSync(toSettingsFile(directory));

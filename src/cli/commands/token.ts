@@ -2,7 +2,7 @@
 import { digestToken, mintToken } from "../../auth/authenticator.ts";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { quoteInput } from "../../core/messages.ts";
-import { type PlantStore, StoreError, type TokenRecord } from "../../core/store.ts";
+import type { PlantStore, TokenRecord } from "../../core/store.ts";
 import { msPerUnit } from "../../library/option-types.ts";
 import { CommandError, storeExitCodes } from "../command-error.ts";
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
@@ -17,7 +17,7 @@ const environment = describeVariables("PLANTSTORE_DATA_DIR");
 const issueCommand: CommandBody = {
   description: `Issues a token for a store and prints it on standard output. It is not shown
 again: the store keeps only its digest. Running servers accept the token within
-one second. Removes tokens that expired or were revoked more than 90 days ago.`,
+one second.`,
   options: tokenIssueOptions,
   examples: [
     "plantstore token issue",
@@ -95,12 +95,8 @@ store itself, without a server. Running servers follow within one second.`,
   },
 };
 
-/** Time after the end of a token in which servers report it as expired; the next issue removes it. */
-const retentionMs = 90 * msPerUnit.d;
-
 /**
  * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.
- * Then removes tokens that ended long ago.
  *
  * @throws CommandError for an invalid option; StoreError if the store is missing or cannot be changed; OutputError
  */
@@ -109,7 +105,6 @@ export async function runTokenIssue(run: Run): Promise<void> {
   await changeStore(options.store, run, async (store) => {
     await nameStore(options.store, run);
     await addNewToken(store, options, run);
-    await removeOldTokens(store);
   });
 }
 
@@ -139,19 +134,6 @@ async function addNewToken(
     await terminal.note(
       `issued ${describeToken(record)}: save the token now; it is not shown again`,
     );
-  }
-}
-
-/** Removes what it may: the role of a database may lack the privilege, and the next issue tries again. */
-async function removeOldTokens(
-  store: Pick<PlantStore, "listTokens" | "removeTokens">,
-): Promise<void> {
-  const latestMs = Date.now() - retentionMs;
-  try {
-    const old = (await store.listTokens()).filter((token) => findEnd(token) < latestMs);
-    if (old.length > 0) await store.removeTokens(old.map(({ digest }) => digest));
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
   }
 }
 
@@ -246,12 +228,6 @@ function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly T
   return tokens.filter(
     (token) => token.name === wanted || token.prefix === wanted || token.digest === digest,
   );
-}
-
-/** The time at which a token became invalid, in milliseconds since the epoch; Infinity for one that never expires. */
-function findEnd({ revokedAtMs, expiresAtMs }: TokenRecord): number {
-  const never = Number.POSITIVE_INFINITY;
-  return Math.min(revokedAtMs ?? never, expiresAtMs ?? never);
 }
 
 /** The state of a token. */

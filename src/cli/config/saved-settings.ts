@@ -1,9 +1,10 @@
 /** Settings that a login saves, and their JSON files. */
-import { constants, promises, readFileSync } from "node:fs";
+import { constants, promises, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
+import { readRegularFileSync } from "../regular-file.ts";
 
 /** Saved settings; a setting that is not saved is absent. */
 export interface SavedSettings {
@@ -44,6 +45,16 @@ export async function saveSettings(
   await writeConfigFile(toSettingsFile(configDirectory), "the settings", settings);
 }
 
+/** Replaces broken settings with none. @returns whether they were broken @throws CommandError if it fails */
+export async function resetBrokenSettings(configDirectory: string): Promise<boolean> {
+  const path = toSettingsFile(configDirectory);
+  const saved = readConfigFile(path);
+  if (saved === undefined || isSavedSettings(saved)) return false;
+  rmSync(path);
+  await writeConfigFile(path, "the settings", {});
+  return true;
+}
+
 /** Without zod: every command that sends requests reads these settings. */
 function isSavedSettings(value: unknown): value is SavedSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -65,7 +76,7 @@ export const extension = ".json";
 export function readConfigFile(path: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readRegularFileSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw toReadError(path, error);

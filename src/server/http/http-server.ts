@@ -4,9 +4,8 @@ import { Server as TcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
-import type { RequestError } from "../../core/errors.ts";
-import type { Admission, IdleConnection, ServerLimits } from "../admission.ts";
-import type { ServerFaults } from "../faults.ts";
+import { RequestError } from "../../core/errors.ts";
+import { type Admission, type IdleConnection, maxDraining } from "../admission.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
 import { serverStopping, toConnectionHeaders } from "../response.ts";
 import {
@@ -17,7 +16,7 @@ import {
   type TransportContext,
 } from "./connection.ts";
 import { createUsualRequestParser, startFastLane } from "./fast-lane.ts";
-import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
+import { listen, type ListeningAddress } from "./listen.ts";
 import { createServer, createTlsServer } from "./node-http.ts";
 import { SocketStream, startNodeTransport } from "./node-transport.ts";
 
@@ -25,12 +24,6 @@ import { SocketStream, startNodeTransport } from "./node-transport.ts";
 export interface HttpServerOptions extends ServerLimits, ListenAddress {
   /** Certificate for HTTPS; plain HTTP without it. */
   readonly certificate?: TlsCertificate | undefined;
-  /** Prefix of `/plants`: empty, or with a leading and without a trailing slash. */
-  readonly basePath: string;
-  readonly maxBodyBytes: number;
-  readonly faults?: ServerFaults | undefined;
-  /** Receives the errors of the listening socket. Must not throw. */
-  readonly onError: (error: unknown) => void;
   /** `false` sends every request through node:http. For tests and benchmarks. */
   readonly fastLane?: boolean;
 }
@@ -79,6 +72,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     server,
     isEncrypted ? "secureConnection" : "connection",
   );
+  // TLS starts after the first byte, so that a client that does not use TLS gets an Error.
+  const startTls = isEncrypted ? takeConnectionListener(server, "connection") : undefined;
   const address = await listen(server, options, isEncrypted);
   server.on("error", onError);
   startNodeTransport(server, maxBodyBytes);
@@ -100,7 +95,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     serve: (context) =>
       new Connections(server, context, {
         maxConnections: options.maxConnections,
-        isEncrypted,
+        startTls,
+        firstByteTimeoutMs: toHandshakeTimeout(options.requestTimeoutMs),
         onOpen: (connection) => startFastLane(connection, fastLane),
       }),
     setCertificate(certificate) {
@@ -131,7 +127,7 @@ function createHttpServer(
     // node:http would respond without a body.
     requireHostHeader: false,
   };
-  const handshakeTimeout = Math.min(maxHandshakeMs, headersTimeout);
+  const handshakeTimeout = toHandshakeTimeout(requestTimeoutMs);
   const server = certificate
     ? createTlsServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout })
     : createServer(settings);
@@ -142,11 +138,16 @@ function createHttpServer(
   return server;
 }
 
+/** Limits both the wait for the first byte and the handshake after it. */
+function toHandshakeTimeout(requestTimeoutMs: number): number {
+  return Math.min(maxHandshakeMs, Math.ceil(requestTimeoutMs / 3));
+}
+
 /**
- * Takes the listener by which node:http receives connections off the server.
+ * Takes a listener of Node off the server: that of node:http, or that of node:tls, which starts the handshake.
  *
  * @param event `connection`, or `secureConnection` for TLS
- * @returns a function that passes a connection to node:http
+ * @returns a function that passes a connection to it
  * @throws Error if the server does not have exactly one such listener
  */
 function takeConnectionListener(
@@ -156,7 +157,7 @@ function takeConnectionListener(
   const listeners = server.listeners(event);
   const [listener] = listeners;
   if (listener === undefined || listeners.length > 1) {
-    throw new Error(`expected one ${event} listener of node:http but found ${listeners.length}`);
+    throw new Error(`expected one ${event} listener but found ${listeners.length}`);
   }
   server.removeListener(event, listener as () => void);
   return (stream) => void Reflect.apply(listener, server, [stream]);
@@ -184,8 +185,10 @@ const lastResponsesMs = 250;
 interface ConnectionsOptions {
   /** Maximum number of connections. */
   readonly maxConnections: number;
-  /** True if clients use TLS. */
-  readonly isEncrypted: boolean;
+  /** Starts TLS on a socket; undefined if clients use none. */
+  readonly startTls: ((socket: Socket) => void) | undefined;
+  /** Maximum time for the first byte on a TLS port. The handshake has another limit. */
+  readonly firstByteTimeoutMs: number;
   /** Called with each accepted connection, after its TLS handshake. */
   readonly onOpen: (connection: ClientConnection) => void;
 }
@@ -207,10 +210,10 @@ class Connections {
   readonly #rejected = new Set<Socket>();
 
   constructor(server: Server, context: TransportContext, options: ConnectionsOptions) {
-    const { isEncrypted, maxConnections, onOpen } = options;
+    const { startTls, firstByteTimeoutMs, maxConnections, onOpen } = options;
     this.#server = server;
     // One more, so that it can take the place of a handshake.
-    this.#maxConnections = maxConnections + maxRejected + 1;
+    this.#maxConnections = maxConnections + maxDraining + maxRejected + 1;
     server.maxConnections = Math.min(this.#maxConnections, maxStartingConnections);
     const accept = (socket: Socket, error: RequestError | undefined): void => {
       if (error !== undefined) {
@@ -224,14 +227,33 @@ class Connections {
     };
     server.on("connection", (socket: Socket) => {
       const error = context.admission.addConnection();
+      const uncount = (): void => context.admission.removeConnection();
       if (error === undefined) {
-        socket.once("close", () => context.admission.removeConnection());
+        socket.once("close", uncount);
       } else {
-        context.admission.removeConnection();
-        if (!this.#addRejected(socket)) return;
+        uncount();
+        this.#addRejected(socket);
       }
-      if (isEncrypted) this.#awaitHandshake(socket, error, context.admission);
-      else accept(socket, error);
+      if (startTls === undefined) {
+        accept(socket, error);
+        return;
+      }
+      const forget = this.#awaitHandshake(socket, error, context.admission);
+      socket.setTimeout(firstByteTimeoutMs, () => socket.destroy());
+      awaitFirstByte(socket, (isPlainHttp) => {
+        socket.setTimeout(0);
+        if (!isPlainHttp) {
+          startTls(socket);
+          return;
+        }
+        forget();
+        if (error === undefined) {
+          socket.off("close", uncount);
+          uncount();
+        }
+        this.#addRejected(socket);
+        this.#reject(socket, plainHttp, context);
+      });
     });
     server.on("secureConnection", (socket: Socket) => {
       const peer = toPeer(socket) ?? "";
@@ -274,20 +296,15 @@ class Connections {
     this.#server.close(() => undefined);
   }
 
-  /** Counts a socket that is not accepted. Returns false, and closes it, if too many others are being rejected. */
-  #addRejected(socket: Socket): boolean {
+  /** Counts a socket that is not accepted. If there are too many, closes the oldest: it is silent, or has got its response. */
+  #addRejected(socket: Socket): void {
     if (this.#rejected.size === maxRejected) {
-      // Accepted handshakes would be idle, and have made room.
-      const [oldest] = this.#handshakes.values();
-      if (oldest === undefined) {
-        socket.destroy();
-        return false;
-      }
-      oldest.close();
+      const [oldest] = this.#rejected;
+      if (oldest !== undefined) this.#rejected.delete(oldest);
+      oldest?.destroy();
     }
     this.#rejected.add(socket);
     socket.once("close", () => this.#rejected.delete(socket));
-    return true;
   }
 
   /** Sends an error on a socket that is not accepted, and closes it. */
@@ -327,12 +344,20 @@ class Connections {
     for (const socket of this.#rejected) socket.destroy();
   }
 
-  /** A handshake that is accepted makes room for others like an idle connection: its client may never finish it. */
-  #awaitHandshake(socket: Socket, error: RequestError | undefined, admission: Admission): void {
+  /**
+   * A handshake that is accepted makes room for others like an idle connection: its client may never finish it.
+   *
+   * @returns a function that ends the wait
+   */
+  #awaitHandshake(
+    socket: Socket,
+    error: RequestError | undefined,
+    admission: Admission,
+  ): () => void {
     const peer = toPeer(socket);
     if (peer === undefined) {
       if (error !== undefined) socket.destroy();
-      return;
+      return () => undefined;
     }
     const forget = (): void => {
       admission.markBusy(handshake);
@@ -349,7 +374,32 @@ class Connections {
     this.#handshakes.set(peer, handshake);
     if (error === undefined) admission.markIdle(handshake);
     socket.once("close", forget);
+    return forget;
   }
+}
+
+/** Error for a request without TLS on a TLS port. */
+const plainHttp = new RequestError(
+  "malformedHttp",
+  "this port expects TLS: use https:// instead of http:// in the URL",
+);
+
+/**
+ * Waits for the first byte of a socket, and leaves it there. A letter begins an HTTP request, and never a TLS record
+ * (RFC 8446 section 5.1).
+ */
+function awaitFirstByte(socket: Socket, next: (isPlainHttp: boolean) => void): void {
+  // TLS adds a listener of its own. The close event follows.
+  socket.on("error", () => undefined);
+  socket.once("readable", () => {
+    const bytes = socket.read() as Buffer | null;
+    if (bytes === null) {
+      socket.destroy();
+      return;
+    }
+    socket.unshift(bytes);
+    next(/^[A-Za-z]/.test(bytes.toString("latin1", 0, 1)));
+  });
 }
 
 /** The same for a socket and the TLS socket on it. @returns undefined for a Unix socket, whose clients have no name */

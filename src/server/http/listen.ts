@@ -1,8 +1,9 @@
 /** Listens at an address and a port, at the path of a Unix socket, or on a socket that another process has opened. */
-import { fstatSync } from "node:fs";
-import { lstat, readFile, unlink } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { fstatSync, lstatSync, unlinkSync } from "node:fs";
+import { link, lstat, readFile, unlink } from "node:fs/promises";
 import { type AddressInfo, connect, type ListenOptions, type Server } from "node:net";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { maxSocketPathBytes } from "../../core/base-url.ts";
 
 /** Address to listen at. */
@@ -53,15 +54,7 @@ export async function listen(
     await startListening(server, { host, port, reusePort });
     return { origin: toOrigin(scheme, host, server.address() as AddressInfo), host };
   }
-  // Node 20: truncates the path. Node 22: does too.
-  if (Buffer.byteLength(socketPath) > maxSocketPathBytes) {
-    throw Object.assign(new Error("the path is too long"), { code: "ENAMETOOLONG" });
-  }
-  await startListening(server, { path: socketPath }).catch(async (error: unknown) => {
-    if (!(await isLeftOver(socketPath))) throw error;
-    await unlink(socketPath);
-    await startListening(server, { path: socketPath });
-  });
+  await listenAtPath(server, socketPath);
   return { origin: `unix:${resolve(socketPath)}`, host: undefined };
 }
 
@@ -76,6 +69,40 @@ function startListening(
       settle();
     });
   });
+}
+
+/**
+ * Listens at the path of a Unix socket. Node deletes the path that it listens at when it stops, even if that is the socket
+ * of another server by now. So the socket gets its path as a second name, which is deleted only if it still names it.
+ */
+async function listenAtPath(server: Server, path: string): Promise<void> {
+  const ownName = join(dirname(path), `.${randomBytes(3).toString("base64url")}`);
+  for (const each of [path, ownName]) {
+    // Node 20: truncates the path. Node 22: does too.
+    if (Buffer.byteLength(each) > maxSocketPathBytes) throw toError("ENAMETOOLONG");
+  }
+  await startListening(server, { path: ownName });
+  try {
+    await link(ownName, path).catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (!(await isLeftOver(path))) throw toError("EADDRINUSE");
+      await unlink(path);
+      await link(ownName, path);
+    });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  const { ino, dev } = lstatSync(path, { bigint: true });
+  await unlink(ownName);
+  server.once("close", () => {
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats?.ino === ino && stats.dev === dev) unlinkSync(path);
+  });
+}
+
+function toError(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 /** Returns whether a server that was killed has left this socket: connecting to it is refused. */

@@ -120,6 +120,7 @@ class NodeRequest extends TransportRequest {
     if (this.#message.destroyed) return requestCut;
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
+    this.connection.admission.startTransfer(this);
     return new Promise((resolve) => {
       let body: BodyCollector | undefined;
       body = createBodyCollector(this, this.connection.admission, maxBytes);

@@ -188,12 +188,13 @@ function createPostgresEngine(
       if (entries instanceof StoreError) throw entries;
       return entries;
     },
-    checkWritable: () => check(() => write(statements.insertNothing)),
+    // The statement of a create, which fails on a read-only server, without the privilege, or with other columns.
+    checkWritable: () =>
+      check(() => write(async (client) => void (await statements.insertPlants(client, [])))),
     addToken: (token) => change((client) => statements.insertToken(client, token)),
     listTokens: () => find(statements.findTokens),
     readTokens: (knownVersion) => find((client) => statements.readTokens(client, knownVersion)),
     endToken: (token) => change((client) => statements.endToken(client, token)),
-    removeTokens: (digests) => change((client) => statements.removeTokens(client, digests)),
     noteTokenUses: (digests, day) =>
       call(() => write((client) => statements.noteTokenUses(client, digests, day))),
     close: () => database.close(),

@@ -75,6 +75,18 @@ export const postgresSchema: Schema = [
         FOR EACH STATEMENT EXECUTE FUNCTION plantstore_change_token_version();
     `,
   },
+  {
+    version: 5,
+    // A change of any column moves the plant in the feed, whatever columns later versions add; a change of xid is a reset.
+    sql: `
+      DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
+      CREATE TRIGGER plantstore_set_xid BEFORE INSERT ON plants
+        FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
+      DROP TRIGGER IF EXISTS plantstore_renew_xid ON plants;
+      CREATE TRIGGER plantstore_renew_xid BEFORE UPDATE ON plants
+        FOR EACH ROW WHEN (NEW.xid = OLD.xid) EXECUTE FUNCTION plantstore_set_xid();
+    `,
+  },
 ];
 
 /** Plants that were restored from a backup of another server, where the ids of transactions were greater. */

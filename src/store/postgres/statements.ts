@@ -18,13 +18,26 @@ export interface PlantRow extends Record<keyof NewPlant, unknown> {
   readonly tag: string | null;
 }
 
-/** The columns of a plant. */
-export const plantColumns = "id, name, tag";
+/** The columns of a plant and their types. */
+const columns: Readonly<Record<keyof NewPlant, string>> = { id: "int8", name: "text", tag: "text" };
+const names = Object.keys(columns);
+const otherNames = names.filter((name) => name !== "id");
+const textNames = names.filter((name) => columns[name as keyof NewPlant] === "text");
+
+/** The names of {@link columns}, for statements. */
+export const plantColumns = names.join(", ");
 /** The same columns of a deleted plant, which has only an id. */
 export const deletedColumns = "id, '' AS name, NULL AS tag";
 
 /** The arrays of {@link toColumns}, the first parameters of a statement. */
-const sentColumns = "$1::int8[], $2::text[], $3::text[]";
+const sentColumns = Object.values(columns)
+  .map((type, index) => `$${index + 1}::${type}[]`)
+  .join(", ");
+
+const sameColumns = otherNames
+  .map((name) => `plants.${name} IS NOT DISTINCT FROM sent.${name}`)
+  .join(" AND ");
+const replacedColumns = otherNames.map((name) => `${name} = excluded.${name}`).join(", ");
 
 const insertSent = `INSERT INTO plants (${plantColumns})
   SELECT ${plantColumns} FROM unnest(${sentColumns}) AS sent (${plantColumns})
@@ -65,7 +78,7 @@ export async function comparePlants(
   plants: readonly NewPlant[],
 ): Promise<readonly (boolean | undefined)[]> {
   const { rows } = await client.query<{ place: string; same: boolean }>(
-    `SELECT place, plants.name = sent.name AND plants.tag IS NOT DISTINCT FROM sent.tag AS same
+    `SELECT place, ${sameColumns} AS same
     FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${plantColumns}, place)
     JOIN plants ON plants.id = sent.id`,
     toColumns(plants),
@@ -84,10 +97,7 @@ export async function replacePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<void> {
-  await client.query(
-    `${insertSent} DO UPDATE SET name = excluded.name, tag = excluded.tag`,
-    toColumns(plants),
-  );
+  await client.query(`${insertSent} DO UPDATE SET ${replacedColumns}`, toColumns(plants));
 }
 
 /** Returns the id of the current transaction. */
@@ -130,11 +140,6 @@ export async function deletePlants(
   return rows.map(({ id }) => BigInt(id));
 }
 
-/** Inserts no plant, but fails like an insert: for example on a read-only server, or without the privilege. */
-export async function insertNothing(client: ClientBase): Promise<void> {
-  await client.query("INSERT INTO plants (id, name) SELECT 0, '' WHERE false");
-}
-
 /** Returns the stored plant of an id. */
 export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlant | undefined> {
   const { rows } = await client.query<PlantRow>(
@@ -143,6 +148,8 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
   );
   return rows.map(toStoredPlant)[0];
 }
+
+const textSize = textNames.map((name) => ` + coalesce(octet_length(${name}), 0)`).join("");
 
 /**
  * Returns a statement that stops a page of plants at its size (see plant-pages.ts). PostgreSQL knows the size of a text without
@@ -153,7 +160,7 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
  */
 export function cutPage(found: string, order: string): string {
   return `SELECT * FROM (
-      SELECT *, sum(${plantSize} + octet_length(name) + coalesce(octet_length(tag), 0)) OVER (
+      SELECT *, sum(${plantSize}${textSize}) OVER (
         ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before
       FROM (${found}) AS found
     ) AS sized
@@ -256,13 +263,6 @@ export async function endToken(
     SET expires_at = LEAST(expires_at, $2), revoked_at = LEAST(revoked_at, $3) WHERE digest = $1`,
     [toSqlText(digest), expiresAtMs, revokedAtMs],
   );
-}
-
-/** Removes tokens. */
-export async function removeTokens(client: ClientBase, digests: readonly string[]): Promise<void> {
-  await client.query("DELETE FROM plantstore_tokens WHERE digest = ANY ($1::text[])", [
-    digests.map(toSqlText),
-  ]);
 }
 
 /** Records the day on which tokens were used, unless a later day is recorded. */

@@ -40,6 +40,7 @@ import {
   type PackedPlants,
   type PackedRequests,
   packPlants,
+  packRequests,
   type PlantRow,
   preparePlantStatements,
   readPage,
@@ -67,6 +68,9 @@ export interface ConnectionTarget extends StoreFile {
  * commits.
  */
 export type StoreConnection = ReturnType<typeof createConnection>;
+
+/** A create that is rolled back. */
+const exampleCreate = packRequests([{ plant: { id: 0n, name: "" }, onConflict: "replace" }]);
 
 /** Time that commits wait for a reader; clients wait ten times as long. */
 const restartTimeoutMs = 1000;
@@ -148,18 +152,20 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
       whileLocked(() => checkpointWithoutReaders(database, "TRUNCATE"));
       return deleted;
     },
-    checkWritable: (): void => write(recordCheck),
+    checkWritable: (): void =>
+      write(() =>
+        inTransaction(database, () => {
+          database.exec("SAVEPOINT before_create");
+          createAll(statements, exampleCreate);
+          database.exec("ROLLBACK TO before_create");
+          recordCheck();
+        }),
+      ),
     addToken: (token: TokenRecord): void => write(() => insertToken(statements, token)),
     listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
       whileLocked(() => readTokens(statements, knownVersion)),
     endToken: (token: EndedToken): void => write(() => endToken(statements, token)),
-    removeTokens: (digests: readonly string[]): void =>
-      write(() =>
-        inTransaction(database, () => {
-          for (const digest of digests) statements.removeToken.run(toSqlText(digest));
-        }),
-      ),
     noteTokenUses: (digests: readonly string[], day: number): void =>
       write(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
@@ -359,7 +365,6 @@ function prepareStatements(database: SqliteDatabase) {
       UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
         revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))
       WHERE digest = CAST(? AS TEXT)`),
-    removeToken: prepare("DELETE FROM tokens WHERE digest = CAST(? AS TEXT)"),
     noteTokenUse: prepare(`
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
       AND (last_used_day IS NULL OR last_used_day < ?)`),

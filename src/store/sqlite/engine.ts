@@ -98,7 +98,6 @@ export async function openSqliteEngine(
     listTokens: () => writer.call("listTokens"),
     readTokens: (knownVersion) => writer.call("readTokens", knownVersion),
     endToken: (token) => write(() => writer.call("endToken", token)),
-    removeTokens: (digests) => write(() => writer.call("removeTokens", digests)),
     noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),
     async close() {
       // One after the other: only the last connection moves the log into the file, and of two that close at once

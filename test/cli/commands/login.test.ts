@@ -1,5 +1,6 @@
 /** `plantstore login` and `logout`: the files that they save, and their messages. */
-import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -363,16 +364,28 @@ describe("logout", () => {
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 
-  it("changes nothing if the saved settings are broken, and works after they are corrected", async () => {
+  it.each(["", '{"url":"htt'])(
+    "works although the saved settings are broken (%j)",
+    async (text) => {
+      const url = "https://plants.example";
+      await saveCredential(directory, { origin: url, token: testToken });
+      await writeFile(toSettingsFile(directory), text);
+      const { exitCode, stderr } = await run(["logout"]);
+      expect(exitCode).toBe(0);
+      expect(stderr).toMatch(/^warning: \S+settings\.json was broken, and is empty now\n/);
+      expect(stderr).toContain(`tokens are still saved for ${url}`);
+      expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
+    },
+  );
+
+  it("changes nothing if the saved settings cannot be read", async () => {
     const url = "https://plants.example";
     await saveCredential(directory, { origin: url, token: testToken });
-    await writeFile(toSettingsFile(directory), "{");
+    execFileSync("mkfifo", [toSettingsFile(directory)]);
     const { exitCode, stderr } = await run(["logout", "--url", url]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: \S+settings\.json is broken: /);
+    expect(stderr).toMatch(/settings\.json cannot be read: it is not a regular file/);
     expect(readSavedToken(directory, url)).toBe(testToken);
-    await rm(toSettingsFile(directory));
-    expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
   });
 });
 

@@ -1,4 +1,5 @@
 /** `plantstore serve` as a function: its start and stop, its banner and its log. */
+import { execFileSync } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -622,6 +623,12 @@ describe("--tls-cert and --tls-key", () => {
     run.hangUp();
     await run.saw('"level":"error","message":"SIGHUP: ');
     await run.saw("; the old certificate stays in use");
+
+    // A read of a pipe would never end, and would block the exit.
+    await rm(join(home, "key.pem"));
+    execFileSync("mkfifo", [join(home, "key.pem")]);
+    run.hangUp();
+    await run.saw("key.pem cannot be read: it is not a regular file; the old certificate stays");
     run.signal("SIGTERM");
     expect(await run.finished).toMatchObject({ exitCode: 0 });
   });

@@ -120,32 +120,17 @@ describe("token issue", () => {
   });
 });
 
-describe("token issue removes", () => {
+describe("token issue keeps", () => {
   const nowMs = Date.now();
   const names = async () => (await readTokens()).map(({ name }) => name);
 
-  it("tokens that ended more than 90 days ago, and no others", async () => {
+  it("every token, however long ago it ended: the clock may be wrong", async () => {
     await addTokens(
-      { name: "never ends" },
-      { name: "valid", expiresAtMs: nowMs + dayMs },
-      { name: "expired", expiresAtMs: nowMs - 89 * dayMs },
-      { name: "expired long ago", expiresAtMs: nowMs - 91 * dayMs },
-      { name: "revoked", revokedAtMs: nowMs - 89 * dayMs, expiresAtMs: nowMs + dayMs },
-      { name: "revoked long ago", revokedAtMs: nowMs - 91 * dayMs },
-      { name: "revoked after it expired", expiresAtMs: nowMs - 91 * dayMs, revokedAtMs: nowMs },
+      { name: "expired long ago", expiresAtMs: nowMs - 9000 * dayMs },
+      { name: "revoked long ago", revokedAtMs: nowMs - 9000 * dayMs },
     );
-    const { exitCode, stdout, stderr } = await runToken(["issue", "--name", "new"]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toMatch(/^pst_[0-9A-Za-z]{49}\n$/);
-    expect(await names()).toEqual(["never ends", "valid", "expired", "revoked", "new"]);
-  });
-
-  it("nothing if its token cannot be printed", async () => {
-    await addTokens({ name: "revoked long ago", revokedAtMs: nowMs - 91 * dayMs });
-    const run = startCli(["token", "issue"], { env: { PLANTSTORE_STORE: storeUrl } });
-    run.closeStdout();
-    expect((await run.finished).exitCode).toBe(141);
-    expect(await names()).toEqual(["revoked long ago", ""]);
+    expect((await runToken(["issue", "--name", "new"])).exitCode).toBe(0);
+    expect(await names()).toEqual(["expired long ago", "revoked long ago", "new"]);
   });
 });
 

@@ -17,7 +17,13 @@ const readClientOptions = (flags: Flags, io: Io): ClientOptions =>
 /** Everything that options are read from. */
 function createPlace(env: Readonly<Record<string, string>> = {}): Io {
   const stderr = new PassThrough();
-  const place: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern", stderr };
+  const place: Partial<Io> = {
+    env,
+    platform: "linux",
+    homeDirectory: "/home/fern",
+    stderr,
+    readOpenFilesLimit: () => 20_000,
+  };
   return place as Io;
 }
 

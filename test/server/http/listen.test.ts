@@ -1,5 +1,5 @@
 /** A server on a Unix socket instead of an address. */
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer } from "node:net";
@@ -37,6 +37,18 @@ it("replaces a socket that a killed server left", async () => {
   await using server = await startServer({ socketPath });
   expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
   expect(server.errors).toEqual([]);
+});
+
+it("leaves the socket of its successor", async () => {
+  const directory = await createTemporaryDirectory();
+  const socketPath = join(directory, "plants.sock");
+  const server = await startServer({ socketPath });
+  rmSync(socketPath);
+  await using successor = await startServer({ socketPath });
+  await server.close();
+  expect(await get(socketPath, "/healthz")).toBe('{"status":"ok"}');
+  expect(await readdir(directory)).toEqual(["plants.sock"]);
+  expect(successor.errors).toEqual([]);
 });
 
 it("replaces neither the socket of a running server nor a file", async () => {

@@ -5,6 +5,7 @@ import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { RequestRecord } from "../../../src/server/request.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
@@ -67,7 +68,7 @@ it("uses a new certificate for later connections, and ignores an invalid one", a
 });
 
 it.each<[what: string, bytes: string]>([
-  ["plain HTTP", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["nothing", ""],
   ["half a handshake", "\u0016\u0003\u0001\u0002\u0000\u0001"],
   ["noise", "noise\r\n\r\n"],
 ])("closes only the connection of a client that sends %s", async (_what, bytes) => {
@@ -78,6 +79,84 @@ it.each<[what: string, bytes: string]>([
   await once(socket, "close");
   expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
   expect(server.errors).toEqual([]);
+});
+
+describe("a client that uses http: instead of https:", () => {
+  const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+  const post = "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n";
+  const body = {
+    error: 40000,
+    message: expect.stringContaining("use https:// instead of http://"),
+  };
+
+  /** Sends bytes without TLS, and reads the response up to its end. */
+  async function exchangePlain(port: number, bytes: string): Promise<string> {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(bytes);
+    const response = await text(socket);
+    socket.destroy();
+    return response;
+  }
+
+  it.each([
+    ["a request", get],
+    ["its first letter", "G"],
+    ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["a large body", `${post}${"x".repeat(3_000_000)}`],
+  ])("gets an Error that names https for %s, which is reported", async (_what, bytes) => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ certificate, onResponse: (r) => records.push(r) });
+    const response = await exchangePlain(server.port, bytes);
+    expect(response).toMatch(/^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n/);
+    expect(JSON.parse(response.slice(response.indexOf("\r\n\r\n")))).toEqual(body);
+    expect(records).toMatchObject([{ method: undefined, status: 400, error: 40000 }]);
+    expect(server.errors).toEqual([]);
+  });
+
+  it("does not delay clients of TLS, as one of 300 at a time", async () => {
+    await using server = await startServer({ certificate, maxConnections: 400 });
+    const plain = Array.from({ length: 300 }, () => exchangePlain(server.port, get));
+    const encrypted = Array.from({ length: 20 }, () => create(server.port, certificate.cert));
+    expect(new Set(await Promise.all(encrypted))).toEqual(new Set(['{"name":"fern"}']));
+    const responses = await Promise.allSettled(plain);
+    const answered = responses.filter(
+      (result) => result.status === "fulfilled" && result.value.includes('"error":40000'),
+    );
+    expect(answered.length).toBeGreaterThan(200);
+    await expect.poll(() => server.server.readLoad().connections).toBe(0);
+    expect(server.errors).toEqual([]);
+  });
+
+  it("takes no place of a client of TLS", async () => {
+    await using server = await startServer({ certificate, maxConnections: 1 });
+    const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.write(get);
+    await once(socket, "data");
+    expect(server.server.readLoad().connections).toBe(0);
+    expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+    socket.destroy();
+  });
+
+  it("may reset its connection before or after the first byte", async () => {
+    await using server = await startServer({ certificate });
+    for (const bytes of ["", "G", "\u0016"]) {
+      const sockets = Array.from({ length: 50 }, () => connect(server.port, "127.0.0.1"));
+      await Promise.all(sockets.map((socket) => once(socket, "connect")));
+      for (const socket of sockets) socket.write(bytes);
+      for (const socket of sockets) socket.resetAndDestroy();
+    }
+    expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
+    expect(server.errors).toEqual([]);
+  });
+
+  it("does not delay the stop while it sends a body after the Error", async () => {
+    const server = await startServer({ certificate });
+    const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => undefined).write(post);
+    await once(socket, "data");
+    await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
+    socket.destroy();
+  });
 });
 
 describe("close", () => {

@@ -98,12 +98,12 @@ describe("opening a database", () => {
     [
       "a newer version",
       "INSERT INTO plantstore_migrations (version) VALUES (99)",
-      "is from a newer plantstore (its schema has version 99, this plantstore has 4): install that",
+      "is from a newer plantstore (its schema has version 99, this plantstore has 5): install that",
     ],
     [
       "a version that cannot be upgraded",
       "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
-      "is from an older plantstore (its schema has version 2, this plantstore has 4): export",
+      "is from an older plantstore (its schema has version 2, this plantstore has 5): export",
     ],
   ])("fails when it is from %s, and changes nothing", async (_, sql, problem) => {
     const url = await createStoreUrl(postgres.url);
@@ -206,6 +206,8 @@ describe("an opened database", () => {
     await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "busy" });
     await runSql(url, "GRANT INSERT ON plants TO PUBLIC");
     await expect(engine.checkWritable()).resolves.toBeUndefined();
+    await runSql(url, "ALTER TABLE plants RENAME COLUMN tag TO label");
+    await expect(engine.checkWritable()).rejects.toThrow('column "tag"');
   });
 
   it("is reachable through a Unix socket", async () => {

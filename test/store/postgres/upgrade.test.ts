@@ -14,14 +14,14 @@ const postgres = usePostgres();
 const fern = { id: 1n, name: "fern", tag: "pot" };
 const token = { digest: "ab", prefix: "pst_abcd", name: "first", issuedAtMs: 1, expiresAtMs: 2 };
 const findVersions = "SELECT version::int FROM plantstore_migrations ORDER BY version";
-const versions = [{ version: 3 }, { version: 4 }];
-const nextVersions = [...versions, { version: 5 }];
+const versions = [{ version: 3 }, { version: 4 }, { version: 5 }];
+const nextVersions = [...versions, { version: 6 }];
 
 /** It has a column for plants, with a default as the schema demands, and an index. Its step fails when it is applied twice. */
 const nextSchema: Schema = [
   ...postgresSchema,
   {
-    version: 5,
+    version: 6,
     sql: `
       ALTER TABLE plants ADD COLUMN light text NOT NULL DEFAULT 'sun';
       CREATE INDEX plants_by_light ON plants (light);
@@ -61,13 +61,27 @@ describe("a further step of the schema", () => {
     }
   });
 
+  it("adds a column whose changes move the plant in the feed", async () => {
+    const url = await createStore();
+    const engine = await openNext(url);
+    await engine.commit([{ plant: { id: 2n, name: "moss" }, onConflict: "reject" }]);
+    await runSql(url, "UPDATE plants SET light = 'shade' WHERE id = 1");
+    const reader = await openPostgresReader(url, {}, nextSchema);
+    onTestFinished(() => reader.close());
+    await expect
+      .poll(async () => (await reader.readFeed({ limit: 9 })).map(({ id }) => id))
+      .toEqual([2n, 1n]);
+  });
+
   it("is applied completely or not at all", async () => {
     const url = await createStore();
-    const [first, second, next] = nextSchema;
-    const failing = { version: 5, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
-    await expect(openNext(url, generousLimits, [first, second, failing] as Schema)).rejects.toThrow(
-      "missing",
-    );
+    const failing = {
+      version: 6,
+      sql: `${nextSchema.at(-1)?.sql}; INSERT INTO missing VALUES (1)`,
+    };
+    await expect(
+      openNext(url, generousLimits, [...postgresSchema, failing] as unknown as Schema),
+    ).rejects.toThrow("missing");
     expect(await runSql(url, findVersions)).toEqual(versions);
     await expect(runSql(url, "SELECT light FROM plants")).rejects.toThrow("light");
   });
@@ -85,7 +99,7 @@ describe("a further step of the schema", () => {
     const rejected = {
       reason: "unusable",
       message: expect.stringContaining(
-        "is from a newer plantstore (its schema has version 5, this plantstore has 4): install that version",
+        "is from a newer plantstore (its schema has version 6, this plantstore has 5): install that version",
       ) as string,
     };
     await expect(openEngine(url)).rejects.toMatchObject(rejected);

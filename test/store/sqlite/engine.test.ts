@@ -63,7 +63,6 @@ describe("a SQLite store", () => {
       engine.checkWritable(),
       engine.addToken(token),
       engine.endToken({ digest: "ab", revokedAtMs: 1 }),
-      engine.removeTokens(["ab"]),
     ];
     for (const call of calls) {
       await expect(call).rejects.toMatchObject({
@@ -172,7 +171,6 @@ describe("a SQLite store", () => {
         engine.checkWritable(),
         engine.addToken(token),
         engine.endToken({ digest: "ab", revokedAtMs: 1 }),
-        engine.removeTokens(["ab"]),
       ]) {
         await expect(call).rejects.toMatchObject(lost);
       }

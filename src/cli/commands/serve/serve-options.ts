@@ -29,6 +29,8 @@ export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "fau
   readonly socketFd: number | undefined;
   /** A token to accept in addition to the issued ones. */
   readonly environmentToken: string | undefined;
+  /** The value of `--max-connections`, if the process may not open so many sockets. */
+  readonly unmetConnections: number | undefined;
   /** True if the plants exist only in this process. */
   readonly isVolatile: boolean;
 }
@@ -75,7 +77,26 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   const { isVolatile } = parseStoreUrl(options.store);
   assertSeeds(options.seeds, isVolatile);
   if (options.reusePort) assertSharedPort({ ...options, socketFd, isVolatile }, io);
-  return { ...options, tls, faults: toFaults(faults), environmentToken, socketFd, isVolatile };
+  const maxConnections = Math.min(options.maxConnections, toMaxConnections(io));
+  return {
+    ...options,
+    maxConnections,
+    unmetConnections: maxConnections < options.maxConnections ? options.maxConnections : undefined,
+    tls,
+    faults: toFaults(faults),
+    environmentToken,
+    socketFd,
+    isVolatile,
+  };
+}
+
+/** Descriptors for the files of the process, rejected connections, and connections that still drain. */
+const reservedDescriptors = 200;
+
+/** Returns how many connections can be open at once. Without a free descriptor, clients are reset without a log line. */
+function toMaxConnections(io: Io): number {
+  const limit = io.readOpenFilesLimit();
+  return Math.max(limit - reservedDescriptors, Math.ceil(limit / 4));
 }
 
 /** Several processes need the same port and the same store. */

@@ -75,11 +75,11 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
     });
   }
   let server: PlantServer | undefined;
-  let isTerminalClosed = false;
+  const hangUp = new AbortController();
   io.onHangUp(() => {
     // A server in the foreground ends with its terminal.
     if (io.stderr.isTTY) {
-      isTerminalClosed = true;
+      hangUp.abort();
       stop.abort();
     } else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
   });
@@ -91,7 +91,7 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
     throw new CommandError("internal", error.message, { cause: error });
   }
   // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
-  if (isTerminalClosed) io.endBySignal("SIGHUP");
+  if (hangUp.signal.aborted) io.endBySignal("SIGHUP");
   // Pending log lines would keep the process alive until they are read.
   if (!(await output.close())) io.exit(exitCodes.done.code);
 }

@@ -4,6 +4,7 @@ import { delimiter, join, relative } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
 import { toShellWord } from "../../../core/messages.ts";
+import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
@@ -168,6 +169,13 @@ function findRisks(
   if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
     risks.push(
       `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
+    );
+  }
+  const { maxConnections, unmetConnections } = options;
+  // The default is a limit, not a request.
+  if (unmetConnections !== undefined && unmetConnections !== limitOptions.maxConnections.default) {
+    risks.push(
+      `--max-connections is ${maxConnections} instead of ${unmetConnections}, because the process may open few files: raise the limit (ulimit -n)`,
     );
   }
   if (faults !== undefined) risks.push(...describeFaults(faults));

@@ -1,10 +1,10 @@
 /** Reads the certificate of a server, at the start and on SIGHUP. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
+import { readRegularFile } from "../../regular-file.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";
 
 /** A server that reloads its certificate cannot ask for a password. */
@@ -55,7 +55,7 @@ function toOpensslReason(error: unknown): string {
 
 async function read(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readRegularFile(path);
   } catch (error) {
     throw toReadError(path, error);
   }

@@ -1,0 +1,31 @@
+/** A server is ready only while creates with an issued token can succeed. */
+import { expect, it, onTestFinished } from "vitest";
+import { createAuthenticator } from "../../src/auth/authenticator.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { loadSqlite } from "../../src/store/sqlite/driver.ts";
+import { startServer } from "../helpers/plant-server.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+
+const { DatabaseSync } = await loadSqlite();
+
+it.each([
+  ["no token can be read", "ALTER TABLE tokens RENAME TO other"],
+  ["plants have other columns", "ALTER TABLE plants RENAME COLUMN tag TO label"],
+])("is not ready while %s", async (_, sql) => {
+  const url = await createSqliteStore([{ id: 0n, name: "fern" }]);
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  await using server = await startServer({ store, authenticator: createAuthenticator(store) });
+  const database = new DatabaseSync(url.replace("sqlite:", ""));
+  database.exec(sql);
+  database.close();
+  const response = await server.fetch(new Request(new URL("/readyz", server.url)));
+  expect(response.status).toBe(503);
+});
+
+it("checks the statement of a create without creating a plant", async () => {
+  const store = await openStore(await createSqliteStore([{ id: 0n, name: "fern", tag: "pot" }]));
+  onTestFinished(() => store.close());
+  await store.checkWritable();
+  expect(await store.list({ limit: 9 })).toEqual([{ id: 0n, name: "fern", tag: "pot" }]);
+});
