@@ -66,7 +66,7 @@ export function openPool(
   const pool = new Pool(new URL(httpUrl).origin, {
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
-        if (error !== null) return callback(error, null);
+        if (error !== null) return void callback(error, null);
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
         callback(null, socket);

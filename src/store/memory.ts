@@ -108,13 +108,14 @@ const location: StoreLocation = {
     const problem = `a memory: store ${existsOnly} and cannot be read from another one`;
     throw new StoreError("unusable", problem);
   },
-  explainNoFile: (operation) =>
-    `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
+  files: (operation) => `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
 };
 
 /** Keeps everything in memory. */
 export const memoryType: EngineType = {
   schemes: ["memory:"],
+  form: "memory:",
+  isPrivate: true,
   usage: "memory: (kept until the server ends)",
   locate(url) {
     if (url === location.place) return location;

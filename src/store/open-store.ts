@@ -3,7 +3,7 @@ import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts"
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
 import type { StoreContents } from "./sqlite/backup-worker.ts";
 import type { Backup, BackupOptions, FileWork, Restore, RestoreOptions } from "./sqlite/backup.ts";
-import type { EngineOptions, FileOperation } from "./store-location.ts";
+import type { EngineOptions, FileOperation, StoreFiles, StoreLocation } from "./store-location.ts";
 import { isStoreUrl, parseStoreUrl } from "./store-url.ts";
 
 /** Options for {@link openStore}. */
@@ -49,21 +49,18 @@ export async function backupStore(
   path: string,
   options: BackupOptions,
 ): Promise<Backup> {
-  const store = toFile(url, "back up");
-  const { backupSqliteFile } = await import("./sqlite/backup.ts");
-  return backupSqliteFile(store, toPath(path, "back up"), options);
+  const files = toFiles(parseStoreUrl(url), "back up");
+  return files.backUp(toPath(path, "back up"), options);
 }
 
 /**
  * Checks a store or a backup, and changes nothing.
  *
- * @param path of a file
+ * @param path of a file, or a URL
  * @throws StoreError
  */
 export async function verifyStore(path: string): Promise<StoreContents> {
-  const file = toPath(path, "verify");
-  const { verifySqliteFile } = await import("./sqlite/backup.ts");
-  return verifySqliteFile(file);
+  return toFiles(locateFile(path), "verify").verify();
 }
 
 /**
@@ -77,22 +74,26 @@ export async function restoreStore(
   options: RestoreOptions,
 ): Promise<Restore> {
   const backup = toPath(path, "restore");
-  const store = toFile(url, "restore");
-  const { restoreSqliteFile } = await import("./sqlite/backup.ts");
-  return restoreSqliteFile(backup, store, options);
+  return toFiles(parseStoreUrl(url), "restore").restore(backup, options);
 }
 
 /** Accepts the URL of a store that is a file instead of a path. */
 function toPath(text: string, operation: FileOperation): string {
+  const location = locateFile(text);
+  toFiles(location, operation);
+  return location.path ?? text;
+}
+
+/** Finds the store of a URL, or the SQLite store in a file. */
+function locateFile(text: string): StoreLocation {
   if (text === "-" || text === "") {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  return isStoreUrl(text) ? toFile(text, operation) : text;
+  return parseStoreUrl(isStoreUrl(text) ? text : `sqlite:${text}`);
 }
 
-function toFile(url: string, operation: FileOperation): string {
-  const location = parseStoreUrl(url);
-  if (location.path !== undefined) return location.path;
-  throw new StoreError("unusable", location.explainNoFile(operation));
+function toFiles({ files }: StoreLocation, operation: FileOperation): StoreFiles {
+  if (typeof files === "object") return files;
+  throw new StoreError("unusable", files(operation));
 }

@@ -12,6 +12,15 @@ function findEngine(url: string): EngineType | undefined {
   return engines.find(({ schemes }) => schemes.some((scheme) => url.startsWith(scheme)));
 }
 
+/** Returns the forms of all URLs, for help. @param isOpened leaves out stores that no other process can open */
+export function describeForms({ isOpened }: { readonly isOpened: boolean }): string {
+  const shown = engines.filter(({ isPrivate }) => !(isOpened && isPrivate));
+  return joinWords(
+    shown.map(({ form }) => form),
+    "or",
+  );
+}
+
 /** Checks whether a text begins like the URL of a store. */
 export function isStoreUrl(text: string): boolean {
   return findEngine(text) !== undefined;

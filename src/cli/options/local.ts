@@ -3,6 +3,7 @@ import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
 import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
+import { describeForms } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import {
@@ -72,7 +73,7 @@ export const serveOptions = {
     "Policy for an id that belongs to a different plant: reject or replace",
     { ...plants, isFirst: true, ...storeOptions.onConflict },
   ),
-  store: setting("--store <url>", "Store of plants: sqlite:PATH, postgres:// or memory:", {
+  store: setting("--store <url>", `Store of plants: ${describeForms({ isOpened: false })}`, {
     isFirst: true,
     ...plants,
     type: storeUrlOrPath,
@@ -162,7 +163,10 @@ export const serveOptions = {
 
 /** The store, for the commands that open it themselves. */
 export const storeOption = {
-  store: { ...serveOptions.store, help: "Store of plants: sqlite:PATH or postgres://" },
+  store: {
+    ...serveOptions.store,
+    help: `Store of plants: ${describeForms({ isOpened: true })}`,
+  },
 } as const satisfies Options;
 
 /** `--csv` of the commands that print plants. */

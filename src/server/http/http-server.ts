@@ -5,7 +5,13 @@ import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
 import { RequestError } from "../../core/errors.ts";
-import { type Admission, type IdleConnection, maxDraining } from "../admission.ts";
+import {
+  type Admission,
+  type IdleConnection,
+  maxDraining,
+  type ServerLimits,
+} from "../admission.ts";
+import type { ServerFaults } from "../faults.ts";
 import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
 import { serverStopping, toConnectionHeaders } from "../response.ts";
 import {
@@ -16,7 +22,7 @@ import {
   type TransportContext,
 } from "./connection.ts";
 import { createUsualRequestParser, startFastLane } from "./fast-lane.ts";
-import { listen, type ListeningAddress } from "./listen.ts";
+import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createServer, createTlsServer } from "./node-http.ts";
 import { SocketStream, startNodeTransport } from "./node-transport.ts";
 
@@ -24,6 +30,11 @@ import { SocketStream, startNodeTransport } from "./node-transport.ts";
 export interface HttpServerOptions extends ServerLimits, ListenAddress {
   /** Certificate for HTTPS; plain HTTP without it. */
   readonly certificate?: TlsCertificate | undefined;
+  /** Prefix of `/plants`: empty, or with a leading and without a trailing slash. */
+  readonly basePath: string;
+  readonly faults?: ServerFaults | undefined;
+  /** Receives the errors of the listening socket. Must not throw. */
+  readonly onError: (error: unknown) => void;
   /** `false` sends every request through node:http. For tests and benchmarks. */
   readonly fastLane?: boolean;
 }

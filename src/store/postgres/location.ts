@@ -15,6 +15,8 @@ const advice: Readonly<Record<FileOperation, string>> = {
 /** Stores plants in a database, which any number of servers may share. */
 export const postgresType: EngineType = {
   schemes: ["postgres:", "postgresql:"],
+  form: "postgres://",
+  isPrivate: false,
   usage: "postgres://… (a database)",
   locate(url) {
     const place = toPlace(parsePostgresUrl(url));
@@ -26,7 +28,7 @@ export const postgresType: EngineType = {
       prepare: () => import("./engine.ts"),
       openEngine: async (options) => (await import("./engine.ts")).openPostgresEngine(url, options),
       openReader: async (options) => (await import("./engine.ts")).openPostgresReader(url, options),
-      explainNoFile: (operation) =>
+      files: (operation) =>
         `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${advice[operation]}`,
     };
   },

@@ -202,12 +202,12 @@ function toConditions({ afterId, tag }: PlantFilter) {
 }
 
 function toColumns(plants: readonly NewPlant[]): unknown[] {
-  const columns: Record<keyof NewPlant, unknown[]> = {
+  const values: Record<keyof NewPlant, unknown[]> = {
     id: plants.map(({ id }) => `${id}`),
     name: plants.map(({ name }) => toSqlText(name)),
     tag: plants.map(({ tag }) => (tag === undefined ? null : toSqlText(tag))),
   };
-  return Object.values(columns);
+  return Object.values(values);
 }
 
 /** Returns the plant in a row. */

@@ -9,7 +9,9 @@ const scheme = "sqlite:";
 /** Stores plants in a file. */
 export const sqliteType: EngineType = {
   schemes: [scheme],
+  form: "sqlite:PATH",
   usage: "sqlite:PATH (a file)",
+  isPrivate: false,
   locate(url) {
     const path = url.slice(scheme.length);
     if (path === "") {
@@ -28,6 +30,13 @@ export const sqliteType: EngineType = {
       isVolatile: false,
       isShared: false,
       path,
+      files: {
+        backUp: async (target, options) =>
+          (await import("./backup.ts")).backupSqliteFile(path, target, options),
+        verify: async () => (await import("./backup.ts")).verifySqliteFile(path),
+        restore: async (backup, options) =>
+          (await import("./backup.ts")).restoreSqliteFile(backup, path, options),
+      },
       prepare: async () => (await import("./engine.ts")).prepareSqliteEngine(),
       openEngine: async (options) => (await import("./engine.ts")).openSqliteEngine(path, options),
       openReader: async () => (await import("./reader.ts")).openSqliteReader(path),

@@ -29,7 +29,7 @@ const frameHeaderLength = 24;
 /** A commit that another connection makes or copies at the same time is seen halfway at most this often. */
 const maxReads = 10;
 
-/** What a guard needs of a connection. */
+/** The calls of a guard on its connection. */
 interface GuardedConnection {
   /** Commits a change, which begins the log if it is empty. */
   readonly write: () => void;
@@ -162,8 +162,8 @@ export function assertOwnLog({ path, realPath }: StoreFile): void {
 }
 
 /**
- * Finds a page that neither the database nor its log has, although the database has it after the latest commit in the log:
- * then the log is that of another file, and SQLite would damage the database with it. The log is read before the size of
+ * Finds a page that neither the database nor its log has, although the latest commit in the log needs it. Such a log
+ * belongs to another file, and SQLite would damage the database with it. The log is read before the size of
  * the database, because other processes may copy it into the database meanwhile.
  *
  * @returns the number of the page, counted from 1

@@ -45,6 +45,7 @@ describe("servers that start together on an empty database", () => {
     expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
       { version: "3" },
       { version: "4" },
+      { version: "5" },
     ]);
     const plant = { id: 1n, name: "fern" };
     const results = await Promise.all(
