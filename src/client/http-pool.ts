@@ -66,7 +66,10 @@ export function openPool(
   const pool = new Pool(new URL(httpUrl).origin, {
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
-        if (error !== null) return void callback(error, null);
+        if (error !== null) {
+          callback(error, null);
+          return;
+        }
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
         callback(null, socket);

@@ -186,6 +186,9 @@ function listErrors(step: NextStep): string {
   return numbers.length === 1 ? `${first}` : joinWords(numbers.map(String));
 }
 
+/** Rows of the error table that belong to the operation. */
+const failures = errorRows.filter(({ status }) => status === undefined);
+
 const challengeHeader = {
   "WWW-Authenticate": {
     description: `Challenge of RFC 6750, with errors ${listErrors("token")}`,
@@ -329,9 +332,6 @@ clients send different plants with one id at the same time, exactly one create s
   replace: `\
 A different plant with the same \`id\` replaces the stored plant.`,
 };
-
-/** Rows of the error table that belong to the operation. */
-const failures = errorRows.filter(({ status }) => status === undefined);
 
 /** Examples of valid bodies. */
 const goodRequests = {

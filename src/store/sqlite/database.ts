@@ -8,7 +8,7 @@ import {
   isBusy,
   isUnwritable,
   isWriteFailure,
-  pause,
+  pauseThread,
   type SqliteDatabase,
   type SqliteProvider,
 } from "./driver.ts";
@@ -198,7 +198,7 @@ export function whileLocked<T>(work: () => T): T {
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;
     }
-    pause();
+    pauseThread();
   }
 }
 

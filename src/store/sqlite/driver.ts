@@ -174,6 +174,6 @@ const pauseMs = 1;
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 
 /** Blocks the thread for a millisecond. */
-export function pause(): void {
+export function pauseThread(): void {
   Atomics.wait(pauseCell, 0, 0, pauseMs);
 }

@@ -6,7 +6,7 @@ import { type BigIntStats, closeSync, ftruncateSync, openSync, readSync, statSyn
 import { attempt } from "../../core/attempt.ts";
 import type { StoreError } from "../../core/store.ts";
 import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
-import { isCutShort, pause } from "./driver.ts";
+import { isCutShort, pauseThread } from "./driver.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
 export interface StoreFile {
@@ -90,7 +90,7 @@ export function createFileGuard(
       if (header !== undefined && isValidHeader(header)) return;
       // Another process may have moved all commits into the database. The next one begins a log, unless the index has others.
       if (header === undefined) write();
-      else pause();
+      else pauseThread();
     }
     fail(emptied);
   }
