@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { findExcesses, measureWeight, toReport } from "../../.build/budget.ts";
 import lock from "../../package-lock.json" with { type: "json" };
 
-const dist = new URL("../../dist", import.meta.url);
+const dist = new URL("../../dist/", import.meta.url);
 const budget = {
   packages: 400,
   createFiles: 30,

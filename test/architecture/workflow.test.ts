@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 
-const root = new URL("../..", import.meta.url);
+const root = new URL("../../", import.meta.url);
 
 /** The part of a workflow that the tests read. */
 interface Workflow {
