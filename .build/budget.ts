@@ -48,13 +48,20 @@ export async function measureWeight(): Promise<Weight> {
     packages: Object.keys(lock.packages).length - 1,
     createFiles: ofCreate.length,
     createKilobytes: Math.ceil(bytes / 1000),
-    createSources: countSources(ofCreate),
-    listSources: countSources(ofList),
+    createSources: toSources(ofCreate).length,
+    listSources: toSources(ofList).length,
   };
 }
 
-/** Counts the files of src that a bundle was made of. @param names of files of dist */
-function countSources(names: readonly string[]): number {
+/** Lists the files of src that commands load. @param commands arguments of each */
+export async function listLoadedSources(
+  commands: readonly (readonly string[])[],
+): Promise<readonly (readonly string[])[]> {
+  return (await listLoadedFiles(commands)).map(toSources);
+}
+
+/** Lists the files of src that files of dist were made of. @param names of files of dist */
+function toSources(names: readonly string[]): readonly string[] {
   const { outputs } = readJson(new URL("metafile-esm.json", dist)) as Metafile;
   const inputs = Object.entries(outputs).flatMap(([path, output]) =>
     names.includes(basename(path)) ? Object.entries(output.inputs) : [],
@@ -62,7 +69,7 @@ function countSources(names: readonly string[]): number {
   const sources = inputs.filter(
     ([path, { bytesInOutput }]) => path.startsWith("src/") && bytesInOutput > 0,
   );
-  return new Set(sources.map(([path]) => path)).size;
+  return [...new Set(sources.map(([path]) => path))];
 }
 
 /** Runs commands with a server and its store, and returns the names of the files of dist that Node loaded for each. */

@@ -82,7 +82,7 @@ export interface FeedQuery {
 interface StoreParts {
   /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
-  /** Resolves with the first plants in the order of their ids, at most a page of them (see store/plant-pages.ts). */
+  /** Resolves with the first plants in the order of their ids, at most a page of them (see store/pages.ts). */
   list(query: PlantQuery): Promise<readonly NewPlant[]>;
   /** Resolves with the number of plants. */
   count(filter: PlantFilter): Promise<number>;

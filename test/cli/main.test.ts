@@ -319,7 +319,7 @@ describe("wrong usage", () => {
     [
       ["create", "--print-curl"],
       create,
-      /^unknown option '--print-curl': --verbose prints .* "plantstore help tokens"/,
+      /^unknown option '--print-curl': --verbose prints .* "plantstore help contract"/,
     ],
     [
       ["login", "--print-curl"],

@@ -117,7 +117,7 @@ it("reads the load when the metrics are requested", async () => {
   ]);
   held.release("created");
   await Promise.all(waiting);
-  await expect.poll(() => readOwn(metrics)).toEqual([]);
+  await expect.poll(() => readOwn(metrics)).toEqual(["plantstore_waiting_bytes_limit 67108864"]);
 });
 
 describe("GET /metrics", () => {

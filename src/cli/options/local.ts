@@ -1,4 +1,4 @@
-/** The rows of the table of options for `serve`, and for the commands that open a store. `options.ts` has the others. */
+/** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
 import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
 import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";

@@ -152,7 +152,7 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
 const textSize = textNames.map((name) => ` + coalesce(octet_length(${name}), 0)`).join("");
 
 /**
- * Returns a statement that stops a page of plants at its size (see plant-pages.ts). PostgreSQL knows the size of a text without
+ * Returns a statement that stops a page of plants at its size (see pages.ts). PostgreSQL knows the size of a text without
  * reading it.
  *
  * @param found rows with {@link plantColumns}, at most {@link toPageLimit}

@@ -40,7 +40,7 @@ interface GuardedConnection {
 /**
  * Creates the guard of an open connection. It finds a log that was emptied or overwritten, and a database that became
  * smaller because another file was copied over it. From then on, it rejects every change. The thread of the caller finds
- * files that were removed or replaced (see files-in-use.ts).
+ * files that were removed or replaced (see store-file.ts).
  */
 export function createFileGuard(
   { path, realPath, identity }: StoreFile,

@@ -93,7 +93,7 @@ export function toFilterValues({ afterId, tag }: PlantFilter) {
   return [afterId ?? null, tagText, tagText] as const;
 }
 
-/** Reads rows until their page is full (see plant-pages.ts). @returns the rows, and the plant of each */
+/** Reads rows until their page is full (see pages.ts). @returns the rows, and the plant of each */
 export function readPage<Row extends PlantRow>(
   rows: Iterable<Row>,
   limit: number,

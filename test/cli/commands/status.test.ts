@@ -387,5 +387,5 @@ it.each([["config"], ["config", "list"], ["config", "get", "port"], ["help", "co
 it("names what replaces the former --print-curl", async () => {
   const { exitCode, stderr } = await status(["--print-curl"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("unknown option '--print-curl': \"plantstore help tokens\" shows");
+  expect(stderr).toContain("unknown option '--print-curl': \"plantstore help contract\" shows");
 });
