@@ -97,7 +97,7 @@ export class Admission {
 
   /**
    * Counts a connection. If there are too many, closes the one that has been idle longest, or else ends the oldest slow
-   * transfer: a client that never reads, or never sends the rest of a body, keeps nobody out.
+   * transfer. A client that never reads, or never sends the rest of a body, keeps no other client out.
    *
    * @returns an error if all connections are busy; the connection is counted in any case
    */

@@ -91,5 +91,5 @@ export class Faults {
   }
 }
 
-/** What a server needs of {@link Faults}. */
+/** The part of {@link Faults} that a server uses. */
 export type ServerFaults = Pick<Faults, "perform" | "stop" | "maxDelayMs">;
