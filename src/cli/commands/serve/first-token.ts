@@ -27,7 +27,7 @@ export type FirstToken =
   | {
       readonly kind: "issued";
       readonly token: string;
-      readonly saved: "always" | "untilStop" | "never";
+      readonly saved: "always" | "volatile" | "never";
     }
   /** The store has tokens, and none of them is saved for this user. */
   | { readonly kind: "none" };
@@ -92,7 +92,7 @@ async function provideFirstToken(
     }
     await addFirstToken(store, token);
     if (savedHere !== undefined) return { kind: "saved" };
-    return { kind: "issued", token, saved: store.isVolatile ? "untilStop" : "always" };
+    return { kind: "issued", token, saved: store.isVolatile ? "volatile" : "always" };
   }
   if (savedHere !== undefined) {
     return { kind: issued.has(digestToken(savedHere)) ? "saved" : "none" };
@@ -141,7 +141,7 @@ export async function forgetToken(
   url: string,
   { io, log, options }: ServerRun,
 ): Promise<void> {
-  if (token.kind !== "issued" || token.saved !== "untilStop") return;
+  if (token.kind !== "issued" || token.saved !== "volatile") return;
   const origin = findOrigin(url, options.basePath);
   if (origin === undefined) return;
   try {

@@ -124,7 +124,7 @@ function toRows(
 
 const issuedTexts = {
   always: "new, saved for this user",
-  untilStop: "new, saved for this user until the server stops",
+  volatile: "new, saved for this user until the server stops",
   never: "new, not saved",
 } as const;
 
