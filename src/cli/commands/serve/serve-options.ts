@@ -90,8 +90,8 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   };
 }
 
-/** Descriptors for the files of the process, rejected connections, and connections that still drain. */
-const reservedDescriptors = 200;
+/** Descriptors for up to 100 files of the process, 100 rejected connections, and 100 connections that still drain. */
+const reservedDescriptors = 300;
 
 /** Returns how many connections can be open at once. Without a free descriptor, clients are reset without a log line. */
 function toMaxConnections(io: Io): number {
