@@ -142,7 +142,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
       expect([...failures]).not.toContain("ECONNREFUSED");
       expect(await service.urls(3)).toEqual([url, url, url]);
       expect(service.ended()).toEqual([0, 0]);
-      expect(service.log()).toContain("the one that was passed to this process (LISTEN_FDS)");
+      expect(service.log()).toContain("Socket: passed to this process (LISTEN_FDS)");
       expect(service.log()).not.toContain("unencrypted");
       expect(await listIds(store)).toEqual(acknowledged);
     },
