@@ -2,6 +2,7 @@
 export {
   type CreateResponse,
   NotAPlantStoreError,
+  type ProxyLimit,
   type Rejection,
   type SentResult,
   type StopCause,

@@ -41,7 +41,8 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
   if (error instanceof NotAPlantStoreError) {
-    return failure("noPlantStore", `${error.message}; check --url and its path`);
+    const advice = error.proxyLimit === undefined ? "; check --url and its path" : "";
+    return failure("noPlantStore", `${error.message}${advice}`);
   }
   if (error instanceof OutputError) {
     return error.isClosed

@@ -148,7 +148,7 @@ export const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503,
  * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
  * with. Text from the server never contains the token of the request.
  *
- * @throws NotAPlantStoreError for any other response
+ * @throws NotAPlantStoreError for any other response, and for a limit of a proxy
  * @throws UnavailableError for a transient failure of a proxy
  */
 export function parseResponse(response: ClientResponse, request: CreateRequest): CreateResponse {
@@ -175,6 +175,14 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
     return { ok: false, error: { ...error, message }, requestId: read("x-request-id") };
   }
   if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
+  if (status === 413) {
+    const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
+    throw new NotAPlantStoreError(url, message, { proxyLimit: "body" });
+  }
+  if (status === 414 || status === 431) {
+    const message = `a proxy in front of the store limits URLs and headers (status ${status}): large_client_header_buffers in nginx`;
+    throw new NotAPlantStoreError(url, message, { proxyLimit: "head" });
+  }
   if (status !== 200 && status !== 400) throw foreign(`its response has the status ${status}`);
   if (coding.toLowerCase() !== "identity") {
     throw foreign(`its response is compressed (${quoteInput(coding)})`);

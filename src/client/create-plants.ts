@@ -5,6 +5,7 @@ import {
   concernsAllCreates,
   type FinalResponse,
   isSendable,
+  isTooLargeForProxy,
   type ItemResult,
   NotAPlantStoreError,
   type PlantItem,
@@ -63,7 +64,7 @@ const minFailedAttempts = 3;
  * Creates plants. Plants with the same id are sent one after the other. Items are read only as fast as plants are created
  * and outcomes are taken.
  *
- * The run stops if the token is rejected, if another server responds, or if the store stays unavailable. The store stays
+ * The run stops if the token is rejected, if another server responds (a proxy that limits bodies rejects only the plant), or if the store stays unavailable. The store stays
  * unavailable if a plant has no retries left, and no other plant got a decision since its first failure. Unless the server
  * cannot be reached, that takes at least {@link minFailedAttempts}.
  *
@@ -193,6 +194,11 @@ class Run<Item extends PlantItem> {
       this.#stop(new StoppedError(response as StopCause));
     } catch (error) {
       if (this.#cutOff.signal.aborted) return undefined;
+      if (isTooLargeForProxy(error)) {
+        this.#decided++;
+        this.#failedAttempts = 0;
+        return { status: "rejected", error: { message: error.message } };
+      }
       this.#stop(error instanceof NotAPlantStoreError ? new StoppedError(error) : (error as Error));
     }
     return undefined;

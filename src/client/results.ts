@@ -105,11 +105,27 @@ export class NotAPlantStoreError extends Error {
   override readonly name = "NotAPlantStoreError";
   /** URL of the request. */
   readonly url: string;
+  /** Limit of a proxy in front of the store that the request exceeds. Smaller plants pass a limit of bodies. */
+  readonly proxyLimit: ProxyLimit | undefined;
 
-  constructor(url: string, detail: string, options?: ErrorOptions) {
-    super(`${url} is not the create operation of a plant store: ${detail}`, options);
+  constructor(
+    url: string,
+    detail: string,
+    { proxyLimit, ...options }: ErrorOptions & { readonly proxyLimit?: ProxyLimit } = {},
+  ) {
+    const message = `${url} is not the create operation of a plant store: ${detail}`;
+    super(proxyLimit === undefined ? message : detail, options);
     this.url = url;
+    this.proxyLimit = proxyLimit;
   }
+}
+
+/** Part of a request that a proxy limits: `body` concerns one plant, `head` concerns every plant. */
+export type ProxyLimit = "body" | "head";
+
+/** Checks for a request whose body exceeds the limit of a proxy. Other plants may pass. */
+export function isTooLargeForProxy(error: unknown): error is NotAPlantStoreError {
+  return error instanceof NotAPlantStoreError && error.proxyLimit === "body";
 }
 
 /**

@@ -27,6 +27,7 @@ describe("parseResponse reads", () => {
 
   it.each([
     [401, 40102],
+    [413, 41300],
     [404, 40400],
     [409, 40900],
     [503, 50301],
@@ -93,6 +94,17 @@ describe("parseResponse throws NotAPlantStoreError for", () => {
     ["a redirect without a location", toResponse(302, ""), /redirects to nowhere/],
     ["another status of success", toResponse(201, '{"name":"fern"}'), /the status 201$/],
     ["a missing page", toResponse(404, "<h1>"), /the status 404$/],
+    [
+      "a body that a proxy rejects",
+      toResponse(413, "<h1>", { "content-type": "text/html" }),
+      /^a proxy in front of the store limits bodies: client_max_body_size in nginx$/,
+    ],
+    [
+      "a URL that a proxy rejects",
+      toResponse(414, "<h1>"),
+      /^a proxy in front of the store limits URLs and headers \(status 414\): large_client/,
+    ],
+    ["headers that a proxy rejects", toResponse(431, ""), /URLs and headers \(status 431\)/],
     [
       "an Error whose number does not begin with its status",
       toResponse(404, '{"error":40900,"message":"taken"}'),

@@ -20,7 +20,13 @@ import { readNewPlant } from "../../src/core/read-plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { errorResponse, findClosedUrl, json, openRawServer } from "./scripted-server.ts";
+import {
+  errorResponse,
+  findClosedUrl,
+  json,
+  openRawServer,
+  openScriptedServer,
+} from "./scripted-server.ts";
 
 /** An item with its place in the input, counted from 1. */
 interface TestItem extends PlantItem {
@@ -390,6 +396,26 @@ describe("the run ends early", () => {
     const collected = await run(countedItems(1000), url, { retries: 5 });
     expect(collected).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
     expect((collected.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
+  });
+
+  it.each([414, 431])("if a proxy responds with the status %i", async (status) => {
+    const url = await openManualServer(({ response }) => json(status, "<h1>")(response));
+    const collected = await run(countedItems(1000), url, { retries: 5 });
+    expect(collected).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
+    expect((collected.error as StoppedError).message).toContain("a proxy in front of the store");
+  });
+
+  it("but not if a proxy limits bodies, which rejects only the plant", async () => {
+    const created = json(200, '{"name":"fern"}', { "x-plantstore-result": "created" });
+    const { url } = await openScriptedServer(created, json(413, "<h1>"), created);
+    const { outcomes, error } = await run(countedItems(3), url, { concurrency: 1 });
+    expect(error).toBeUndefined();
+    const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
+    expect(outcomes.map(({ result }) => result)).toEqual([
+      expect.objectContaining({ status: "created" }),
+      { status: "rejected", error: { message } },
+      expect.objectContaining({ status: "created" }),
+    ]);
   });
 
   it("if the response is not HTTP", async () => {

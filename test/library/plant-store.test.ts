@@ -389,6 +389,9 @@ describe("createClient", () => {
     const other = await openScriptedServer(json(404, "<h1>"));
     const client = createClient({ ...plants, url: other.url });
     await expect(client.create(fern)).rejects.toThrow(NotAPlantStoreError);
+    const proxy = await openScriptedServer(json(413, "<h1>"));
+    const limited = createClient({ ...plants, url: proxy.url }).create(fern);
+    await expect(limited).rejects.toThrow("a proxy in front of the store limits bodies");
     await plants.close();
     const closed = createClient({ ...plants, retries: 0 });
     await expect(closed.create(fern)).rejects.toThrow(UnavailableError);

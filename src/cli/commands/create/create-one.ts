@@ -4,6 +4,7 @@ import { post } from "../../../client/http-request.ts";
 import {
   categorizeError,
   type FinalResponse,
+  isTooLargeForProxy,
   type ItemResult,
   type Rejection,
   UnavailableError,
@@ -113,8 +114,14 @@ export async function createOne(
       await reject();
       if (options.json) await printResult(error, plant.id, run);
     }
-    throw error;
+    if (!isTooLargeForProxy(error)) throw error;
+    return { status: "rejected", error: { message: error.message } } as const;
   });
+  if ("status" in response) {
+    await reject();
+    await printError(response, plant.id, [], run);
+    return exitCodes.invalidPlant.code;
+  }
   if (response.ok) return printPlant(response, plant.id, response.result, run);
   await reject();
   await printError(response, plant.id, toDetails(response, source, options.url), run);

@@ -187,6 +187,24 @@ describe("an Error", () => {
   });
 });
 
+describe("a limit of a proxy", () => {
+  const html = (status: number) => json(status, "<h1>", { "content-type": "text/html" });
+  const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
+
+  it("of bodies rejects the plant without a number", async () => {
+    const single = await createWith(html(413));
+    expect(single).toMatchObject({ exitCode: 3, stdout: "", stderr: `error: ${message}\n` });
+    const { stdout } = await createWith(html(413), {}, ["--json"]);
+    expect(stdout).toBe(`{"id":1,"status":"rejected","error":{"message":"${message}"}}\n`);
+  });
+
+  it.each([414, 431])("with the status %i names the proxy", async (status) => {
+    const { exitCode, stderr } = await createWith(html(status));
+    expect(exitCode).toBe(7);
+    expect(stderr).toMatch(/^error: a proxy in front of the store limits URLs.* in nginx\n$/);
+  });
+});
+
 describe("an unavailable plant store", () => {
   it("is a line with its status with --json, and a sentence on stderr", async () => {
     const url = await findClosedUrl();
