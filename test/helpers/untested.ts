@@ -4,6 +4,7 @@ import { findBrowser } from "./browser.ts";
 import { hasCurl } from "./curl.ts";
 import { canMountDisks } from "./loop-disk.ts";
 import { findPgBouncer } from "./pgbouncer.ts";
+import { findProxy } from "./proxies.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 import { hasServiceManager } from "./service-manager.ts";
 import { hasShell } from "./shells.ts";
@@ -73,6 +74,12 @@ export async function teardown(): Promise<void> {
     process.stderr.write(
       "\nNOT TESTED: the roff of the manual page, because there is neither groff nor mandoc.\n" +
         "Install one of them (on Debian: apt-get install groff).\n\n",
+    );
+  }
+  for (const proxy of ["nginx", "haproxy", "caddy"] as const) {
+    if (findProxy(proxy) !== undefined) continue;
+    process.stderr.write(
+      `\nNOT TESTED: the configuration of ${proxy} in the manual, because it is not installed (on Debian: apt-get install ${proxy}).\n\n`,
     );
   }
   if (findPgBouncer() === undefined) {
