@@ -6,12 +6,12 @@ import {
   type HelpConfiguration,
   type Option as Flag,
 } from "commander";
-import { quoteInput } from "../core/messages.ts";
+import { findClosestWord, quoteInput } from "../core/messages.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type Command, type Item, toExitCodeItems } from "./command.ts";
 import { listTopics, readManualFile, readTopic } from "./commands/help/topics.ts";
 import { type Io, type OutputStream, writeText } from "./io.ts";
-import { commonFlags, toLongFlag, versionFlag } from "./options/remote.ts";
+import { commonFlags, versionFlag } from "./options/remote.ts";
 
 /** Longer lines of help are hard to read. */
 export const maxColumns = 80;
@@ -37,6 +37,10 @@ export async function help(
       throw wrongUsage(`unexpected word '${extra}': remove it`, commander);
     }
     if (topic !== undefined) return show(topic, io);
+    if (next === undefined && index === 0 && /^\d+$/.test(word)) {
+      const { explainErrors } = await import("./commands/explain.ts");
+      return writeText(io.stdout, explainErrors([word]));
+    }
     if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
     found = next;
     await complete(found);
@@ -44,9 +48,12 @@ export async function help(
   showHelp(found);
 }
 
-async function findTopic(name: string, stdout: OutputStream): Promise<string | undefined> {
+/** Finds a topic by its name or a part of it that no other topic has. */
+async function findTopic(word: string, stdout: OutputStream): Promise<string | undefined> {
+  const matches = word.length < 3 ? [] : listTopics().filter((each) => each.includes(word));
+  const name = matches.length === 1 ? (matches[0] ?? word) : word;
   const topic = readTopic(name);
-  if (topic === undefined || !stdout.isTTY) return topic ?? readManualFile(name);
+  if (topic === undefined || !stdout.isTTY) return topic ?? readManualFile(word);
   const { fitMarkdown } = await import("./commands/help/fit-markdown.ts");
   return fitMarkdown(topic, toHelpWidth(stdout));
 }
@@ -61,7 +68,7 @@ async function show(text: string, io: Io): Promise<void> {
   if (!hasPager || !(await io.runPager(text, pager))) await writeText(io.stdout, text);
 }
 
-/** Lets commander report an unknown word, and suggest another one. */
+/** Lets commander report an unknown word; {@link toExit} suggests another one. */
 async function rejectWord(
   word: string,
   group: Commander,
@@ -181,7 +188,7 @@ function toList(heading: string, items: readonly Item[], note: string, helper: H
   return [heading, ...lines, ...notes.map((line) => `  ${line}`)].join("\n");
 }
 
-/** The error to throw when commander wants to exit. */
+/** The error to throw when commander wants to exit. @throws CommanderError after the help of `COMMAND help` */
 export function toExit(
   error: CommanderError,
   commander: Commander,
@@ -195,27 +202,91 @@ export function toExit(
     return new CommanderError(code, error.code, error.message);
   }
   if (error.exitCode === 0) return error;
-  const [problem = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
+  const [problem = ""] = error.message.replace(/^error: /, "").split("\n");
   if (error.code === "commander.excessArguments") {
     const extra = commander.args[commander.registeredArguments.length] ?? "";
+    if (extra === "help") showHelp(commander);
     return wrongUsage(`unexpected argument '${extra}': remove it`, commander);
   }
-  const advice = findAdvice(error, commander, hints) ?? ` ${suggestion}`.trimEnd();
-  return wrongUsage(problem + advice, commander);
+  const advice = findAdvice(error, commander, hints);
+  const isTopic =
+    commander.parent === null && argv.find((each) => !each.startsWith("-")) === "help";
+  if (advice === undefined && isTopic && error.code === "commander.unknownCommand") {
+    const topics = listTopics().join(", ");
+    return wrongUsage(`no command or topic '${commander.args[0]}'; topics: ${topics}`, commander);
+  }
+  return wrongUsage(problem + (advice ?? ""), commander);
 }
 
 /** Advice instead of an unknown command or a misplaced option. */
 function findAdvice(
   { code, message }: CommanderError,
-  { args, commands }: Commander,
+  commander: Commander,
   hints: Readonly<Record<string, string>>,
 ): string | undefined {
   const isOption = code === "commander.unknownOption";
   if (!isOption && code !== "commander.unknownCommand") return undefined;
-  const word = isOption ? toLongFlag(message) : (args[0] ?? "");
+  const { args, commands } = commander;
+  const [, flag = ""] = /'(-[^'=]*)/.exec(message) ?? [];
+  const word = isOption ? flag : (args[0] ?? "");
   if (Object.hasOwn(hints, word)) return `: ${hints[word]}`;
   const isMisplaced = commands.length > 0 && args.some((each) => !each.startsWith("-"));
-  return isOption && isMisplaced ? "; options of a command follow its name" : undefined;
+  if (isOption && isMisplaced) return "; options of a command follow its name";
+  const helper = commander.createHelp();
+  if (isOption) return guessFlag(word, helper.visibleOptions(commander));
+  const names = helper.visibleCommands(commander).map((each) => each.name());
+  return toGuess(findClosestWord(word, names));
+}
+
+/** Flags of other programs, with flags or a sentence. The first flag that the command has is suggested. */
+const flagSynonyms: Readonly<Record<string, readonly string[]>> = {
+  "--key": ["--tls-key"],
+  "--cert": ["--tls-cert", "--cacert"],
+  "--ca": ["--cacert"],
+  "--insecure": ["--cacert"],
+  "-k": ["--cacert"],
+  "--cors": ["--cors-origin"],
+  "--unix": ["--socket"],
+  "--listen": ["--host"],
+  "--address": ["--host"],
+  "--bind": ["--host"],
+  "-p": ["--port"],
+  "--prefix": ["--base-path"],
+  "--workers": ["--reuse-port"],
+  "--metrics-port": ["--metrics"],
+  "--db": ["--store"],
+  "--database": ["--store"],
+  "--file": ["--store", "name the file without a flag"],
+  "--output": ["> FILE writes the output to a file"],
+  "-o": ["> FILE writes the output to a file"],
+  "--format": ["--json", "--csv"],
+  "--debug": ["--verbose"],
+  "--trace": ["--verbose"],
+  "-n": ["--limit"],
+  "--force": ["--yes", "--on-conflict"],
+  "--replace": ["--on-conflict", '"plantstore serve --on-conflict replace" replaces plants'],
+  "--upsert": ["--on-conflict", '"plantstore serve --on-conflict replace" replaces plants'],
+};
+
+/** Guesses a flag: by a synonym, as the only one that contains the word, or as the closest one. */
+function guessFlag(flag: string, options: readonly Flag[]): string | undefined {
+  const flags = options.flatMap(({ long }) => long ?? []);
+  const synonyms = Object.hasOwn(flagSynonyms, flag) ? (flagSynonyms[flag] ?? []) : [];
+  const synonym = synonyms.find((each) => !each.startsWith("--") || flags.includes(each));
+  if (synonym !== undefined) {
+    return synonym.startsWith("--") ? toGuess(synonym) : `: ${synonym}`;
+  }
+  if (!flag.startsWith("--")) return undefined;
+  const word = flag.slice(2);
+  const [only, ...others] = word.length < 3 ? [] : flags.filter((each) => each.includes(word));
+  if (only !== undefined && others.length === 0) return toGuess(only);
+  const names = flags.map((each) => each.slice(2));
+  const closest = findClosestWord(word, names);
+  return closest === undefined ? undefined : toGuess(`--${closest}`);
+}
+
+function toGuess(word: string | undefined): string | undefined {
+  return word === undefined ? undefined : ` (Did you mean ${word}?)`;
 }
 
 /** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */

@@ -1,4 +1,5 @@
 /** Reads a command line with commander, and runs its command. */
+import { existsSync } from "node:fs";
 import { Command as Commander, CommanderError, Option as Flag } from "commander";
 import { valueSeparator } from "../library/option-types.ts";
 import { exitCodes, UsageError } from "./command-error.ts";
@@ -171,6 +172,9 @@ async function run(
   reading: Reading,
 ): Promise<void> {
   const { io, terminal, program } = reading;
+  const [operand, ...others] = commander.args;
+  const isHelpWord = command.name === "create" && operand === "help" && others.length === 0;
+  if (isHelpWord && !existsSync(operand)) showHelp(commander);
   try {
     const exitCode = await command.run?.({
       io,

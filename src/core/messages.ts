@@ -74,15 +74,13 @@ export function toSystemReason(error: unknown): string {
   return systemReasons[code] ?? words;
 }
 
-/** Largest number of edits at which words are similar. */
-const maxEdits = 2;
-
 /**
  * Returns the known word that is most similar to an unknown one, regardless of case.
  *
- * @returns undefined if no known word is within two edits, or if all of its letters would have to change
+ * @returns undefined if no known word is within one edit, or two for more than five letters, or if all of its letters would have to change
  */
 export function findClosestWord(word: string, known: readonly string[]): string | undefined {
+  const maxEdits = word.length <= 5 ? 1 : 2;
   let closest: string | undefined;
   let fewest = maxEdits + 1;
   for (const each of known) {
@@ -95,15 +93,20 @@ export function findClosestWord(word: string, known: readonly string[]): string 
   return closest;
 }
 
-/** Number of insertions, deletions and replacements that turn one word into the other (Levenshtein distance). */
+/** Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function countEdits(from: string, to: string): number {
+  let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [row, letter] of Array.from(from).entries()) {
     const current = [row + 1];
     for (const [column, other] of Array.from(to).entries()) {
       const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+      const isSwap = from[row - 1] === other && to[column - 1] === letter;
+      const swapped = isSwap ? (beforePrevious[column - 1] ?? 0) + 1 : replaced;
+      const [added, removed] = [(previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1];
+      current.push(Math.min(replaced, swapped, added, removed));
     }
+    beforePrevious = previous;
     previous = current;
   }
   return previous.at(-1) ?? 0;

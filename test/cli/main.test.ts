@@ -291,6 +291,24 @@ describe("the help of a command", () => {
   });
 });
 
+describe("help", () => {
+  it("shows a topic by a part of its name that no other topic has", async () => {
+    const { stdout } = await runCli(["help", "proxies"]);
+    expect(stdout).toMatch(/^# TLS and proxies\n/);
+  });
+
+  it("explains an error number", async () => {
+    const { stdout } = await runCli(["help", "40900"]);
+    expect(stdout).toBe((await runCli(["explain", "40900"])).stdout);
+  });
+
+  it.each(["create", "serve"])("is shown for %s help", async (command) => {
+    const { exitCode, stdout } = await runCli([command, "help"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe((await runCli([command, "--help"])).stdout);
+  });
+});
+
 describe("wrong usage", () => {
   const create = "plantstore create [options] [file...]";
   const root = "plantstore [options] [command]";
@@ -299,6 +317,21 @@ describe("wrong usage", () => {
     [["creat"], root, "unknown command 'creat' (Did you mean create?)"],
     [["help", "creat"], root, "unknown command 'creat' (Did you mean create?)"],
     [["help", "storge"], root, "unknown command 'storge' (Did you mean storage?)"],
+    [["help", "foo"], root, /^no command or topic 'foo'; topics: bulk, configuration, /],
+    [["create", "--page", "1"], create, "unknown option '--page'"],
+    [["create", "-k"], create, "unknown option '-k' (Did you mean --cacert?)"],
+    [["create", "--conc=3"], create, /\(Did you mean --concurrency\?\)$/],
+    [
+      ["create", "--upsert"],
+      create,
+      `unknown option '--upsert': "plantstore serve --on-conflict replace" replaces plants`,
+    ],
+    [
+      ["serve", "--key", "x"],
+      "plantstore serve [options]",
+      "unknown option '--key' (Did you mean --tls-key?)",
+    ],
+    [["list", "--sort"], "plantstore list [options]", "unknown option '--sort'"],
     [["help", "create", "now"], help, "unexpected word 'now': remove it"],
     [["help", "storage", "now"], help, "unexpected word 'now': remove it"],
     [["help", "token", "issue", "now"], help, "unexpected word 'now': remove it"],
@@ -377,7 +410,7 @@ describe("wrong usage", () => {
     [["create", "--nöpe\u001b[31m"], create, "unknown option '--nöpe\\u001b[31m'"],
     [
       ["explain", "1"],
-      "plantstore explain [options] [error]",
+      "plantstore explain [options] [error...]",
       'unknown error "1": "plantstore explain" lists all',
     ],
   ])(

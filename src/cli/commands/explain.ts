@@ -1,6 +1,6 @@
 /** The command `explain`. */
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/errors.ts";
-import { quoteInput } from "../../core/messages.ts";
+import { findClosestWord, quoteInput } from "../../core/messages.ts";
 import { UsageError } from "../command-error.ts";
 import { toExitCode } from "../command-failure.ts";
 import type { Candidate, CommandBody, Run } from "../command.ts";
@@ -11,13 +11,13 @@ import { toItem } from "../terminal/table.ts";
 
 /** `plantstore explain`. */
 export const explainCommand: CommandBody = {
-  description: `Explains an error number of a plant store: its condition, how to fix it, and the
-exit code of "plantstore create".`,
+  description: `Explains error numbers of a plant store: their condition, how to fix them, and the
+exit code of "plantstore create". The first digits of a number explain all that begin so.`,
   options: jsonOption,
   listValues: async () => listErrorNumbers(),
   examples: [
     "plantstore explain 40900",
-    "plantstore explain idTaken",
+    "plantstore explain idTaken 401",
     "plantstore explain | grep token",
     "plantstore explain --json | jq .remedy",
   ],
@@ -26,22 +26,22 @@ exit code of "plantstore create".`,
 };
 
 /**
- * Explains one error by its number or its name, or lists all.
+ * Explains errors by their numbers, the first digits of these, or their names, or lists all.
  *
  * @throws UsageError for an unknown error; OutputError
  */
 export async function printExplanation({
-  operands: [name],
+  operands: names,
   flags,
   io,
   terminal,
 }: Run): Promise<void> {
   const { json } = readOptions(jsonOption, flags, io);
   if (json) {
-    const shown = name === undefined ? errorKinds : [findKind(name)];
+    const shown = names.length === 0 ? errorKinds : names.flatMap(findKinds);
     return terminal.printLines(shown.map(toErrorJson));
   }
-  await writeText(io.stdout, name === undefined ? listErrors() : explainError(findKind(name)));
+  await writeText(io.stdout, names.length === 0 ? listErrors() : explainErrors(names));
 }
 
 /** All numbers, for completion. */
@@ -52,13 +52,31 @@ export function listErrorNumbers(): readonly Candidate[] {
   });
 }
 
-function findKind(name: string): ErrorKind {
+/**
+ * Explains errors.
+ *
+ * @param names numbers, the first digits of numbers, or names
+ * @throws UsageError for an unknown error
+ */
+export function explainErrors(names: readonly string[]): string {
+  return names.flatMap(findKinds).map(explainError).join("\n");
+}
+
+function findKinds(name: string): readonly ErrorKind[] {
   const wanted = name.toLowerCase();
-  const kind = errorKinds.find(
-    (each) => each.toLowerCase() === wanted || String(errorTable[each].error) === wanted,
-  );
-  if (kind !== undefined) return kind;
-  throw new UsageError(`unknown error "${quoteInput(name)}": "plantstore explain" lists all`);
+  const isPrefix = /^\d{2,}$/.test(name);
+  const kinds = errorKinds.filter((each) => {
+    const number = String(errorTable[each].error);
+    return each.toLowerCase() === wanted || (isPrefix && number.startsWith(name));
+  });
+  if (kinds.length > 0) return kinds;
+  const numbers = errorKinds.map((kind) => String(errorTable[kind].error));
+  const closest = isPrefix
+    ? numbers.find((number) => number.startsWith(name.slice(0, 3)))
+    : findClosestWord(name, [...errorKinds]);
+  const guess = closest === undefined ? "" : ` (Did you mean ${closest}?)`;
+  const message = `unknown error "${quoteInput(name)}"${guess}: "plantstore explain" lists all`;
+  throw new UsageError(message);
 }
 
 function toErrorJson(kind: ErrorKind): string {

@@ -38,11 +38,28 @@ Exit code:  5, of "plantstore create"
     );
   });
 
-  it.each(["40901", "nothing", "", "toString"])("%j is none, and said to be", async (asked) => {
+  it("explains several errors, and every number that begins with digits", async () => {
+    const { stdout } = await runCli(["explain", "409", "idTaken"]);
+    expect(stdout.match(/^\d{5} \w+/gm)).toEqual(["40900 idTaken", "40900 idTaken"]);
+    const { stdout: rejected } = await runCli(["explain", "401"]);
+    const expected = errorKinds.filter((kind) => `${errorTable[kind].error}`.startsWith("401"));
+    expect(rejected.match(/(?<=^\d{5} )\w+/gm)).toEqual(expected);
+  });
+
+  it.each([
+    ["idTakn", "idTaken"],
+    ["40901", "40900"],
+  ])("guesses the error that %s is close to", async (asked, closest) => {
+    const { exitCode, stderr } = await runCli(["explain", asked]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`unknown error "${asked}" (Did you mean ${closest}?)`);
+  });
+
+  it.each(["nothing", "", "toString"])("%j is none, and said to be", async (asked) => {
     const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toBe(
-      `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error]\nSee "plantstore explain --help"\n`,
+      `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error...]\nSee "plantstore explain --help"\n`,
     );
   });
 });
