@@ -110,7 +110,7 @@ export const exitCodes = {
   unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
   noPlantStore: { code: 7, meaning: "No plant store at this URL" },
   someMissing: { code: 8, meaning: "Some of several plants were not created" },
-  noSuchPlant: { code: 9, meaning: "Unknown plant" },
+  noSuchPlant: { code: 9, meaning: "No such plant or token" },
   interrupted: { code: 130, meaning: "Stopped by SIGINT (Ctrl-C)" },
   outputClosed: { code: 141, meaning: "The output was closed before the end" },
   terminated: { code: 143, meaning: "Stopped by SIGTERM" },

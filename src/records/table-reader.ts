@@ -95,10 +95,8 @@ export class TableReader extends RecordReader {
     this.#isQuoteOpen = false;
   }
 
-  protected override finish(): void {
-    if (this.#columns !== undefined) return;
-    throw new InputSyntaxError("is empty: a table begins with a row that names its columns");
-  }
+  /** A table without a header has no records. */
+  protected override finish(): void {}
 }
 
 /** Returns the delimiter of a table by the name of its file, in any case; undefined if the name is not that of a table. */

@@ -291,7 +291,7 @@ describe("the help of a command", () => {
   });
 });
 
-describe("help", () => {
+describe("help for a word", () => {
   it("shows a topic by a part of its name that no other topic has", async () => {
     const { stdout } = await runCli(["help", "proxies"]);
     expect(stdout).toMatch(/^# TLS and proxies\n/);

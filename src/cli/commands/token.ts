@@ -55,7 +55,7 @@ tokens have one name, the prefix selects one of them.`,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
   environment,
   hints: storeHints,
-  exitCodes: [...storeExitCodes, "outputClosed"],
+  exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
   run: runTokenRevoke,
 };
 
@@ -205,7 +205,7 @@ function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number):
   const [token, ...others] = active.length > 0 ? active : matches.slice(-1);
   if (token === undefined) {
     throw new CommandError(
-      "usage",
+      "noSuchPlant",
       `no token matches "${quoteInput(wanted)}": "plantstore token list" shows names and prefixes`,
     );
   }

@@ -293,7 +293,7 @@ describe("token revoke", () => {
   it.each(["unknown", "pst_", ""])("rejects %j, which matches no token", async (wanted) => {
     await addTokens({ name: "" });
     const { exitCode, stderr } = await runToken(["revoke", wanted]);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(9);
     expect(stderr).toContain(`error: no token matches "${wanted}"`);
     expect(await revoked()).toEqual([]);
   });

@@ -276,11 +276,16 @@ describe("a single plant", () => {
     });
   });
 
-  it("that is missing from a table without a header is an error", async () => {
-    expect(await create("", "--csv")).toEqual({
-      exitCode: 2,
+  it.each([
+    ["", ["--many"]],
+    ["", ["--csv"]],
+    ["id,name\n", ["--csv"]],
+    ["[]", []],
+  ])("that is missing from the input %j with %j is a warning", async (input, flags) => {
+    expect(await create(input, ...flags)).toEqual({
+      exitCode: 0,
       stdout: "",
-      stderr: "error: standard input is empty: a table begins with a row that names its columns\n",
+      stderr: "warning: the input has no records\n",
     });
   });
 });
