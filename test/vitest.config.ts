@@ -57,6 +57,12 @@ const slowTests = [
   "test/conformance/{conform,one-fault,wrong-servers}.test.ts",
 ];
 
+/** Runs each file in a vm context of its own, as Jest does. */
+const vmContexts = {
+  pool: "vmThreads" as const,
+  setupFiles: ["test/helpers/dispose-symbols.ts"],
+};
+
 /** Slow tests that measure memory or use every core: one file after the other, once all others have ended. */
 const aloneTests = ["test/e2e/many-plants.test.ts", "test/cli/**/random-records.test.ts"];
 
@@ -102,6 +108,8 @@ export default defineConfig({
         [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],
         { tls: true },
       ),
+      // As Jest runs its tests: errors that Node throws are of another realm.
+      toProject("vm contexts", ["test/library/*.test.ts"], { isVm: true }),
       toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
       // Tests above the syntax of HTTP, without a socket.
       toProject("fetch", ["test/conformance/rules.test.ts", "test/server/cors.test.ts"], {
@@ -123,6 +131,7 @@ function toProject(
     fetch = false,
     isSlow = false,
     isAlone = false,
+    isVm = false,
   } = {},
 ) {
   // The certificates of the tests are self-signed.
@@ -133,5 +142,5 @@ function toProject(
   const limits = isSlow && { testTimeout: 120_000, hookTimeout: 120_000 };
   const excluded = exclude.length > 0 && { exclude };
   const test = { name, include, env, provide, isolate, ...excluded, ...alone, ...limits };
-  return { extends: true as const, test };
+  return { extends: true as const, test: { ...test, ...(isVm && vmContexts) } };
 }

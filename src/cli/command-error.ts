@@ -1,5 +1,5 @@
 /** Exit codes, and the errors that choose them. */
-import { toSystemReason } from "../core/messages.ts";
+import { isError, toSystemReason } from "../core/messages.ts";
 import type { Io, StopSignal } from "./io.ts";
 
 /** A failure that its message explains. Never a bug, so it is printed without a stack. */
@@ -91,7 +91,7 @@ export function toReadError(
   cause: unknown,
   hints: readonly string[] = [],
 ): CommandError {
-  const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+  const isMissing = isError(cause) && "code" in cause && cause.code === "ENOENT";
   const problem = isMissing ? "does not exist" : `cannot be read: ${toSystemReason(cause)}`;
   return new CommandError("usage", `${name} ${problem}`, { cause, hints });
 }

@@ -1,7 +1,7 @@
 /** Maps errors to messages and exit codes. */
 import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/results.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { toSystemReason } from "../core/messages.ts";
+import { isError, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes } from "./command-error.ts";
 import { OutputError } from "./io.ts";
 
@@ -53,7 +53,7 @@ export function toFailure(error: unknown): Failure {
   if (hasTooManyFiles(error)) return failure("internal", tooManyFiles);
   return {
     ...failure("internal", "this is a bug in plantstore: please report it with these lines"),
-    stack: (error instanceof Error && error.stack) || String(error),
+    stack: (isError(error) && error.stack) || String(error),
   };
 }
 
@@ -66,7 +66,7 @@ export function toExpectedFailure(error: unknown): Failure & { readonly message:
 
 /** Thrown by `process.cwd()` after the directory is deleted, in this thread or in that of a store. */
 function isOfWorkingDirectory(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   return error.message.includes("uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 

@@ -1,5 +1,6 @@
 /** Runs a command line; the only reporter of errors. */
 import { isUtf8 } from "node:buffer";
+import { isError } from "../core/messages.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type Io, writeText } from "./io.ts";
 import { Terminal } from "./terminal/terminal.ts";
@@ -50,7 +51,7 @@ export async function printFailure(thrown: unknown, terminal: Terminal): Promise
   // Another version may have replaced the files since the start.
   const failures = await import("./command-failure.ts").catch(() => undefined);
   if (failures === undefined) {
-    await terminal.error(thrown instanceof Error ? thrown.message : String(thrown));
+    await terminal.error(isError(thrown) ? thrown.message : String(thrown));
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
   }
   const { exitCode, message, hints = [], stack } = failures.toFailure(thrown);

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { toEndpoint } from "../core/base-url.ts";
+import { isError } from "../core/messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** Number of bytes that any response may have. */
@@ -150,8 +151,8 @@ export function toClientError(
   error: unknown,
   { url, ca }: Pick<ClientRequest, "url" | "ca">,
 ): unknown {
-  const cause = error instanceof AggregateError ? selectCause(error.errors) : error;
-  if (!(cause instanceof Error && "code" in cause && typeof cause.code === "string")) return error;
+  const cause = isAggregateError(error) ? selectCause(error.errors) : error;
+  if (!(isError(cause) && "code" in cause && typeof cause.code === "string")) return error;
 
   const { code } = cause;
   const message = cause.message || code;
@@ -202,10 +203,15 @@ export function createTooLongError(url: string, maxBytes: number, options?: Erro
   return new NotAPlantStoreError(url, `its response has more than ${maxBytes} bytes`, options);
 }
 
+/** Node's error for a host with several addresses. */
+function isAggregateError(error: unknown): error is AggregateError {
+  return isError(error) && "errors" in error && Array.isArray(error.errors);
+}
+
 /** For a host with several addresses, a rejected connection is more helpful than an address without a route. */
 function selectCause(errors: readonly unknown[]): unknown {
   const isRefusal = (error: unknown): boolean =>
-    error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+    isError(error) && "code" in error && error.code === "ECONNREFUSED";
   return errors.find(isRefusal) ?? errors.at(-1);
 }
 

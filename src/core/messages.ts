@@ -69,7 +69,7 @@ const systemReasons: Readonly<Record<string, string>> = {
 
 /** Returns the reason in a system error, such as `permission denied`, without its code and its path. */
 export function toSystemReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = isError(error) ? error.message : String(error);
   const [, code = "", words = message] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
   return systemReasons[code] ?? words;
 }
@@ -110,4 +110,22 @@ function countEdits(from: string, to: string): number {
     previous = current;
   }
   return previous.at(-1) ?? 0;
+}
+
+/**
+ * Checks whether a value is an error, of whichever realm: in the vm contexts of Jest and vitest, the errors that
+ * Node itself throws are not instances of `Error`.
+ */
+export function isError(value: unknown): value is Error {
+  return isBuiltIn(value, "Error") || isBuiltIn(value, "DOMException");
+}
+
+/** Checks whether a value is a Uint8Array, of whichever realm. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return isBuiltIn(value, "Uint8Array");
+}
+
+/** Checks whether a value is an object of a built-in class, of whichever realm. */
+export function isBuiltIn(value: unknown, className: string): boolean {
+  return Object.prototype.toString.call(value) === `[object ${className}]`;
 }

@@ -1,4 +1,5 @@
 /** Ports of a plant store: for the server, and for the engine of a database. */
+import { isError } from "./messages.ts";
 import type { NewPlant } from "./plant.ts";
 
 /** Policies for a create whose id belongs to a different plant (contract.md "The same id again"). */
@@ -195,7 +196,7 @@ export async function useAndClose<Store extends Pick<StoreParts, "close">, T>(
 /** Checks whether an error says that the process, or the machine, has too many open files to open a store. */
 export function hasTooManyFiles(error: unknown): boolean {
   // The error of a thread or a module that cannot be loaded has the reason only in its message.
-  return error instanceof Error && /\bE[MN]FILE\b|too many open files/.test(error.message);
+  return isError(error) && /\bE[MN]FILE\b|too many open files/.test(error.message);
 }
 
 /** Sentence about the problem that {@link hasTooManyFiles} finds, with its solution. */

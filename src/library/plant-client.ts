@@ -5,6 +5,7 @@ import {
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
+import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { assertPlantTypes, isIterable } from "./checks.ts";
 import { clientOptions } from "./client-certificates.ts";
@@ -118,8 +119,12 @@ export function createClient(options: PlantClientOptions): PlantClient {
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {
-  if (value === undefined || value instanceof AbortSignal) return value;
+  if (value === undefined || isAbortSignal(value)) return value;
   throw invalid(value, "an AbortSignal");
+}
+
+function isAbortSignal(value: unknown): value is AbortSignal {
+  return isBuiltIn(value, "AbortSignal");
 }
 
 function checkPlants(value: unknown): void {
@@ -177,7 +182,7 @@ async function* createMany(
     }
     signal.throwIfAborted();
   } catch (error) {
-    const isException = error instanceof StoppedError && error.cause instanceof Error;
+    const isException = error instanceof StoppedError && isError(error.cause);
     throw isException ? error.cause : error;
   } finally {
     signal.removeEventListener("abort", source.stop);

@@ -1,6 +1,6 @@
 /** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
 import { errorRows, errorTable } from "../core/errors.ts";
-import { quoteInput, redactTokens } from "../core/messages.ts";
+import { isError, quoteInput, redactTokens } from "../core/messages.ts";
 import { StoreError } from "../core/store.ts";
 import type { RequestRecord } from "./request.ts";
 
@@ -155,6 +155,6 @@ function createRepetitionCheck(): (text: string) => boolean {
 
 function describe(error: unknown): string {
   if (error instanceof StoreError) return `store: ${error.message}`;
-  const stack = error instanceof Error ? error.stack : undefined;
+  const stack = isError(error) ? error.stack : undefined;
   return `unexpected: ${stack ?? String(error)}`;
 }

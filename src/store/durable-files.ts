@@ -18,7 +18,7 @@ import {
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { StoreError } from "../core/store.ts";
-import { toSystemReason } from "../core/messages.ts";
+import { isError, toSystemReason } from "../core/messages.ts";
 import { toCode } from "./store-failure.ts";
 
 const isWindows = platform() === "win32";
@@ -156,7 +156,7 @@ const noRoomCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 /** Maps an error of the file system to a StoreError; any other error stays the same. */
 export function toWriteError(path: string, error: unknown): unknown {
   const code = toCode(error);
-  if (!(error instanceof Error) || code === "") return error;
+  if (!isError(error) || code === "") return error;
   const isFull = noRoomCodes.has(code);
   const advice = isFull
     ? "free some space on its disk, or choose another place"

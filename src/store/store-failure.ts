@@ -1,5 +1,5 @@
 /** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
-import { escapeUnprintable, toSystemReason } from "../core/messages.ts";
+import { escapeUnprintable, isError, toSystemReason } from "../core/messages.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 
 /** A kind of failure. */
@@ -94,7 +94,7 @@ export function createFailureMap<Code>(
 ) {
   function toMeaning(error: unknown): Meaning {
     if (hasTooManyFiles(error)) return failures.noFiles;
-    const codes = error instanceof Error ? toCodes(error) : [];
+    const codes = isError(error) ? toCodes(error) : [];
     return codes.map((code) => meanings.get(code)).find(Boolean) ?? failures.unknown;
   }
 
@@ -129,5 +129,5 @@ function toDetail(cause: unknown): string {
 
 /** Returns the code of an error: an SQLSTATE, or Node's code. @returns an empty string when it has none */
 export function toCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+  return isError(error) && "code" in error ? String(error.code) : "";
 }

@@ -1,7 +1,7 @@
 /** Settings that a login saves, and their JSON files. */
 import { constants, promises, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { toSystemReason } from "../../core/messages.ts";
+import { isError, toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
 import { readRegularFileSync } from "../regular-file.ts";
@@ -124,7 +124,7 @@ export async function writeConfigFile(path: string, what: string, content: objec
 
 /** Checks whether a file does not exist, or its path leads through another file. */
 export function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
+  if (!isError(error) || !("code" in error)) return false;
   return error.code === "ENOENT" || error.code === "ENOTDIR";
 }
 

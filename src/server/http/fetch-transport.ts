@@ -1,5 +1,6 @@
 /** The transport without a socket: the Request and the Response of the Fetch standard. */
 import type { RequestError } from "../../core/errors.ts";
+import { isBytes } from "../../core/messages.ts";
 import type { Admission } from "../admission.ts";
 import {
   type BodyResult,
@@ -132,7 +133,7 @@ export class FetchRequest extends ServerRequest {
         const { done, value } = await reader.read();
         if (this.#bodyError !== undefined) return this.#bodyError;
         if (done) return body.end();
-        if (!(value instanceof Uint8Array)) {
+        if (!isBytes(value)) {
           throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
         }
         const error = body.add(value);

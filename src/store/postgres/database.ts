@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientBase } from "pg";
 import readPasswordFile from "pgpass";
-import { escapeUnprintable, toSystemReason } from "../../core/messages.ts";
+import { escapeUnprintable, isError, toSystemReason } from "../../core/messages.ts";
 import { StoreError } from "../../core/store.ts";
 import {
   createFailureMap,
@@ -425,7 +425,7 @@ export function isRolledBack(error: unknown): boolean {
 
 /** Checks whether the server did not respond to a statement in time. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
+  return isError(error) && error.message === "Query read timeout";
 }
 
 /** Creates an error with a code of this program. */

@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { devNull } from "node:os";
+import { isError } from "../../core/messages.ts";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createFailureMap, createStoreError, failures, type Meaning } from "../store-failure.ts";
 
@@ -162,7 +163,7 @@ export function isWriteFailure(error: unknown): boolean {
 
 /** Checks whether SQLite expected more in a file: the log, if the database has its size (522: IOERR_SHORT_READ). */
 export function isCutShort(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && error.errcode === 522;
+  return isError(error) && "errcode" in error && error.errcode === 522;
 }
 
 /** Checks whether SQLite found damage. */

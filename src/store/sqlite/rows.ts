@@ -1,5 +1,6 @@
 /** Rows of plants, their texts, and plants packed for another thread. */
 import { attempt } from "../../core/attempt.ts";
+import { isBytes } from "../../core/messages.ts";
 import { type AllMembers, type Handles, type NewPlant, toNewPlant } from "../../core/plant.ts";
 import {
   type ConflictPolicy,
@@ -216,5 +217,5 @@ export function fromSqlText(text: StoredText): string {
 
 /** Checks whether a result of `CAST(column AS BLOB)` is text in UTF-8. */
 function isSqlText(value: unknown): boolean {
-  return value instanceof Uint8Array && attempt(() => strictDecoder.decode(value)) !== undefined;
+  return isBytes(value) && attempt(() => strictDecoder.decode(value)) !== undefined;
 }

@@ -1,6 +1,7 @@
 /** Reads the certificate of a server, at the start and on SIGHUP. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
+import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
@@ -49,7 +50,7 @@ function attempt<T>(parse: () => T, toMessage: (reason: string) => string): T {
 
 /** The message of OpenSSL also contains an error number and a module name. */
 function toOpensslReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isError(error)) return String(error);
   return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
