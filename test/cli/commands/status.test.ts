@@ -373,7 +373,13 @@ describe("the directories of status", () => {
   });
 });
 
-it.each([["config"], ["config", "list"], ["config", "get", "port"], ["help", "config"]])(
+it("help config shows the topic that it is a part of", async () => {
+  const { exitCode, stdout } = await runCli(["help", "config"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^# Configuration\n/);
+});
+
+it.each([["config"], ["config", "list"], ["config", "get", "port"]])(
   "%j names status",
   async (...argv) => {
     const { exitCode, stderr } = await runCli(argv);
