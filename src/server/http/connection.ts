@@ -238,7 +238,8 @@ export class ClientConnection {
       }
     }
     if (isMultiple) this.socket.uncork();
-    if (this.socket.writableLength > 0) {
+    // node:http passes a response to the socket only at the end of the turn.
+    if (this.socket.writableLength > 0 || this.#unsentBytes >= maxUnsentBytes) {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
     if (this.socket.destroyed) return;
