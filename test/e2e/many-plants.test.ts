@@ -1,4 +1,5 @@
 /** Bulk creates with the built command: bounded memory, and a killed server, client and network. */
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -164,6 +165,49 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
   expect(second.stdout).not.toContain('"unchanged"');
   expect((await runBinary(["export"], { home })).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);
+
+/** Sends many plants through a pipe whose reader ends after the first lines. */
+async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
+  const home = await createTemporaryDirectory();
+  const path = join(home, "plants.ndjson");
+  await writePlants(path, 20_000);
+  const server = startBinary(["serve", "--port", "0"], { home });
+  const env = { PLANTSTORE_URL: await server.firstLine };
+  const args = ["create", path, "--concurrency", "1"];
+  const run = startBinary(args, { home, env, collects: false });
+  await once(run.child.stdout, "data");
+  for (const step of steps) {
+    if (step === "close") run.child.stdout.destroy();
+    else run.child.kill(step);
+  }
+  const { code, stderr } = await run.finished;
+  const [, next] =
+    /resume with --from-line (\d+), or repeat the same command\n$/.exec(stderr) ?? [];
+  const stored = Number((await runBinary(["list", "--count"], { home })).stdout);
+  // The line names a plant without a reported result, and the store has every plant before it.
+  expect(Number(next)).toBeGreaterThan(1);
+  expect(Number(next)).toBeLessThanOrEqual(stored + 1);
+  return { code, stderr: stderr.replace(/\d+, or/, "N, or") };
+}
+
+const resumeHint = "resume with --from-line N, or repeat the same command\n";
+
+it.each([
+  ["before", ["close", "SIGINT"]],
+  ["after", ["SIGINT", "close"]],
+] as const)(
+  "Ctrl-C in a pipe names the line to resume if the reader ends %s it",
+  async (_order, steps) => {
+    const stderr = `error: stopped by SIGINT: ${resumeHint}`;
+    expect(await createIntoClosedPipe(...steps)).toEqual({ code: 130, stderr });
+  },
+  60_000,
+);
+
+it("a pipe that its reader closes ends with 141, and names the line to resume", async () => {
+  const stderr = `error: the output was closed; ${resumeHint}`;
+  expect(await createIntoClosedPipe("close")).toEqual({ code: 141, stderr });
+}, 60_000);
 
 it("the same command after kill -9 of the client creates each plant once", async () => {
   const count = 20_000;

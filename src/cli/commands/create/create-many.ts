@@ -1,4 +1,5 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import type { Post } from "../../../client/http-request.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
@@ -185,10 +186,14 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
     if (!isExpected(error, run)) throw error;
     failure = error;
   }
+  const isClosed = failure instanceof OutputError && failure.isClosed;
+  if (isClosed && run.stoppedBy === undefined) await sleep(signalDelayMs);
   await report.end();
   const hint = describeResume(report, failure, input, run);
+  if (run.stoppedBy !== undefined && (failure === undefined || isClosed)) {
+    throw new Interruption(run.stoppedBy, hint);
+  }
   if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
-  if (run.stoppedBy !== undefined) throw new Interruption(run.stoppedBy, hint);
   if (report.tally.total === 0 && !isQuiet) {
     const part = `no record begins at line ${fromLine} or after it (--from-line)`;
     await terminal.warning(fromLine > 1 ? part : "the input has no records");
@@ -200,10 +205,12 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
   return exitCodes.someMissing.code;
 }
 
+/** Ctrl-C in a pipeline ends the reader of the output too, and its end may be noticed this long before the signal. */
+const signalDelayMs = 50;
+
 /** Checks for a failure after which the user can resume the run. */
 function isExpected(error: unknown, { cutOff }: CreateRun): boolean {
-  if (error instanceof StoppedError) return true;
-  if (error instanceof OutputError) return !error.isClosed;
+  if (error instanceof StoppedError || error instanceof OutputError) return true;
   return error instanceof CommandError && !cutOff.aborted;
 }
 
@@ -237,7 +244,7 @@ async function reportFailure(
     await reportError(response.error, details, terminal);
     return toExitCode(response.error.error);
   }
-  const { message = "", exitCode } = toFailure(cause);
+  const { message = "the output was closed", exitCode } = toFailure(cause);
   const isUnavailable = cause instanceof UnavailableError;
   // The hint says that the command can be repeated.
   const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;

@@ -710,7 +710,7 @@ describe("a run that ends early", () => {
     );
   });
 
-  it("by a closed output exits with 141 and no message", async () => {
+  it("by a closed output exits with 141, and names the line to resume", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create", "--many"], withServer({ stdin }));
     stdin.write(line(1));
@@ -718,7 +718,11 @@ describe("a run that ends early", () => {
     run.closeStdout();
     stdin.write(line(2));
     const { exitCode, stderr } = await run.finished;
-    expect({ exitCode, stderr }).toEqual({ exitCode: 141, stderr: "" });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 141,
+      stderr:
+        "error: the output was closed; resume with --from-line 2, or repeat the same command\n",
+    });
     expect(stdin.destroyed).toBe(true);
   });
 
