@@ -2,25 +2,26 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
-import { isLocalUrl } from "../core/base-url.ts";
+import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createDirectory, toWriteError } from "../store/durable-files.ts";
 import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { findDataDirectory } from "./config/directories.ts";
-import type { Io } from "./io.ts";
+import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
+import { digestText, type Io } from "./io.ts";
+import { storeOption } from "./options/local.ts";
 import { urlOption } from "./options/remote.ts";
-import { readDefaultUrl } from "./options/values.ts";
+import { readDefaultUrl, readOption } from "./options/values.ts";
 
-interface StoreRun extends Pick<Run, "io" | "terminal"> {
+interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Opens a store, names it on a terminal, reads from it, and always closes it.
+ * Opens a store, names it as {@link nameStore}, reads from it, and always closes it.
  *
  * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `read`
  */
@@ -32,7 +33,7 @@ export function readStore<T>(
 ): Promise<T> {
   const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader(options);
   return use(url, run, open, async (store) => {
-    await nameStore(url, run);
+    await nameStore(url, run, "reads", store);
     return read(store);
   });
 }
@@ -54,9 +55,58 @@ export function changeStore<T>(
   return use(url, run, open, change);
 }
 
-/** Names a store on stderr, if that is a terminal. */
-export async function nameStore(url: string, { io, terminal }: StoreRun): Promise<void> {
-  if (io.stderr.isTTY) await terminal.note(`Store: ${describeStoreUrl(url)}`);
+/** The effect of a command on its store, as a verb. */
+type StoreUse = "reads" | "changes" | "copies" | "replaces";
+
+/** As {@link warnIfElsewhere}. Otherwise names the store on stderr, if that is a terminal. */
+export async function nameStore(
+  url: string,
+  run: StoreRun,
+  verb: StoreUse,
+  store?: Pick<StoreReader, "listTokens">,
+): Promise<void> {
+  if (await warnIfElsewhere(url, run, verb, store)) return;
+  if (run.io.stderr.isTTY) await run.terminal.note(`Store: ${describeStoreUrl(url)}`);
+}
+
+/**
+ * Reports on stderr that a command uses the default store, but `create` sends plants to a server with another one. It is a
+ * warning unless the command only reads.
+ *
+ * @param store undefined if the command does not open it; only a server on another machine is reported then
+ * @returns whether it was reported
+ */
+export async function warnIfElsewhere(
+  url: string,
+  { flags, io, terminal }: StoreRun,
+  verb: StoreUse,
+  store?: Pick<StoreReader, "listTokens">,
+): Promise<boolean> {
+  if (readOption(storeOption.store, flags["store"], io).source !== "the default") return false;
+  const setting = readDefaultUrl(io);
+  if (setting?.value === undefined) return false;
+  const { value: serverUrl, source } = setting;
+  if (isLocalUrl(serverUrl) && !(await lacksSavedToken(serverUrl, io, store))) return false;
+  const isNamed = source === urlOption.url.env || source === "the default";
+  const place = isNamed ? source : "last login";
+  const sentence = `this ${verb} ${describeStoreUrl(url)}; "create" sends to ${serverUrl} (${place})`;
+  await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
+  return true;
+}
+
+/** Checks whether a store lacks the token that is saved for a server; false without a saved token that can be read. */
+async function lacksSavedToken(
+  serverUrl: string,
+  io: Io,
+  store: Pick<StoreReader, "listTokens"> | undefined,
+): Promise<boolean> {
+  const directory = findConfigDirectoryIfAny(io);
+  if (store === undefined || directory === undefined) return false;
+  const { readSavedToken } = await import("./config/saved-tokens.ts");
+  const token = attempt(() => readSavedToken(directory, toEndpoint(serverUrl).origin, io));
+  if (token === undefined) return false;
+  const digest = digestText(token);
+  return (await store.listTokens()).every((record) => record.digest !== digest);
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

@@ -74,7 +74,7 @@ export async function runBackup(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run);
+  await nameStore(store, run, "copies");
   return copyFile(
     run,
     { doing: `backing up to ${file}`, unchanged: "no backup was made" },
@@ -116,7 +116,7 @@ export async function runRestore(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run);
+  await nameStore(store, run, "replaces");
   return copyFile(
     run,
     { doing: `restoring ${file}`, unchanged: "the store was not replaced" },

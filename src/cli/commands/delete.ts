@@ -6,7 +6,7 @@ import { CommandError, interruptible, storeExitCodes, UsageError } from "../comm
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
 import { deleteOptions } from "../options/local.ts";
 import { parseArgument, readOptions } from "../options/values.ts";
-import { changeStore } from "../store-access.ts";
+import { changeStore, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 /** `plantstore delete`. */
@@ -49,7 +49,8 @@ export async function runDelete(run: Run): Promise<void> {
   const deleted = await interruptible(
     io,
     (signal) =>
-      changeStore(url, { io, terminal, signal }, async (store) => {
+      changeStore(url, { flags, io, terminal, signal }, async (store) => {
+        await warnIfElsewhere(url, run, "changes", store);
         const found = await findIds(store, ids);
         if (found.length === 0) return found;
         if (!isConfirmed) await askUser(found, place, run, signal);

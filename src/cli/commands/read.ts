@@ -213,11 +213,12 @@ function readInterruptibly<T>(
   consequence: string | (() => string),
   options?: ReaderOptions,
 ): Promise<T> {
-  const { io, terminal } = run;
+  const { flags, io, terminal } = run;
   const isFollower = options?.isFollower === true;
   return interruptible(
     io,
-    (signal) => readStore(url, { io, terminal, signal }, (store) => read(store, signal), options),
+    (signal) =>
+      readStore(url, { flags, io, terminal, signal }, (store) => read(store, signal), options),
     consequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0 && !isFollower) return;

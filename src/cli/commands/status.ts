@@ -1,7 +1,7 @@
 /** The command `status`: prints the facts of an inspection. */
 import { relative } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
-import { toEndpoint } from "../../core/base-url.ts";
+import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CommandBody, commandGroups, curlAdvice, type Item, type Run } from "../command.ts";
@@ -81,7 +81,10 @@ async function printStatus(run: Run): Promise<number> {
   const places = toItems(
     [
       [commandGroups.remote, [["Server", toMeaning(url)], ...toServerItems(server, config)]],
-      [commandGroups.local, [["Store", toMeaning(store, exists)]]],
+      [
+        commandGroups.local,
+        [["Store", toMeaning(store, exists)], ...toElsewhereItems(url.value, store)],
+      ],
       [
         "Directories:",
         [
@@ -182,6 +185,12 @@ function toMeaning(
   if (value === undefined) return `${source === undefined ? "invalid" : "none"}: ${problem}`;
   const origin = source === "the default" ? "default" : `from ${source}`;
   return `${value} (${origin}${exists ? "" : ", does not exist yet"})`;
+}
+
+/** Says that the server is on another machine than the default store. */
+function toElsewhereItems(url: string | undefined, { source }: SettingReport): readonly Item[] {
+  if (source !== "the default" || url === undefined || isLocalUrl(url)) return [];
+  return [["Note", `it is on this machine; "create" sends to ${url}`]];
 }
 
 const describedReaders: Readonly<Record<FileReaders, string>> = {

@@ -103,7 +103,7 @@ store itself, without a server. Running servers follow within one second.`,
 export async function runTokenIssue(run: Run): Promise<void> {
   const options = readOptions(tokenIssueOptions, run.flags, run.io);
   await changeStore(options.store, run, async (store) => {
-    await nameStore(options.store, run);
+    await nameStore(options.store, run, "changes", store);
     await addNewToken(store, options, run);
   });
 }
@@ -164,7 +164,7 @@ export async function runTokenRevoke(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, json, afterMs } = readOptions(tokenRevokeOptions, flags, io);
   const token = await changeStore(url, run, async (store) => {
-    await nameStore(url, run);
+    await nameStore(url, run, "changes", store);
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs);
     if (found.revokedAtMs !== undefined) {

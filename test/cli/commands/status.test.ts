@@ -47,6 +47,17 @@ const missingDirectories = () => ({
 });
 
 describe("status", () => {
+  it("notes that the server is on another machine than the default store", async () => {
+    const { stdout } = await status(["--url", "https://plants.invalid"]);
+    const note = '  Note       it is on this machine; "create" sends to https://plants.invalid\n';
+    expect(stdout).toMatch(/\n {2}Store {6}.*\n {2}Note /);
+    expect(stdout).toContain(note);
+    const env = { PLANTSTORE_STORE: "memory:" };
+    expect((await status(["--url", "https://plants.invalid"], { env })).stdout).not.toContain(
+      "Note",
+    );
+  });
+
   it("shows the server, the token, the store and the directories, with their sources", async () => {
     await using server = await startServer();
     await saveCredential(directory, { origin: server.url, token: testToken });

@@ -1,11 +1,14 @@
 /** Explains why a local store lacks a plant: `create` sends plants to a server with another store. */
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { digestToken, mintToken } from "../../../../src/auth/authenticator.ts";
 import { saveSettings } from "../../../../src/cli/config/saved-settings.ts";
 import { findClosedUrl, openRawServer } from "../../../client/scripted-server.ts";
-import { startServer } from "../../../helpers/plant-server.ts";
-import { runCli, startCli } from "../../../helpers/run-cli.ts";
-import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
+import { saveCredential, toTokenFile } from "../../../helpers/credentials.ts";
+import { startServer, testToken } from "../../../helpers/plant-server.ts";
+import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { changeStore, createSqliteStore } from "../../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const inMemory = /\sthe server at http:\S+ keeps its plants in memory, .*--store memory: $/;
@@ -59,6 +62,83 @@ it("a missing store explains a last login to another machine", async () => {
       /^error: the store \S+plants\.db does not exist on this machine\nThis command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org \(PLANTSTORE_URL\): run /,
     );
   }
+});
+
+describe("the default store, while create sends to another server,", () => {
+  const remoteUrl = "https://plants.example.org/v1";
+  let home: string;
+  let config: string;
+  let store: string;
+  beforeEach(async () => {
+    home = await createTemporaryDirectory();
+    config = join(home, ".config/plantstore");
+    store = `sqlite:${home}/.local/share/plantstore/plants.db`;
+    await mkdir(join(home, ".local/share/plantstore"), { recursive: true });
+    const token = { digest: digestToken(testToken), prefix: "", name: "ci", issuedAtMs: 0 };
+    await changeStore(store, { plants: [{ id: 1n, name: "fern" }], tokens: [token] });
+  });
+
+  const toSentence = (verb: string, url = remoteUrl, place = "last login"): string =>
+    `this ${verb} ${store}; "create" sends to ${url} (${place})\n`;
+
+  it.each([["list"], ["get", "1"], ["export"], ["token", "list"]])(
+    "is noted by %s",
+    async (...args) => {
+      await saveSettings(config, { url: remoteUrl });
+      const { exitCode, stderr } = await runCli(args, { home });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `note: ${toSentence("reads")}` });
+    },
+  );
+
+  it.each([
+    ["changes", ["delete", "1", "--yes"]],
+    ["changes", ["token", "issue"]],
+    ["changes", ["token", "revoke", "ci"]],
+    ["copies", ["backup", "--force", "/dev/null/x"]],
+    ["replaces", ["restore", "/dev/null/x"]],
+  ])("is a warning: this %s, for %j", async (verb, args) => {
+    await saveSettings(config, { url: remoteUrl });
+    const { stderr } = await runCli(args, { home });
+    expect(stderr.slice(0, stderr.indexOf("\n") + 1)).toBe(`warning: ${toSentence(verb)}`);
+  });
+
+  it("is a warning before the prompt of delete", async () => {
+    await saveSettings(config, { url: remoteUrl });
+    const env = { NO_COLOR: "1" };
+    const run = startCli(["delete", "1"], { home, env, terminals: allTerminals, columns: 400 });
+    await run.saw("[y/N]");
+    expect(run.stderr()).toMatch(/^warning: this changes .*\n.*Delete the plant/);
+    run.signal("SIGINT");
+    expect((await run.finished).exitCode).toBe(130);
+  });
+
+  it("is noted instead of the name of the store on a terminal", async () => {
+    const options = { home, terminals: { stderr: true }, columns: 400 };
+    const env = { PLANTSTORE_URL: remoteUrl };
+    const { stderr } = await runCli(["list"], { ...options, env });
+    expect(stderr).toBe(`note: ${toSentence("reads", remoteUrl, "PLANTSTORE_URL")}`);
+  });
+
+  it("is noted if the token that is saved for a local server is not one of the store", async () => {
+    const origin = "http://127.0.0.1:7526";
+    await saveCredential(config, { origin, token: mintToken() });
+    expect((await runCli(["list"], { home })).stderr).toBe(
+      `note: ${toSentence("reads", origin, "the default")}`,
+    );
+    await saveCredential(config, { origin, token: testToken });
+    expect((await runCli(["list"], { home })).stderr).toBe("");
+  });
+
+  it("is not noted with --store, without a saved token, or with one that cannot be read", async () => {
+    const origin = "http://127.0.0.1:7526";
+    expect((await runCli(["list"], { home })).stderr).toBe("");
+    await saveCredential(config, { origin, token: mintToken() });
+    expect((await runCli(["list", "--store", store], { home })).stderr).toBe("");
+    const env = { PLANTSTORE_STORE: store };
+    expect((await runCli(["list"], { home, env })).stderr).toBe("");
+    await chmod(toTokenFile(config, origin), 0o644);
+    expect((await runCli(["list"], { home })).stderr).toBe("");
+  });
 });
 
 it.each([
