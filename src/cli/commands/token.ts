@@ -109,7 +109,7 @@ export async function runTokenIssue(run: Run): Promise<void> {
 }
 
 async function addNewToken(
-  store: Pick<PlantStore, "addToken" | "endToken">,
+  store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
   { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
   { io, terminal }: Run,
 ): Promise<void> {
@@ -122,6 +122,9 @@ async function addNewToken(
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
+  const others = (await store.listTokens()).filter(
+    (other) => name !== "" && other.name === name && isActive(other, issuedAtMs),
+  );
   const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
   await store.addToken(record);
   try {
@@ -129,6 +132,12 @@ async function addNewToken(
   } catch (error) {
     await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
     throw error;
+  }
+  if (others.length > 0) {
+    const subject = others.length === 1 ? "another valid token has" : "other valid tokens have";
+    await terminal.warning(
+      `${subject} the name ${name} (${listIssued(others)}): revoke a token of this name by its prefix`,
+    );
   }
   if (io.stderr.isTTY) {
     await terminal.note(
@@ -210,15 +219,19 @@ function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number):
     );
   }
   if (others.length > 0) {
-    const issued = active.map(
-      ({ prefix, issuedAtMs }) => `${prefix || "none"} of ${toDate(issuedAtMs)}`,
-    );
     throw new CommandError(
       "usage",
-      `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${issued.join(", ")})`,
+      `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${listIssued(active)})`,
     );
   }
   return token;
+}
+
+/** Lists the prefixes and days of tokens with one name. */
+function listIssued(tokens: readonly TokenRecord[]): string {
+  return tokens
+    .map(({ prefix, issuedAtMs }) => `${prefix || "none"} of ${toDate(issuedAtMs)}`)
+    .join(", ");
 }
 
 /** Returns the tokens with a name, a prefix, or the whole text of a token; none for an empty word. */
