@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
+import { openRawServer } from "../../client/scripted-server.ts";
 import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
@@ -179,15 +180,32 @@ describe("a log", () => {
 
 describe("with its port in use", () => {
   it.each([
-    ["the server", (taken: string) => ["--port", new URL(taken).port]],
-    ["metrics", (taken: string) => ["--port", "0", "--metrics", new URL(taken).host]],
-  ])("of %s, creates neither a directory nor a database", async (_what, toArgs) => {
+    [
+      "the server",
+      (taken: string) => ["--port", new URL(taken).port],
+      (taken: string) => `error: a plant store already runs at ${taken}: use it, or choose another`,
+    ],
+    [
+      "metrics",
+      (taken: string) => ["--port", "0", "--metrics", new URL(taken).host],
+      () => "is already in use on 127.0.0.1",
+    ],
+  ])("of %s, creates neither a directory nor a database", async (_what, toArgs, toMessage) => {
     const { url } = await startServe(await createTemporaryDirectory());
     const home = await createTemporaryDirectory();
     const { exitCode, stderr } = await runCli(["serve", ...toArgs(url)], { home });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("already in use");
+    expect(stderr).toContain(toMessage(url));
     expect(await readdir(home)).toEqual([]);
+  });
+
+  it("by another program, reports the port", async () => {
+    const { port } = new URL(await openRawServer((socket) => void socket.end()));
+    const { exitCode, stderr } = await runCli(["serve", "--port", port]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `error: port ${port} is already in use on 127.0.0.1: stop the other process, or choose another port with --port (0 selects a free port)\n`,
+    });
   });
 });
 
@@ -448,7 +466,7 @@ describe("--ephemeral", () => {
     const { port } = new URL(first.run.stdout().trim());
     const { exitCode, stderr } = await runCli(["serve", "--ephemeral", "--port", port]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`port ${port} is already in use`);
+    expect(stderr).toContain(`a plant store already runs at http://127.0.0.1:${port}: use it`);
   });
 
   it("rejects --store", async () => {

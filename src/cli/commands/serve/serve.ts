@@ -8,7 +8,7 @@ import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
-import type { ListenAddress } from "../../../server/http/listen.ts";
+import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
@@ -203,7 +203,7 @@ async function openServer(
       "the socket in LISTEN_FDS is a Unix socket, which does not support TLS: remove --tls-cert, or listen on an address",
     );
   } catch (error) {
-    throw explainListening(error, options) ?? error;
+    throw (await findRunningStore(error, options)) ?? explainListening(error, options) ?? error;
   }
 }
 
@@ -255,6 +255,28 @@ async function openOwnMetrics(
   } catch (error) {
     throw explainListening(error, metricsPlace, "--metrics") ?? error;
   }
+}
+
+/** Limit for the request that finds out whether a plant store uses the port, in milliseconds. */
+const probeMs = 1000;
+
+/** Explains a port that is in use by another plant store. @returns undefined for any other error or user of the port */
+async function findRunningStore(
+  error: unknown,
+  { host, port, reusePort, socketPath, socketFd }: ListenAddress,
+): Promise<CommandError | undefined> {
+  const isPortInUse = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+  if (!isPortInUse || reusePort || (socketPath ?? socketFd) !== undefined) return undefined;
+  const url = toOrigin("http", host, { port });
+  const { checkReadiness } = await import("../../../client/probe.ts");
+  const { signal } = new AbortController();
+  const { state } = await checkReadiness({ baseUrl: url, timeoutMs: probeMs, signal });
+  if (state !== "ready" && state !== "notReady") return undefined;
+  return new CommandError(
+    "internal",
+    `a plant store already runs at ${url}: use it, or choose another port with --port (0 selects a free port)`,
+    { cause: error },
+  );
 }
 
 /**
