@@ -29,6 +29,9 @@ export interface ServerLimits {
 /** Maximum number of requests in flight on one connection. */
 export const maxPipelined = 32;
 
+/** Number of requests in flight that busy connections share; each may have one. */
+const maxPipelinedTogether = 512;
+
 /** Maximum number of connections above the limit whose transfer was ended and whose client still reads the error. */
 export const maxDraining = 100;
 
@@ -75,6 +78,12 @@ export class Admission {
 
   get load(): ServerLoad {
     return { creates: this.#creates, waitingBytes: this.#bytes, connections: this.#connections };
+  }
+
+  /** Number of requests in flight above which a connection is not read: fewer while many connections are busy. */
+  get pipelineDepth(): number {
+    const busy = Math.max(1, this.#connections - this.#idle.size);
+    return Math.min(maxPipelined, Math.ceil(maxPipelinedTogether / busy));
   }
 
   /** Returns an error if no further create may wait for the store. */

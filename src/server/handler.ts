@@ -96,6 +96,7 @@ export function createHandler(options: HandlerOptions): Handler {
       return authenticator.refresh().then(() => perform(request));
     }
     const error = authenticator.check(digest);
+    request.trustClient(error === undefined);
     if (error !== undefined) return error;
     request.checks.acceptCredential();
     return request.isLate ? serverStopping : route.perform(request, backend, parameters);
@@ -104,6 +105,8 @@ export function createHandler(options: HandlerOptions): Handler {
   async function waitForStart(request: ServerRequest): Promise<RequestResult> {
     if (waiting === maxWaiting) return serverStarting;
     waiting++;
+    // It may send as many creates as can wait. Its token is checked after the start.
+    request.trustClient(true);
     // Far less than the time after which a connection without input or output is closed.
     const timeout = sleep(requestTimeoutMs / 2, serverStarting, { ref: false });
     const error = await Promise.race([started, timeout]);

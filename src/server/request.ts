@@ -58,6 +58,9 @@ export abstract class ServerRequest implements RequestHead, ByteHolder {
   abstract readBody(maxBytes: number): BodyResult | Promise<BodyResult>;
 
   abstract evict(error: RequestError): void;
+
+  /** Called when the server accepts or rejects the credential. */
+  trustClient(_isTrusted: boolean): void {}
 }
 
 /** The bytes of a body, or the error that stopped its read. */

@@ -4,7 +4,7 @@ import type { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler, type HandlerOptions } from "./handler.ts";
-import type { TransportContext } from "./http/connection.ts";
+import { FlushQueue, type TransportContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { type HttpServerOptions, openHttpServer, type TlsCertificate } from "./http/http-server.ts";
 import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
@@ -81,6 +81,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
     stoppedAtMs: () => stoppedAtMs,
+    flushQueue: new FlushQueue(),
     onError,
   };
   const connections = httpServer?.serve(context);

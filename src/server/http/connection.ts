@@ -20,6 +20,7 @@ export interface TransportContext {
   readonly keepAliveSeconds: number;
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
   readonly stoppedAtMs: () => number;
+  readonly flushQueue: FlushQueue;
   readonly onError: (error: unknown) => void;
 }
 
@@ -49,6 +50,10 @@ export abstract class TransportRequest extends ServerRequest {
     return true;
   }
 
+  override trustClient(isTrusted: boolean): void {
+    this.connection.isTrusted = isTrusted;
+  }
+
   /** Sends the response and calls `onSent` once, when the operating system has all of it. */
   abstract send(message: HttpMessage, onSent: () => void): void;
 }
@@ -76,10 +81,13 @@ const activeMs = 1000;
 export const graceMs = 250;
 
 /**
- * Bytes of response bodies after which a further response waits until the client has read these. It also waits for the next
+ * Bytes of responses after which a further response waits until the client has read these. It also waits for the next
  * turn of the event loop, so that one client does not delay others.
  */
-const maxUnsentBytes = 16 * 1024;
+const maxUnsentBytes = 32 * 1024;
+
+/** Memory for a request and its response, in bytes, beside their text. */
+const requestBytes = 512;
 
 /** An open connection. */
 export class ClientConnection {
@@ -89,12 +97,18 @@ export class ClientConnection {
   readonly #queue: PendingRequest[] = [];
   /** Requests whose response is handed to the transport but not yet sent, oldest first. */
   readonly #unsent: TransportRequest[] = [];
-  /** Bytes of response bodies handed to the transport since all earlier ones were sent. */
+  /** Bytes of responses handed to the transport since all earlier ones were sent. */
   #unsentBytes = 0;
   #newest: TransportRequest | undefined;
   #stream: ConnectionStream | undefined;
   #isEnding = false;
   #onSettled: (() => void) | undefined;
+  #onRoom: (() => void) | undefined;
+  /**
+   * True if the server accepted the last credential of the client. A client without one has one request at a time, so that
+   * strangers who never read cost little memory.
+   */
+  isTrusted = false;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
 
@@ -155,11 +169,18 @@ export class ClientConnection {
   }
 
   /**
-   * True if a request is queued because {@link maxPipelined} others are in flight, or if the client has many bytes to read.
-   * No further input is read then.
+   * True if the client has as many requests in flight as it may, or many bytes to read. No further input is read then, except
+   * for the body of its only request.
    */
   get isFull(): boolean {
-    return this.#queue.length > maxPipelined || this.#unsentBytes >= maxUnsentBytes;
+    if (!this.isTrusted) return !this.isSettled && this.#newest?.isComplete !== false;
+    const requests = this.#queue.length + this.#unsent.length;
+    return requests > this.admission.pipelineDepth || this.#unsentBytes >= maxUnsentBytes;
+  }
+
+  /** Calls the listener once, when the connection is no longer full. */
+  whenRoom(listener: () => void): void {
+    this.#onRoom = listener;
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
@@ -181,7 +202,7 @@ export class ClientConnection {
       return;
     }
     this.#enqueue(undefined, error);
-    flushSoon(this);
+    this.#context.flushQueue.add(this);
   }
 
   /** Sends this error for each request in flight, and closes the connection. */
@@ -239,12 +260,16 @@ export class ClientConnection {
     }
     if (isMultiple) this.socket.uncork();
     // node:http passes a response to the socket only at the end of the turn.
-    if (this.socket.writableLength > 0 || this.#unsentBytes >= maxUnsentBytes) {
+    if (this.socket.writableLength > 0 || this.#stream !== undefined) {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
     if (this.socket.destroyed) return;
     if (this.isSettled) this.admission.markIdle(this);
     this.#stream?.resumeInput();
+    if (this.#onRoom === undefined || this.isFull) return;
+    const onRoom = this.#onRoom;
+    this.#onRoom = undefined;
+    onRoom();
   }
 
   #enqueue(request: TransportRequest | undefined, result?: RequestResult): PendingRequest {
@@ -257,7 +282,7 @@ export class ClientConnection {
     if (pending.request === undefined || pending.result !== undefined) return;
     void this.#context.handler.handle(pending.request).then((result) => {
       pending.result ??= result;
-      flushSoon(this);
+      this.#context.flushQueue.add(this);
     });
   }
 
@@ -284,9 +309,10 @@ export class ClientConnection {
       this.#stream?.write(toText(message));
       this.#settle();
     } else {
+      const bytes = message.headers.length + message.bodyBytes + requestBytes;
       this.admission.holdResponse(request, message.bodyBytes);
       this.#unsent.push(request);
-      this.#unsentBytes += message.bodyBytes;
+      this.#unsentBytes += bytes;
       request.send(message, this.#onSent);
     }
   }
@@ -297,7 +323,7 @@ export class ClientConnection {
     if (this.#unsent.length > 0) return;
     const wasFull = this.#unsentBytes >= maxUnsentBytes;
     this.#unsentBytes = 0;
-    if (wasFull) flushSoon(this);
+    if (wasFull) this.#context.flushQueue.add(this);
     else this.flush();
     this.#settle();
   };
@@ -319,29 +345,39 @@ export class ClientConnection {
  * clients waiting.
  */
 const maxFlushMs = 2;
-
-/** Connections with responses to send, in the order in which they are flushed. */
-const unflushed = new Set<ClientConnection>();
-let endOfTurn: NodeJS.Immediate | undefined;
+/** The same in a turn that accepted a connection: others may wait behind it. */
+const maxAcceptingFlushMs = 0.5;
 
 /**
- * Flushes a connection at the end of this turn of the event loop, together with others. Each write wakes up a client, and
- * writing in a row finds most of them awake.
+ * Flushes the connections of a server at the end of a turn of the event loop. Each write wakes up a client, and writing in a
+ * row finds most of them awake.
  */
-function flushSoon(connection: ClientConnection): void {
-  unflushed.add(connection);
-  endOfTurn ??= setImmediate(flushAll);
-}
+export class FlushQueue {
+  readonly #connections = new Set<ClientConnection>();
+  #endOfTurn: NodeJS.Immediate | undefined;
+  #maxMs = maxFlushMs;
 
-function flushAll(): void {
-  endOfTurn = undefined;
-  const endMs = performance.now() + maxFlushMs;
-  for (const connection of unflushed) {
-    unflushed.delete(connection);
-    connection.flush();
-    if (performance.now() > endMs) break;
+  add(connection: ClientConnection): void {
+    this.#connections.add(connection);
+    this.#endOfTurn ??= setImmediate(this.#flush);
   }
-  if (unflushed.size > 0) endOfTurn ??= setImmediate(flushAll);
+
+  /** Leaves more time of this turn to new connections. */
+  shorten(): void {
+    this.#maxMs = maxAcceptingFlushMs;
+  }
+
+  readonly #flush = (): void => {
+    this.#endOfTurn = undefined;
+    const endMs = performance.now() + this.#maxMs;
+    this.#maxMs = maxFlushMs;
+    for (const connection of this.#connections) {
+      this.#connections.delete(connection);
+      connection.flush();
+      if (performance.now() > endMs) break;
+    }
+    if (this.#connections.size > 0) this.#endOfTurn ??= setImmediate(this.#flush);
+  };
 }
 
 /** Time for which a client may send nothing before an ended connection is closed. */

@@ -26,7 +26,13 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
     let start = 0;
     stalledMs = 0;
     while (start < chunk.length && !connection.isEnding) {
-      const usual = connection.isFull ? undefined : parse(chunk, start);
+      if (connection.isFull) {
+        socket.pause();
+        socket.unshift(chunk.subarray(start));
+        connection.whenRoom(() => void socket.resume());
+        return;
+      }
+      const usual = parse(chunk, start);
       if (usual === undefined) {
         leave(chunk.subarray(start));
         return;
@@ -34,7 +40,6 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
       start = usual.end;
       connection.accept(new FastLaneRequest(connection, usual));
     }
-    if (socket.writableNeedDrain) socket.pause();
   }
 
   function leave(bytes: Buffer): void {
@@ -48,7 +53,6 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
 
   function onDrain(): void {
     stalledMs = 0;
-    socket.resume();
   }
 
   function onEnd(): void {

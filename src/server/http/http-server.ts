@@ -237,6 +237,7 @@ class Connections {
       onOpen(connection);
     };
     server.on("connection", (socket: Socket) => {
+      context.flushQueue.shorten();
       const error = context.admission.addConnection();
       const uncount = (): void => context.admission.removeConnection();
       if (error === undefined) {
@@ -267,6 +268,7 @@ class Connections {
       });
     });
     server.on("secureConnection", (socket: Socket) => {
+      context.flushQueue.shorten();
       const peer = toPeer(socket) ?? "";
       const handshake = this.#handshakes.get(peer);
       this.#handshakes.delete(peer);

@@ -183,12 +183,17 @@ class NodeRequest extends TransportRequest {
 }
 
 /**
- * Bytes that node:http parses at once; the stream holds as many again. node:http makes objects for each request in them
- * before the server can stop it: one read of 64 KiB can contain 2,000 requests.
+ * Bytes that node:http parses at once. It makes objects for each request in them before the server can stop it: one read of
+ * 64 KiB can contain 2,000 requests.
  */
 const sliceBytes = 1024;
-/** The same within a body, where fewer requests can follow. */
+/** The same before the client has shown a token. */
+const untrustedSliceBytes = 256;
+/** The same within a body, of which at most its rest is passed on. */
 const bodySliceBytes = 4 * 1024;
+
+/** Bytes of a body that node:http holds until they are read, from the high-water mark of the stream. */
+const maxUnreadBytes = 16 * 1024;
 
 /**
  * A plain or TLS socket as a stream. Node documents that an HTTP server accepts any Duplex as a connection. This one
@@ -204,6 +209,9 @@ export class SocketStream extends Duplex implements ConnectionStream {
   #input: Buffer = Buffer.alloc(0);
   #isInputEnded: boolean;
   #isInputWanted = false;
+  /** The request whose body is arriving, and how much of the body is passed on, without what came with the head. */
+  #arriving: TransportRequest | undefined;
+  #passedBytes = 0;
   /** Time of the last input, in milliseconds of `performance.now()`. */
   lastInputAtMs = performance.now();
 
@@ -213,7 +221,7 @@ export class SocketStream extends Duplex implements ConnectionStream {
       allowHalfOpen: true,
       autoDestroy: false,
       decodeStrings: false,
-      readableHighWaterMark: bodySliceBytes,
+      readableHighWaterMark: maxUnreadBytes,
     });
     this.connection = connection;
     this.#socket = connection.socket;
@@ -246,25 +254,42 @@ export class SocketStream extends Duplex implements ConnectionStream {
 
   override _read(): void {
     this.#isInputWanted = true;
-    this.resumeInput();
+    // Not at once: the stream asks for more before node:http has parsed what it has.
+    queueMicrotask(() => this.resumeInput());
   }
 
-  /** Passes the next bytes or the end of the input to node:http, if it wants any and the connection is not full. */
+  override resume(): this {
+    super.resume();
+    queueMicrotask(() => this.resumeInput());
+    return this;
+  }
+
+  /** Passes the next bytes to node:http, if it wants any and the connection is not full; or the end of the input. */
   resumeInput(): void {
-    if (!this.#isInputWanted || this.connection.isFull) return;
-    const { isEnding, newest } = this.connection;
+    if (!this.#isInputWanted || this.isPaused()) return;
+    const { isEnding, isFull, newest } = this.connection;
     const isPastLastRequest = this.writableEnded || (isEnding && newest?.isComplete !== false);
     if (isPastLastRequest) this.#input = Buffer.alloc(0);
     const isOver = this.#isInputEnded && this.#input.length === 0;
+    if (isFull && !isOver) return;
     if (this.#input.length === 0 && !isOver) {
       this.#socket.resume();
       return;
     }
-    const maxBytes = newest?.isComplete === false ? bodySliceBytes : sliceBytes;
-    const slice = this.#input.subarray(0, maxBytes);
+    const slice = this.#input.subarray(0, this.#maxSliceBytes(newest));
     this.#input = this.#input.subarray(slice.length);
+    this.#passedBytes += slice.length;
     this.#isInputWanted = false;
     this.push(isOver ? null : slice);
+  }
+
+  #maxSliceBytes(newest: TransportRequest | undefined): number {
+    const headBytes = this.connection.isTrusted ? sliceBytes : untrustedSliceBytes;
+    if (newest?.isComplete !== false) return headBytes;
+    if (newest !== this.#arriving) this.#passedBytes = 0;
+    this.#arriving = newest;
+    const restBytes = Number(newest.headers["content-length"]?.[0] ?? 0) - this.#passedBytes;
+    return Math.max(headBytes, Math.min(restBytes, bodySliceBytes));
   }
 
   /** Used by node:http for its timeouts. */

@@ -2,9 +2,10 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
+import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
-import { openRawConnection } from "../../helpers/raw-http.ts";
+import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
 import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
 
 const create = toRawCreate;
@@ -89,6 +90,53 @@ it("does not count the time that a request waits for earlier ones", async () => 
   held.release("created");
   await connection.responses(34);
   expect(statuses(connection.received())).toEqual(Array<number>(34).fill(200));
+  connection.socket.destroy();
+});
+
+it("handles one request at a time before it has accepted a token", async () => {
+  const { authenticator, release, waiting } = createHeldAuthenticator();
+  await using server = await startServer({ authenticator });
+  const connection = await openRawConnection(server.port);
+  connection.socket.write(creates(300));
+  await expect.poll(waiting).toBe(1);
+  await untilRead(server.port);
+  expect(waiting()).toBe(1);
+  release();
+  await connection.responses(300);
+  expect(connection.received().match(/(?<="fern)\d+/g)).toEqual(ids(300));
+  connection.socket.destroy();
+});
+
+it.each([
+  ["without a token", ""],
+  ["with a token that is rejected", `Authorization: Bearer pst_${"x".repeat(43)}\r\n`],
+])("responds in order to each of 300 requests %s", async (_what, header) => {
+  await using server = await startServer();
+  const connection = await openRawConnection(server.port);
+  const toRequest = (id: string): string =>
+    `POST /plants HTTP/1.1\r\nHost: a\r\nX-Request-Id: r${id}\r\n${header}Content-Length: 2\r\n\r\n{}`;
+  connection.socket.write(ids(300).map(toRequest).join(""));
+  await connection.responses(300);
+  expect(statuses(connection.received())).toEqual(Array(300).fill(400));
+  expect(connection.received().match(/(?<=X-Request-Id: r)\d+/g)).toEqual(ids(300));
+  connection.socket.destroy();
+});
+
+it("parses at most 256 bytes behind a body before it has accepted a token", async () => {
+  const count = countAnnouncedRequests();
+  const { authenticator, release, waiting } = createHeldAuthenticator();
+  await using server = await startServer({ authenticator });
+  const connection = await openRawConnection(server.port);
+  const first = create(0, "a".repeat(3000), { headers: "X-Unusual: yes\r\n" });
+  const next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  connection.socket.write(first.slice(0, -100));
+  await expect.poll(waiting).toBe(1);
+  connection.socket.write(first.slice(-100) + next.repeat(200));
+  await untilRead(server.port);
+  // The other request is that of untilRead.
+  expect(count()).toBeLessThanOrEqual(2 + 256 / next.length);
+  release();
+  await connection.responses(201);
   connection.socket.destroy();
 });
 
