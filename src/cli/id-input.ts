@@ -3,15 +3,10 @@ import { RequestError } from "../core/errors.ts";
 import { JsonNumber, type JsonObject, readJson } from "../core/json.ts";
 import { plantId } from "../library/option-types.ts";
 import { CommandError, UsageError } from "./command-error.ts";
-import type { Candidate, Run } from "./command.ts";
+import type { Run } from "./command.ts";
 import { readChunks } from "./input.ts";
 import type { Io } from "./io.ts";
 import { parseText } from "./options/values.ts";
-
-/** Completes `-` as the first id. */
-export const listIdCandidates = async (): Promise<readonly Candidate[]> => [
-  { value: "-", description: "Read the ids from standard input" },
-];
 
 /** Checks whether the only argument is `-`. @throws UsageError if other ids are next to it */
 export function isStandardInput(operands: readonly string[]): boolean {

@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "../command-error.ts";
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
-import { IdList, isStandardInput, listIdCandidates, readIds } from "../id-input.ts";
+import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { deleteOptions } from "../options/local.ts";
 import { parseArgument, readOptions } from "../options/values.ts";
 import { changeStore } from "../store-access.ts";
@@ -22,7 +22,6 @@ export const deleteCommand: CommandBody = {
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
 again. With --json, standard output has one line of JSON per id.
-
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
@@ -37,7 +36,6 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
   hints: storeHints,
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
-  listValues: listIdCandidates,
   run: runDelete,
 };
 

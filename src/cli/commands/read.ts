@@ -14,7 +14,7 @@ import {
   UsageError,
 } from "../command-error.ts";
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
-import { IdList, isStandardInput, listIdCandidates, readIds } from "../id-input.ts";
+import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../options/local.ts";
 import { parseArgument, readOptions } from "../options/values.ts";
@@ -61,7 +61,6 @@ create, list and export print it.`,
   environment,
   hints: storeHints,
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
-  listValues: listIdCandidates,
   run: printPlant,
 };
 
