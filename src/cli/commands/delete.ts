@@ -2,8 +2,15 @@
 import type { PlantStore } from "../../core/store.ts";
 import { plantId } from "../../library/option-types.ts";
 import { describeStoreUrl } from "../../store/store-url.ts";
-import { CommandError, interruptible, storeExitCodes, UsageError } from "../command-error.ts";
+import {
+  CommandError,
+  interruptible,
+  Interruption,
+  storeExitCodes,
+  UsageError,
+} from "../command-error.ts";
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { deleteOptions } from "../options/local.ts";
 import { parseArgument, readOptions } from "../options/values.ts";
 import { changeStore, warnIfElsewhere } from "../store-access.ts";
@@ -15,12 +22,15 @@ export const deleteCommand: CommandBody = {
 end. Opens the store itself, without a server or a token. Servers may use it at the
 same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
 again. With --json, standard output has one line of JSON per id.
+With - instead of ids, it reads one id per line from standard input, or JSON with an
+id, as create, list and export print it. It deletes them in batches of 1000: an
+invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
 "plantstore help storage" says what remains on the disk.`,
   options: deleteOptions,
   examples: [
     "plantstore delete 7",
     "plantstore delete 7 8 9 --yes",
-    "plantstore delete 7 8 9 --yes --json | jq 'select(.deleted)'",
+    "plantstore list --tag pot | plantstore delete --yes -",
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
@@ -29,47 +39,88 @@ again. With --json, standard output has one line of JSON per id.
   run: runDelete,
 };
 
-/** Largest number of ids in a message. */
-const maxIds = 20;
+/** Number of ids from standard input that are checked, and then deleted together. */
+const batchSize = 1000;
 
 /**
  * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
  *
- * @throws CommandError for an invalid id; without consent; or for unknown ids, after the other plants are deleted
+ * @throws CommandError for an invalid id; without consent; if a signal stops it; or for unknown ids, after the other plants
+ *   are deleted
  * @throws StoreError if the store cannot be changed; OutputError
  */
 export async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
-  const ids = [...new Set(operands.map((operand) => parseArgument("the id", operand, plantId)))];
+  const readsInput = isStandardInput(operands);
+  const ids = readsInput ? [] : operands.map((each) => parseArgument("the id", each, plantId));
   const place = `the store ${describeStoreUrl(url)}`;
-  if (!isConfirmed && !canAsk(io)) {
+  if (!isConfirmed && (readsInput || !canAsk(io))) {
     throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);
   }
-  const deleted = await interruptible(
-    io,
-    (signal) =>
-      changeStore(url, { flags, io, terminal, signal }, async (store) => {
-        await warnIfElsewhere(url, run, "changes", store);
-        const found = await findIds(store, ids);
-        if (found.length === 0) return found;
-        if (!isConfirmed) await askUser(found, place, run, signal);
-        signal.throwIfAborted();
-        return deleteFound(store, found, place);
-      }),
-    "no plant was deleted",
-  );
-  if (deleted.length > 0) await terminal.note(`deleted ${describePlants(deleted)} from ${place}`);
-  const known = new Set(deleted);
-  if (json) {
-    await terminal.printLines(ids.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
+  const [deleted, missing] = [new IdList(), new IdList()];
+  const describeOutcome = (): string =>
+    deleted.count === 0
+      ? "no plant was deleted"
+      : `deleted ${describePlants(deleted)} from ${place}`;
+
+  async function deleteBatch(
+    store: PlantStore,
+    batch: readonly bigint[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    let found = await findIds(store, batch);
+    if (found.length > 0) {
+      if (!isConfirmed) await askUser(found, place, run, signal);
+      signal.throwIfAborted();
+      found = await deleteFound(store, found, place);
+    }
+    const known = new Set(found);
+    deleted.add(found);
+    missing.add(batch.filter((id) => !known.has(id)));
+    if (!json) return;
+    await terminal.printLines(batch.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
   }
-  const missing = ids.filter((id) => !known.has(id));
-  if (missing.length === 0) return;
+
+  try {
+    await interruptible(
+      io,
+      (signal) =>
+        changeStore(url, { flags, io, terminal, signal }, async (store) => {
+          await warnIfElsewhere(url, run, "changes", store);
+          const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
+          for await (const batch of batches) await deleteBatch(store, batch, signal);
+        }),
+      describeOutcome,
+    );
+  } catch (error) {
+    const isReported = error instanceof Interruption;
+    if (!isReported && (readsInput || deleted.count > 0)) await terminal.note(describeOutcome());
+    throw error;
+  }
+  if (deleted.count > 0) await terminal.note(describeOutcome());
+  if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${place} has the ${listIds(missing)}: "plantstore list" shows all plants`,
+    `no plant in ${place} has the ${missing.describe()}: "plantstore list" shows all plants`,
   );
+}
+
+/** Groups ids into batches, each id once. */
+async function* readBatches(
+  ids: AsyncIterable<bigint>,
+): AsyncGenerator<readonly bigint[], void, undefined> {
+  const seen = new Set<bigint>();
+  let batch: bigint[] = [];
+  for await (const id of ids) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    batch.push(id);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 async function findIds(store: PlantStore, ids: readonly bigint[]): Promise<readonly bigint[]> {
@@ -86,7 +137,9 @@ async function askUser(
   { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
-  const question = `Delete ${describePlants(ids)} from ${place} permanently? [y/N] `;
+  const asked = new IdList();
+  asked.add(ids);
+  const question = `Delete ${describePlants(asked)} from ${place} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
@@ -101,12 +154,6 @@ async function deleteFound(
   throw new CommandError("usage", `${place} cannot delete plants`);
 }
 
-function describePlants(ids: readonly bigint[]): string {
-  const noun = ids.length === 1 ? "the plant" : `${ids.length} plants`;
-  return `${noun} with the ${listIds(ids)}`;
-}
-
-function listIds(ids: readonly bigint[]): string {
-  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more` : "";
-  return `${ids.length === 1 ? "id" : "ids"} ${ids.slice(0, maxIds).join(", ")}${more}`;
+function describePlants(ids: IdList): string {
+  return `${ids.count === 1 ? "the plant" : `${ids.count} plants`} with the ${ids.describe()}`;
 }

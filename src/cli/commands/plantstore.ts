@@ -81,7 +81,7 @@ export const plantstoreCommand: Command = {
       name: "get",
       group: commandGroups.local,
       summary: "Print plants in a store by their ids",
-      arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
+      arguments: [{ name: "<id...>", help: "Ids of the plants; - reads them from standard input" }],
       load: async () => (await import("./read.ts")).getCommand,
     },
     {
@@ -94,7 +94,7 @@ export const plantstoreCommand: Command = {
       name: "delete",
       group: commandGroups.local,
       summary: "Delete plants in a store by their ids",
-      arguments: [{ name: "<id...>", help: "Identification numbers of the plants" }],
+      arguments: [{ name: "<id...>", help: "Ids of the plants; - reads them from standard input" }],
       load: async () => (await import("./delete.ts")).deleteCommand,
     },
     {

@@ -14,6 +14,7 @@ import {
   UsageError,
 } from "../command-error.ts";
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../options/local.ts";
 import { parseArgument, readOptions } from "../options/values.ts";
@@ -46,17 +47,20 @@ all plants.`,
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
-server or a token. Servers may write to it at the same time.`,
+server or a token. Servers may write to it at the same time. With - instead of
+ids, it reads one id per line from standard input, or JSON with an id, as
+create, list and export print it.`,
   options: jsonStoreOptions,
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
+    "plantstore get - < ids.txt",
     "plantstore get -9223372036854775808",
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   environment,
   hints: storeHints,
-  exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
+  exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: printPlant,
 };
 
@@ -123,28 +127,35 @@ export async function printPlants(run: Run): Promise<void> {
 }
 
 /**
- * Prints the plants, in the order of the ids on the command line.
+ * Prints the plants, in the order of the ids on the command line or on standard input.
  *
- * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; or if the store cannot be
- *   read; OutputError
+ * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; if a signal stops it; or if
+ *   the store cannot be read; OutputError
  */
 export async function printPlant(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url } = readOptions(jsonStoreOptions, flags, io);
-  const ids = operands.map((operand) => parseArgument("the id", operand, plantId));
-  const missing: bigint[] = [];
-  await readStore(url, run, async (store) => {
-    for (const id of ids) {
-      const plant = await store.get(id);
-      if (plant === undefined) missing.push(id);
-      else await terminal.printLines([toNewPlantJson(plant)]);
-    }
-  });
-  if (missing.length === 0) return;
-  const [subject, noun] = missing.length === 1 ? ["no plant has", "id"] : ["no plants have", "ids"];
+  const readsInput = isStandardInput(operands);
+  const ids = readsInput ? [] : operands.map((each) => parseArgument("the id", each, plantId));
+  const missing = new IdList();
+  await readInterruptibly(
+    url,
+    run,
+    async (store, signal) => {
+      for await (const id of readsInput ? readIds(run, signal) : ids) {
+        const plant = await store.get(id);
+        if (plant === undefined) missing.add([id]);
+        else await terminal.printLines([toNewPlantJson(plant)]);
+        await endOfTurn();
+        signal.throwIfAborted();
+      }
+    },
+    "some plants are missing in the output",
+  );
+  if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `${subject} the ${noun} ${missing.join(", ")}: "plantstore list" shows all plants`,
+    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "plantstore list" shows all plants`,
     { hints: await explainMissing(url, run) },
   );
 }

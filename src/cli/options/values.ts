@@ -108,8 +108,8 @@ export function parseArgument<T>(source: string, text: string, type: TextType<T>
   }
 }
 
-/** Parses a variable or a saved setting. @throws CommandError */
-function parseText<T>(source: string, text: string, type: TextType<T>): T {
+/** Parses text that is not part of the command line, such as a variable. @throws CommandError */
+export function parseText<T>(source: string, text: string, type: TextType<T>): T {
   try {
     return type.parse(text);
   } catch (error) {

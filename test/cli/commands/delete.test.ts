@@ -1,4 +1,5 @@
 /** `plantstore delete`: which plants are deleted, and that the user agrees before. */
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { openStoreReader } from "../../../src/store/open-store.ts";
@@ -100,7 +101,6 @@ describe("delete", () => {
 
   it("deletes nothing when Ctrl-C is the answer", async () => {
     const url = await createStore();
-    const { PassThrough } = await import("node:stream");
     const options = { terminals: allTerminals, stdin: new PassThrough() };
     const run = startCli(["delete", "1", "--store", url], options);
     await run.saw("[y/N]");
@@ -109,6 +109,82 @@ describe("delete", () => {
     expect(exitCode).toBe(130);
     expect(stderr).toMatch(/stopped by SIGINT: no plant was deleted\n$/);
     expect(await listIds(url)).toEqual(ids);
+  });
+
+  describe("with -", () => {
+    const many = Array.from({ length: 1001 }, (_, index) => BigInt(index + 1));
+
+    it("deletes exactly the ids on standard input, as they are or in lines of JSON, each once", async () => {
+      const [even, odd] = [9007199254740992n, 9007199254740993n];
+      const url = await createSqliteStore([...ids, even, odd].map((id) => ({ id, name: "fern" })));
+      const stdin = `\uFEFF1\r\n\n{"record":2,"id":${odd},"status":"skipped"}\n {"id":2,"name":"a\u2028b"} \n1`;
+      const args = ["delete", "--yes", "-", "--json", "--store", url];
+      expect(await runCli(args, { stdin })).toEqual({
+        exitCode: 0,
+        stdout: `{"id":1,"deleted":true}\n{"id":${odd},"deleted":true}\n{"id":2,"deleted":true}\n`,
+        stderr: `deleted 3 plants with the ids 1, ${odd}, 2 from the store ${url}\n`,
+      });
+      expect(await listIds(url)).toEqual([int64Min, even, int64Max]);
+    });
+
+    it("deletes nothing for empty input, with exit code 0", async () => {
+      const args = ["delete", "--yes", "-", "--store", await createStore()];
+      expect(await runCli(args)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    });
+
+    it.each([
+      ["x", /^error: line 2 of standard input must be an integer .* \(got "x"\)\n$/],
+      ["9223372036854775808", /^error: line 2 of standard input must be an integer /],
+      ['{"id":1,"id":2}', /^error: line 2 of standard input: id occurs twice: remove one\n$/],
+      ['{"id":2', /^error: line 2 of standard input: invalid JSON: .* at byte 7\n$/],
+      ['{"id":1.5}', /^error: line 2 of standard input: id must be an integer .* \(got "1.5"\)\n$/],
+      ['{"id":"2"}', /^error: line 2 of standard input has no member id with a number: /],
+    ])("deletes nothing of a batch with the line %s", async (line, problem) => {
+      const url = await createStore();
+      const args = ["delete", "--yes", "-", "--store", url];
+      const { exitCode, stderr } = await runCli(args, { stdin: `1\n${line}\n2\n` });
+      expect(exitCode).toBe(2);
+      expect(stderr.replace("no plant was deleted\n", "")).toMatch(problem);
+      expect(await listIds(url)).toEqual(ids);
+    });
+
+    it("reports the batches before an invalid line", async () => {
+      const url = await createSqliteStore(many.map((id) => ({ id, name: "fern" })));
+      const stdin = [...many, "x"].join("\n");
+      const { exitCode, stderr } = await runCli(["delete", "-y", "-", "--store", url], { stdin });
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^deleted 1000 plants with the ids 1, .*\nerror: line 1002 of /);
+      expect(await listIds(url)).toEqual([1001n]);
+    });
+
+    it("reports the batches before Ctrl-C", async () => {
+      const url = await createSqliteStore(many.map((id) => ({ id, name: "fern" })));
+      const stdin = new PassThrough();
+      stdin.write(many.map((id) => `${id}\n`).join(""));
+      const run = startCli(["delete", "-y", "-", "--json", "--store", url], { stdin });
+      await run.saw('{"id":1000,');
+      run.signal("SIGINT");
+      const { exitCode, stderr } = await run.finished;
+      expect(exitCode).toBe(130);
+      expect(stderr).toMatch(/^error: stopped by SIGINT: deleted 1000 plants with the ids 1, /);
+      expect(await listIds(url)).toEqual([1001n]);
+    });
+
+    it.each([
+      [["-"], allTerminals, /: pass --yes to confirm$/m],
+      [["-"], {}, /: pass --yes to confirm$/m],
+      [
+        ["-", "7", "--yes"],
+        {},
+        /^error: - reads the ids from standard input: remove the other ids$/m,
+      ],
+    ])("does not read standard input for %j on %j", async (args, terminals, problem) => {
+      const stdin = new PassThrough();
+      const run = { terminals, stdin, columns: 1000 };
+      const { exitCode, stderr } = await runCli(["delete", ...args], run);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(problem);
+    });
   });
 
   it.each([

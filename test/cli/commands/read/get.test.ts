@@ -1,7 +1,8 @@
 /** `plantstore get`: plants in a store by their ids. */
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../../src/core/plant.ts";
-import { allTerminals, runCli } from "../../../helpers/run-cli.ts";
+import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 
 const fern = { id: 1n, name: "fern" };
@@ -111,5 +112,37 @@ describe("an invalid id", () => {
     const { exitCode, stdout, stderr } = await runCli(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(message);
+  });
+});
+
+describe("ids on standard input", () => {
+  it("print each plant as soon as its line is complete, until Ctrl-C", async () => {
+    const url = await createSqliteStore([fern, { id: 9007199254740993n, name: "ivy" }]);
+    const stdin = new PassThrough();
+    const run = startCli(["get", "-", "--store", url], { stdin });
+    stdin.write("1\n9007199254740993");
+    await run.saw('{"id":1,"name":"fern"}\n');
+    stdin.write("\n");
+    await run.saw('{"id":9007199254740993,"name":"ivy"}\n');
+    run.signal("SIGINT");
+    const { exitCode, stderr } = await run.finished;
+    expect(exitCode).toBe(130);
+    expect(stderr).toMatch(/stopped by SIGINT: some plants are missing in the output\n$/);
+  });
+
+  it("name the unknown ones, up to 20, with exit code 9", async () => {
+    const url = await createSqliteStore([fern]);
+    const stdin = ['{"id":1,"status":"created"}', ..."2".repeat(25)].join("\n");
+    const { exitCode, stdout, stderr } = await runCli(["get", "-", "--store", url], { stdin });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '{"id":1,"name":"fern"}\n' });
+    expect(stderr).toMatch(/^error: no plants have the ids 2, [2, ]* and 5 more: /);
+  });
+
+  it("print nothing for empty input, and are announced on a terminal", async () => {
+    const url = await createSqliteStore([fern]);
+    const empty = await runCli(["get", "-", "--store", url]);
+    expect(empty).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    const typed = await runCli(["get", "-", "--store", url], { terminals: allTerminals });
+    expect(typed.stderr).toContain("reading ids from the terminal: end with Ctrl-D\n");
   });
 });
