@@ -72,8 +72,9 @@ function startListening(
 }
 
 /**
- * Listens at the path of a Unix socket. Node deletes the path that it listens at when it stops, even if that is the socket
- * of another server by now. So the socket gets its path as a second name, which is deleted only if it still names it.
+ * Listens at the path of a Unix socket. At its stop, Node deletes the path that it listens at, even if another server has
+ * replaced the socket there. Therefore Node listens at a temporary name, and the path is a link to the same socket. The
+ * stop deletes the path only if it still leads to this socket.
  */
 async function listenAtPath(server: Server, path: string): Promise<void> {
   const ownName = join(dirname(path), `.${randomBytes(3).toString("base64url")}`);

@@ -55,13 +55,16 @@ Exit code:  5, of "plantstore create"
     expect(stderr).toContain(`unknown error "${asked}" (Did you mean ${closest}?)`);
   });
 
-  it.each(["nothing", "", "toString"])("%j is none, and said to be", async (asked) => {
-    const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toBe(
-      `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error...]\nSee "plantstore explain --help"\n`,
-    );
-  });
+  it.each(["nothing", "", "toString"])(
+    "rejects %j, which is not the name of an error",
+    async (asked) => {
+      const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toBe(
+        `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error...]\nSee "plantstore explain --help"\n`,
+      );
+    },
+  );
 });
 
 it("--json prints one line of JSON for each error", async () => {

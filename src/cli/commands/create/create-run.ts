@@ -35,6 +35,54 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
   readonly bulkRetries: number;
 }
 
+/**
+ * Reads the options of a create, and starts its run.
+ *
+ * @throws CommandError for invalid options, or a certificate that cannot be read
+ */
+export async function openCreateRun(run: Run): Promise<CreateRun> {
+  const options = readCreateOptions(run);
+  return new CreateRun(options, await readAuthorities(options.cacert), run);
+}
+
+/** A run. It handles SIGINT and SIGTERM until it is released. */
+export class CreateRun {
+  readonly options: CreateCommandOptions;
+  readonly io: Io;
+  readonly terminal: Terminal;
+  /** Certificates of trusted authorities, in PEM. */
+  readonly ca: string | undefined;
+  /** Plants that may have been sent, which decide the effect of a signal. */
+  sends: "nothing" | "one" | "many" = "nothing";
+  /** The signal after which only the plants in flight are completed. */
+  stoppedBy: StopSignal | undefined;
+  /** Restores the default effect of signals. */
+  readonly release: () => void;
+  readonly #cutOff = new AbortController();
+  /** Aborted when everything has to end, with the error to report. */
+  readonly cutOff = this.#cutOff.signal;
+  readonly #lastCall = new AbortController();
+  /** Aborted when no further plant may be sent. */
+  readonly lastCall = this.#lastCall.signal;
+
+  constructor(options: CreateCommandOptions, ca: string | undefined, { io, terminal }: Run) {
+    this.options = options;
+    this.ca = ca;
+    this.io = io;
+    this.terminal = terminal;
+    this.release = io.onSignal((signal) => this.#stop(signal));
+  }
+
+  #stop(signal: StopSignal): void {
+    if (this.sends === "many") {
+      this.stoppedBy = signal;
+      this.#lastCall.abort();
+    } else {
+      this.#cutOff.abort(toStopError(signal, this.sends === "one"));
+    }
+  }
+}
+
 const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in row);
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
@@ -96,54 +144,6 @@ function toPlantSource(
     throw new UsageError("standard input (-) is given twice: leave one of them out");
   }
   return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
-}
-
-/**
- * Reads the options of a create, and starts its run.
- *
- * @throws CommandError for invalid options, or a certificate that cannot be read
- */
-export async function openCreateRun(run: Run): Promise<CreateRun> {
-  const options = readCreateOptions(run);
-  return new CreateRun(options, await readAuthorities(options.cacert), run);
-}
-
-/** A run. It handles SIGINT and SIGTERM until it is released. */
-export class CreateRun {
-  readonly options: CreateCommandOptions;
-  readonly io: Io;
-  readonly terminal: Terminal;
-  /** Certificates of trusted authorities, in PEM. */
-  readonly ca: string | undefined;
-  /** Plants that may have been sent, which decide the effect of a signal. */
-  sends: "nothing" | "one" | "many" = "nothing";
-  /** The signal after which only the plants in flight are completed. */
-  stoppedBy: StopSignal | undefined;
-  /** Restores the default effect of signals. */
-  readonly release: () => void;
-  readonly #cutOff = new AbortController();
-  /** Aborted when everything has to end, with the error to report. */
-  readonly cutOff = this.#cutOff.signal;
-  readonly #lastCall = new AbortController();
-  /** Aborted when no further plant may be sent. */
-  readonly lastCall = this.#lastCall.signal;
-
-  constructor(options: CreateCommandOptions, ca: string | undefined, { io, terminal }: Run) {
-    this.options = options;
-    this.ca = ca;
-    this.io = io;
-    this.terminal = terminal;
-    this.release = io.onSignal((signal) => this.#stop(signal));
-  }
-
-  #stop(signal: StopSignal): void {
-    if (this.sends === "many") {
-      this.stoppedBy = signal;
-      this.#lastCall.abort();
-    } else {
-      this.#cutOff.abort(toStopError(signal, this.sends === "one"));
-    }
-  }
 }
 
 /** @param isInDoubt whether the plant may have been sent already */
