@@ -6,7 +6,7 @@ import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
 import { gatewayStatuses, parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
 import { get, type ClientRequest, type ClientResponse, post } from "./http-request.ts";
-import { NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { categorizeError, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
@@ -22,7 +22,31 @@ export type Readiness =
   | { readonly state: "ready"; readonly isVolatile: boolean }
   | { readonly state: "notReady"; readonly error: ErrorBody }
   | { readonly state: "unavailable"; readonly reason: string; readonly cause?: UnavailableError }
-  | { readonly state: "noPlantStore"; readonly reason: string };
+  /** `isOtherUrl`: a plant store is there, at another URL. */
+  | { readonly state: "noPlantStore"; readonly reason: string; readonly isOtherUrl?: boolean };
+
+/**
+ * Requests `/readyz`, and then creates at the URL itself, without a token: a plant store asks for one.
+ *
+ * @throws the signal's reason, once it is aborted
+ */
+export async function checkCreates(options: CheckReadinessOptions): Promise<Readiness> {
+  const readiness = await checkReadiness(options);
+  if (readiness.state !== "ready") return readiness;
+  try {
+    const check = await checkToken(options);
+    if (check.isAccepted || check.error.error === errorTable.noCredential.error) return readiness;
+    const { error } = check;
+    if (categorizeError(error.error) === "unavailable") return { state: "notReady", error };
+    const { origin } = toEndpoint(options.baseUrl);
+    const basePath = /create plants with POST ((?:\/[\w.~-]+)*)\/plants$/.exec(error.message)?.[1];
+    const isOtherUrl = basePath !== undefined && error.error === errorTable.noSuchPath.error;
+    const advice = isOtherUrl ? `: the URL is ${origin}${basePath}` : "";
+    return { state: "noPlantStore", reason: error.message + advice, isOtherUrl };
+  } catch (error) {
+    return toReadiness(error);
+  }
+}
 
 /**
  * Requests `/readyz`, which is at the root of a server whatever its base path is.
@@ -46,12 +70,16 @@ export async function checkReadiness({
     const state = gatewayStatuses.has(status) ? "unavailable" : "noPlantStore";
     return { state, reason: error?.message ?? `${url} responded with status ${status}` };
   } catch (error) {
-    if (error instanceof UnavailableError) {
-      return { state: "unavailable", reason: error.message, cause: error };
-    }
-    if (!(error instanceof NotAPlantStoreError)) throw error;
-    return { state: "noPlantStore", reason: error.message };
+    return toReadiness(error);
   }
+}
+
+function toReadiness(error: unknown): Readiness {
+  if (error instanceof UnavailableError) {
+    return { state: "unavailable", reason: error.message, cause: error };
+  }
+  if (!(error instanceof NotAPlantStoreError)) throw error;
+  return { state: "noPlantStore", reason: error.message };
 }
 
 /** Strictly, because another server on the same port may respond to every path with 200. */

@@ -52,6 +52,13 @@ describe("--cacert", () => {
     expect(untrusted.stderr).not.toContain("--wait");
   });
 
+  it("ends ping --wait at once without it, since waiting does not cure that", async () => {
+    await using server = await startTlsServer();
+    const { exitCode, stderr } = await run(["ping", "--wait", "1h", "--url", server.url]);
+    expect(exitCode).toBe(6);
+    expect(stderr).not.toContain(" after ");
+  });
+
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
     await using server = await startTlsServer();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_CACERT: cacert };

@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findTokenProblem } from "../../auth/token.ts";
+import type { TokenCheck } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
+import { errorTable } from "../../core/errors.ts";
 import type { ErrorBody } from "../../core/plant.ts";
 import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
@@ -33,9 +35,10 @@ const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 /** `plantstore login`. */
 export const loginCommand: CommandBody = {
   description: `Saves a token for a plant store and makes that plant store the default. Reads
-the token from a prompt that does not show it, or from standard input. Checks
-first whether the token works, without creating a plant. The token is never sent
-to another origin.`,
+the token from a prompt that does not show it, or from standard input; on a
+terminal, a saved token that still works is used without asking. Checks
+first that a plant store is there, and then whether the token works, without
+creating a plant. The token is never sent to another origin.`,
   options: requestOptions,
   examples: [
     "plantstore login",
@@ -106,14 +109,24 @@ async function saveIfAccepted(
   const ca = await readAuthorities(cacert);
   const directory = findConfigDirectory(io);
   // Reports problems of saving before the user types a token.
-  readSavedToken(directory, origin, io);
+  const saved = readSavedToken(directory, origin, io);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
-  const token = await readToken(baseUrl, { io, terminal }, signal);
-  const check = await checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
-  if (!check.isAccepted) return check.error;
+  const check = (token?: string): Promise<TokenCheck> =>
+    checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
+  // First without the token: a server that is no plant store never gets it, and a user with a wrong URL need not type it.
+  const server = await check();
+  const asksForToken = server.isAccepted || server.error.error === errorTable.noCredential.error;
+  if (!asksForToken) return server.error;
+  const isReused = saved !== undefined && io.stdin.isTTY && (await check(saved)).isAccepted;
+  if (!isReused) {
+    const token = await readToken(baseUrl, { io, terminal }, signal);
+    const result = await check(token);
+    if (!result.isAccepted) return result.error;
+    signal.throwIfAborted();
+    await saveToken(directory, { origin, token }, io);
+  }
   signal.throwIfAborted();
-  await saveToken(directory, { origin, token }, io);
   await saveSettings(directory, { url: baseUrl, ...(cacert !== undefined && { cacert }) });
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** The command `ping`. */
 import { pause } from "../../client/create-plant.ts";
-import { checkReadiness, type Readiness } from "../../client/probe.ts";
+import { checkCreates, type Readiness } from "../../client/probe.ts";
 import type { UnavailableError } from "../../client/results.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, interruptible, requestExitCodes } from "../command-error.ts";
@@ -14,8 +14,9 @@ import { readAuthorities } from "../server-access.ts";
 /** `plantstore ping`. */
 export const pingCommand: CommandBody = {
   description: `Checks whether a plant store is ready to create plants: the server runs, is not
-stopping, and its storage is writable. Needs no token and creates nothing. With
---wait, tries until the server is ready or the time is over.`,
+stopping, its storage is writable, and plants are created at exactly this URL.
+Needs no token and creates nothing. With --wait, tries until the server is ready
+or the time is over; a wrong URL or an untrusted certificate ends it at once.`,
   options: pingOptions,
   examples: [
     "plantstore ping",
@@ -53,8 +54,8 @@ export async function runPing({ flags, io, terminal }: Run): Promise<void> {
   if (options.json) await terminal.printLines([redactTokens(toReport(url, readiness))]);
   if (readiness.state === "ready") return terminal.note(`${url} is ready`);
   const exit = readiness.state === "notReady" ? "unavailable" : readiness.state;
-  const time = waitMs > 0 ? ` after ${waitMs / 1000} s` : "";
-  const canWait = waitMs === 0 && exit === "unavailable" && !isInsecure(readiness);
+  const time = waitMs > 0 && !isFinal(readiness) ? ` after ${waitMs / 1000} s` : "";
+  const canWait = waitMs === 0 && exit === "unavailable" && !isFinal(readiness);
   const advice = canWait ? "; --wait 30s waits until it is" : "";
   throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`, {
     cause: "cause" in readiness ? readiness.cause : undefined,
@@ -72,9 +73,9 @@ async function waitUntilReady(
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
     const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal };
-    const readiness = await checkReadiness(attempt);
+    const readiness = await checkCreates(attempt);
     const leftMs = endMs - nowMs();
-    if (readiness.state === "ready" || leftMs <= 0) return readiness;
+    if (readiness.state === "ready" || leftMs <= 0 || isFinal(readiness)) return readiness;
     await pause(Math.min(retryMs, leftMs), [signal]);
     signal.throwIfAborted();
   }
@@ -98,7 +99,12 @@ function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): s
   return `error ${error}: ${message}`;
 }
 
-/** Checks for a failure of TLS, which a retry does not fix. */
+/** Checks for a state that does not change by waiting. */
+function isFinal(readiness: Readiness): boolean {
+  return isInsecure(readiness) || (readiness.state === "noPlantStore" && !!readiness.isOtherUrl);
+}
+
+/** Checks for a failure of TLS. */
 function isInsecure(
   readiness: Readiness,
 ): readiness is Readiness & { readonly cause: UnavailableError } {

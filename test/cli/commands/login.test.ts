@@ -95,6 +95,22 @@ describe("login", () => {
     expect(readSavedToken(directory, server.url)).toBe(testToken);
   });
 
+  it("uses a saved token that works on a terminal, and asks for another if it does not", async () => {
+    await using first = await startServer();
+    await using second = await startServer();
+    for (const { url } of [first, second]) await login(url, testToken);
+    const terminals = { terminals: allTerminals };
+    const again = await login(first.url, "", terminals);
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stderr).not.toContain("Token for");
+    await run(["create", "--id", "1", "--name", "fern"]);
+    expect(await first.store.list({ limit: 9 })).toEqual([{ id: 1n, name: "fern" }]);
+    await saveCredential(directory, { origin: second.url, token: mintToken() });
+    const other = await login(second.url, testToken, terminals);
+    expect(other.stderr).toContain(`Token for ${second.url}`);
+    expect(readSavedToken(directory, second.url)).toBe(testToken);
+  });
+
   it("asks on the stream that is a terminal", async () => {
     await using server = await startServer();
     const { stdout } = await login(server.url, testToken, {
@@ -126,13 +142,27 @@ describe("login", () => {
     ["", "is empty"],
     ["two words", "contains an invalid character"],
     [mintToken().slice(0, -1), "is incomplete or mistyped"],
-  ])("rejects the token %j without a request", async (token, complaint) => {
-    const server = await openScriptedServer(errorResponse(42201));
+  ])("rejects the token %j without sending it", async (token, complaint) => {
+    const server = await openScriptedServer(errorResponse(40100));
     const { exitCode, stderr } = await login(server.url, token);
     expect(exitCode).toBe(4);
     expect(stderr).toMatch(/; nothing was saved\n$/);
     expect(stderr).toContain(`error: the token ${complaint}`);
-    expect(server.requests).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+    await expectNothingSaved(server.url);
+  });
+
+  it.each([
+    ["a server that is no plant store", json(200, "{}")],
+    ["a plant store at another path", errorResponse(40400)],
+  ])("sends no token to %s, and asks for none", async (_what, response) => {
+    const server = await openScriptedServer(response);
+    const { exitCode, stderr } = await login(server.url, testToken);
+    expect(exitCode).toBe(7);
+    expect(stderr).not.toContain("reading the token");
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);
   });
 
@@ -208,7 +238,7 @@ describe("login", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("saves nothing if %s stops it during the wait for a token", async (signal, exit) => {
-    const url = await openRawServer(() => {});
+    const { url } = await openScriptedServer(errorResponse(40100));
     const stdin = new PassThrough();
     const waiting = startCli(["login", "--url", url], withDirectory({ stdin }));
     await waiting.saw("reading the token");

@@ -10,11 +10,13 @@ import {
   openRawServer,
   openScriptedServer,
 } from "../../client/scripted-server.ts";
+import type { RequestRecord } from "../../../src/server/request.ts";
 import { openServer, startServer } from "../../helpers/plant-server.ts";
 import { runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const ready = json(200, '{"status":"ready"}');
+const noToken = errorResponse(40100);
 const starting = json(503, '{"error":50301,"message":"the server is starting: try again"}');
 
 describe("a single attempt", () => {
@@ -27,11 +29,45 @@ describe("a single attempt", () => {
     });
   });
 
-  it("requests /readyz at the root, whatever the base path is", async () => {
-    const server = await openScriptedServer(ready);
+  it("requests /readyz at the root, and creates at the base path, without a token", async () => {
+    const server = await openScriptedServer(ready, noToken);
     expect(await runCli(["ping", "--url", `${server.url}/v1`])).toMatchObject({ exitCode: 0 });
-    expect(server.requests).toMatchObject([{ method: "GET", path: "/readyz" }]);
-    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+    expect(server.requests).toMatchObject([
+      { method: "GET", path: "/readyz" },
+      { method: "POST", path: "/v1/plants" },
+    ]);
+    for (const { headers } of server.requests) expect(headers).not.toHaveProperty("authorization");
+  });
+
+  it.each([
+    ["", "/wrong", "http"],
+    ["/v1", "", "http"],
+    ["/v1", "/v1/plants", "contract"],
+  ] as const)(
+    "names the URL of a store at %j to a user of %j",
+    async (basePath, path, statusMode) => {
+      await using server = await startServer({ basePath, statusMode });
+      const { origin } = new URL(server.url);
+      const { exitCode, stderr } = await runCli(["ping", "--wait", "1m", "--url", origin + path]);
+      expect(exitCode).toBe(7);
+      expect(stderr).toBe(
+        `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: the URL is ${origin}${basePath}\n`,
+      );
+    },
+  );
+
+  it("reports that creates are rejected for now", async () => {
+    const { url } = await openScriptedServer(ready, errorResponse(50301));
+    const { exitCode, stderr } = await runCli(["ping", "--url", url]);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain("error 50301: message of 50301; --wait 30s waits until it is");
+  });
+
+  it("is logged and counted as a check of a token", async () => {
+    const records: RequestRecord[] = [];
+    await using server = await startServer({ onResponse: (record) => void records.push(record) });
+    await runCli(["ping", "--url", server.url]);
+    expect(records.map(({ operation }) => operation)).toEqual(["readiness", "probe"]);
   });
 
   it("exits with 6 and the error if the server is starting", async () => {
@@ -103,10 +139,10 @@ describe("a single attempt", () => {
 
 describe("--wait", () => {
   it("retries until the server is ready", async () => {
-    const { url, requests } = await openScriptedServer(starting, json(404, "{}"), ready);
+    const { url, requests } = await openScriptedServer(starting, json(404, "{}"), ready, noToken);
     const run = await runCli(["ping", "--wait", "30s", "--url", url]);
     expect(run).toEqual({ exitCode: 0, stdout: "", stderr: `${url} is ready\n` });
-    expect(requests).toHaveLength(3);
+    expect(requests).toHaveLength(4);
   });
 
   it("retries until a server listens", async () => {
@@ -115,7 +151,9 @@ describe("--wait", () => {
     const argv = ["ping", "--wait", "30s", "--url", `unix:${path}`];
     const run = startCli(argv, { terminals: { stderr: true } });
     await run.saw("waiting for");
-    const server = createServer((_request, response) => response.end('{"status":"ready"}'));
+    const server = createServer((request, response) =>
+      request.method === "GET" ? ready(response) : noToken(response),
+    );
     server.listen(path);
     onTestFinished(() => void server.close());
     await once(server, "listening");
