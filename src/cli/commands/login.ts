@@ -114,7 +114,7 @@ async function saveIfAccepted(
   await warnAboutPlaintext(baseUrl, terminal);
   const check = (token?: string): Promise<TokenCheck> =>
     checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
-  // First without the token: a server that is no plant store never gets it, and a user with a wrong URL need not type it.
+  // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const server = await check();
   const asksForToken = server.isAccepted || server.error.error === errorTable.noCredential.error;
   if (!asksForToken) return server.error;

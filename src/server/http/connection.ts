@@ -86,7 +86,7 @@ export const graceMs = 250;
  */
 const maxUnsentBytes = 32 * 1024;
 
-/** Memory for a request and its response, in bytes, beside their text. */
+/** Memory for a request and its response, in bytes, without their text. */
 const requestBytes = 512;
 
 /** An open connection. */
@@ -354,12 +354,12 @@ const maxAcceptingFlushMs = 0.5;
  */
 export class FlushQueue {
   readonly #connections = new Set<ClientConnection>();
-  #endOfTurn: NodeJS.Immediate | undefined;
+  #isScheduled = false;
   #maxMs = maxFlushMs;
 
   add(connection: ClientConnection): void {
     this.#connections.add(connection);
-    this.#endOfTurn ??= setImmediate(this.#flush);
+    this.#schedule();
   }
 
   /** Leaves more time of this turn to new connections. */
@@ -367,8 +367,14 @@ export class FlushQueue {
     this.#maxMs = maxAcceptingFlushMs;
   }
 
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#flush);
+  }
+
   readonly #flush = (): void => {
-    this.#endOfTurn = undefined;
+    this.#isScheduled = false;
     const endMs = performance.now() + this.#maxMs;
     this.#maxMs = maxFlushMs;
     for (const connection of this.#connections) {
@@ -376,7 +382,7 @@ export class FlushQueue {
       connection.flush();
       if (performance.now() > endMs) break;
     }
-    if (this.#connections.size > 0) this.#endOfTurn ??= setImmediate(this.#flush);
+    if (this.#connections.size > 0) this.#schedule();
   };
 }
 

@@ -189,7 +189,7 @@ class NodeRequest extends TransportRequest {
 const sliceBytes = 1024;
 /** The same before the client has shown a token. */
 const untrustedSliceBytes = 256;
-/** The same within a body, of which at most its rest is passed on. */
+/** The same within a body. A slice ends at the end of the body. */
 const bodySliceBytes = 4 * 1024;
 
 /** Bytes of a body that node:http holds until they are read, from the high-water mark of the stream. */

@@ -154,7 +154,7 @@ describe("login", () => {
   });
 
   it.each([
-    ["a server that is no plant store", json(200, "{}")],
+    ["another server than a plant store", json(200, "{}")],
     ["a plant store at another path", errorResponse(40400)],
   ])("sends no token to %s, and asks for none", async (_what, response) => {
     const server = await openScriptedServer(response);
