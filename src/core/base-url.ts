@@ -23,11 +23,17 @@ export function parseBaseUrl(text: string): string {
   return text.startsWith("unix:") ? parseUnixUrl(text) : parseHttpUrl(text);
 }
 
+/** A URL without its scheme. */
+const bareHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/[\w./-]*)?$/i;
+
 /** Parses a URL as {@link parseBaseUrl}, but not of a Unix socket. @throws InvalidUrl */
 export function parseHttpUrl(text: string): string {
   const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidUrl(`must be a URL such as http://127.0.0.1:7526 (got "${quoteInput(text)}")`);
+    const advice = bareHost.test(text)
+      ? `begin with http:// or https://: write ${isLocalUrl(`http://${text}`) ? "http" : "https"}://${text}`
+      : "be a URL such as http://127.0.0.1:7526";
+    throw new InvalidUrl(`must ${advice} (got "${quoteInput(text)}")`);
   }
   if (url.search !== "" || url.hash !== "") {
     throw new InvalidUrl(`must be a URL without ? and # (got "${quoteInput(text)}")`);

@@ -1,4 +1,5 @@
 /** Explains what to do without a token. */
+import { toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
@@ -26,18 +27,28 @@ export async function createMissingToken(
   io: Io,
   signal: AbortSignal,
 ): Promise<CommandError> {
+  const origins = await listSavedOrigins(findConfigDirectory(io), io);
+  const similar = origins.find((origin) => toPlace(origin) === toPlace(toEndpoint(baseUrl).origin));
+  if (similar !== undefined) {
+    const message = `no token for ${baseUrl}, but one is saved for ${similar}: did you mean that URL?`;
+    return new CommandError("tokenRejected", message);
+  }
   const server = await findLocalServer(baseUrl, signal);
   if (server === "none") {
     const message = `no plant store runs at ${baseUrl}: start one with "plantstore serve", or set --url`;
     return new CommandError("unavailable", message);
   }
-  const origins = await listSavedOrigins(findConfigDirectory(io), io);
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   const login = `"plantstore login --url ${toShellWord(baseUrl)}"`;
   return new CommandError(
     "tokenRejected",
     `no token for ${baseUrl}${known}: ${advice[server](login)}`,
   );
+}
+
+/** Host and port, equal for origins that differ only in the scheme or in the name of this machine. */
+function toPlace(origin: string): string {
+  return origin.replace(/^https?:\/\//, "").replace(/^(?:localhost|\[::1\])(?=:|$)/, "127.0.0.1");
 }
 
 const variables = "PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE";

@@ -113,13 +113,18 @@ describe("without a token", () => {
     expect(sentRequests()).toEqual(["GET /readyz"]);
   });
 
-  it("for exactly this origin create sends no plant, even if another name of the machine has one", async () => {
-    const otherName = server.url.replace("127.0.0.1", "localhost");
-    await saveCredential(directory, { origin: otherName, token: "a" });
+  it.each([
+    ["another name of the machine", "http://127.0.0.1", "http://localhost"],
+    ["another scheme", "http:", "https:"],
+  ])("create sends nothing and names the saved origin with %s", async (_what, part, other) => {
+    const origin = server.url.replace(part, other);
+    await saveCredential(directory, { origin, token: "a" });
     const { exitCode, stderr } = await create([]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain(`error: no token for ${server.url} (saved: ${otherName}): `);
-    expect(sentRequests()).toEqual(["GET /readyz"]);
+    expect(stderr).toBe(
+      `error: no token for ${server.url}, but one is saved for ${origin}: did you mean that URL?\n`,
+    );
+    expect(sentRequests()).toEqual([]);
   });
 
   it("and without any saved token create names the next step", async () => {
