@@ -1,6 +1,7 @@
 /** Checks whether a plant store accepts a token, and shows progress. */
 import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/probe.ts";
 import { categorizeError, UnavailableError } from "../client/results.ts";
+import { errorTable } from "../core/errors.ts";
 import type { Run } from "./command.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
@@ -31,6 +32,14 @@ export async function checkTokenWithProgress(
   }
 }
 
+/**
+ * Returns whether a server may get a token, from its response to a check without one: a plant store asks for it, or needs
+ * none. Any other server never gets it.
+ */
+export function mayGetToken(check: TokenCheck): boolean {
+  return check.isAccepted || check.error.error === errorTable.noCredential.error;
+}
+
 /** Why a check failed, with the exit code of a command that depends on it. */
 export interface CheckFailure {
   readonly exitCode: number;
@@ -47,7 +56,7 @@ export interface ServerCheck {
 }
 
 /**
- * Finds the token for a server and checks both, without creating a plant.
+ * Finds the token for a server and checks both, without creating a plant. Sends the token only to a plant store.
  *
  * @throws the signal's reason, once it is aborted
  */
@@ -63,7 +72,12 @@ export async function checkServer(
   const found = await findToken(undefined, baseUrl, io, signal).catch(toFailure);
   const token = "token" in found ? found.token : undefined;
   const check = await readAuthorities(cacert)
-    .then((ca) => checkTokenWithProgress({ baseUrl, ca, token, timeoutMs, signal }, terminal))
+    .then(async (ca) => {
+      const options = { baseUrl, ca, timeoutMs, signal };
+      const server = await checkTokenWithProgress(options, terminal);
+      if (token === undefined || !mayGetToken(server)) return server;
+      return checkTokenWithProgress({ ...options, token }, terminal);
+    })
     .catch(toFailure);
   return { found, check };
 }

@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { findTokenProblem } from "../../auth/token.ts";
 import type { TokenCheck } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import { errorTable } from "../../core/errors.ts";
 import type { ErrorBody } from "../../core/plant.ts";
 import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
@@ -27,7 +26,7 @@ import { requestOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
 import { readAuthorities, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
-import { checkTokenWithProgress, toTokenExitCode } from "../token-check.ts";
+import { checkTokenWithProgress, mayGetToken, toTokenExitCode } from "../token-check.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
@@ -116,8 +115,7 @@ async function saveIfAccepted(
     checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const server = await check();
-  const asksForToken = server.isAccepted || server.error.error === errorTable.noCredential.error;
-  if (!asksForToken) return server.error;
+  if (!server.isAccepted && !mayGetToken(server)) return server.error;
   const isReused = saved !== undefined && io.stdin.isTTY && (await check(saved)).isAccepted;
   if (!isReused) {
     const token = await readToken(baseUrl, { io, terminal }, signal);

@@ -365,11 +365,13 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
 
   it("a server that accepts the token but whose storage fails", async () => {
     const server = await openScriptedServer(
+      errorResponse(40100),
       errorResponse(42201),
       json(503, '{"error":50700,"message":"the storage is full"}'),
     );
     const { exitCode, find } = await examine([], withToken(`${server.url}/v1`));
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /v1/plants",
       "POST /v1/plants",
       "GET /readyz",
     ]);
@@ -384,9 +386,21 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     ["other JSON", json(200, "[]")],
     ["a lost connection", (response) => void response.destroy()],
   ])("no problem of a server behind a proxy if /readyz is %s", async (_what, respond) => {
-    const server = await openScriptedServer(errorResponse(42201), respond);
+    const server = await openScriptedServer(errorResponse(40100), errorResponse(42201), respond);
     const { find } = await examine([], withToken(server.url));
     expect(find("server")).toMatch(/^ok: /);
+  });
+
+  it.each([
+    ["another server", json(200, "{}")],
+    ["a plant store at another path", errorResponse(40400)],
+  ])("%s, which never gets the token", async (_what, respond) => {
+    const { url, requests } = await openScriptedServer(respond);
+    const { exitCode, find } = await examine([], withToken(url));
+    expect(exitCode).toBe(7);
+    expect(find("token")).toMatch(/^none: not checked/);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const { headers } of requests) expect(headers).not.toHaveProperty("authorization");
   });
 
   it("a server that cannot accept plants, without a check of the token", async () => {

@@ -135,7 +135,9 @@ describe("status", () => {
     [50301, 6],
     [1, 7],
   ])("reports error %i, and exits with %i", async (error, exit) => {
-    const { url } = await openScriptedServer(errorResponse(error));
+    const noToken = errorResponse(40100);
+    const failure = errorResponse(error);
+    const { url } = await openScriptedServer(noToken, failure, failure, noToken, failure);
     const env = { PLANTSTORE_TOKEN: "of-my-own", PLANTSTORE_URL: url };
     const { exitCode, stdout } = await status([], { env });
     expect(exitCode).toBe(exit);
@@ -189,12 +191,14 @@ describe("status", () => {
   });
 
   it("reports another server at the URL, and exits with 7", async () => {
-    const { url } = await openScriptedServer(json(200, "[]"));
+    const { url, requests } = await openScriptedServer(json(200, "[]"));
     const env = { PLANTSTORE_TOKEN: testToken, PLANTSTORE_URL: url };
     const { exitCode, stdout } = await status([], { env });
     expect(exitCode).toBe(7);
     expect(stdout).toContain("  Reachable  no: ");
     expect(stdout).toContain("holds no Plant");
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
   it.each([
