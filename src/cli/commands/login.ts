@@ -21,8 +21,8 @@ import {
   removeToken,
   saveToken,
 } from "../config/saved-tokens.ts";
-import { readInputToken } from "../config/token-source.ts";
-import { requestOptions, urlOption } from "../options/remote.ts";
+import { readTokenFile } from "../config/token-source.ts";
+import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
 import { readAuthorities, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
@@ -34,24 +34,21 @@ const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 /** `plantstore login`. */
 export const loginCommand: CommandBody = {
   description: `Saves a token for a plant store and makes that plant store the default. Reads
-the token from a prompt that does not show it, or from standard input; on a
-terminal, a saved token that still works is used without asking. Checks
-first that a plant store is there, and then whether the token works, without
-creating a plant. The token is never sent to another origin.`,
-  options: requestOptions,
+the token from --token-file, from a prompt that does not show it, or from
+standard input; on a terminal, a saved token that still works is used without
+asking. Checks first that a plant store is there, and then whether the token
+works, without creating a plant. The token is never sent to another origin.`,
+  options: loginOptions,
   examples: [
     "plantstore login",
     "plantstore login --url https://plants.example.org/v1",
-    "plantstore login < plants.token",
+    "plantstore login --token-file plants.token",
     "plantstore token issue | plantstore login",
   ],
   environment: configDirectory,
   exitCodes: requestExitCodes,
   tokenAdvice,
-  hints: {
-    "--token-file": "pass the file on standard input, as in plantstore login < FILE",
-    "--print-curl": curlAdvice,
-  },
+  hints: { "--print-curl": curlAdvice },
   run: runLogin,
 };
 
@@ -69,7 +66,7 @@ until it expires or is revoked with "plantstore token revoke".`,
   run: runLogout,
 };
 
-type Options = Values<typeof requestOptions>;
+type Options = Values<typeof loginOptions>;
 
 /**
  * Saves a token that works, and makes its plant store the default.
@@ -79,7 +76,7 @@ type Options = Values<typeof requestOptions>;
  */
 export async function runLogin(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
-  const options = readOptions(requestOptions, flags, io);
+  const options = readOptions(loginOptions, flags, io);
   const rejection = await interruptible(
     io,
     (signal) => saveIfAccepted(options, run, signal),
@@ -102,7 +99,7 @@ async function saveIfAccepted(
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<ErrorBody | undefined> {
-  const { url: baseUrl, timeoutMs } = options;
+  const { url: baseUrl, timeoutMs, tokenFile } = options;
   const { origin } = toEndpoint(baseUrl);
   const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
   const ca = await readAuthorities(cacert);
@@ -116,9 +113,9 @@ async function saveIfAccepted(
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const server = await check();
   if (!server.isAccepted && !mayGetToken(server)) return server.error;
-  const isReused = saved !== undefined && io.stdin.isTTY && (await check(saved)).isAccepted;
-  if (!isReused) {
-    const token = await readToken(baseUrl, { io, terminal }, signal);
+  const canReuse = saved !== undefined && tokenFile === undefined && io.stdin.isTTY;
+  if (!canReuse || !(await check(saved)).isAccepted) {
+    const token = await readToken(options, { io, terminal }, signal);
     const result = await check(token);
     if (!result.isAccepted) return result.error;
     signal.throwIfAborted();
@@ -130,14 +127,18 @@ async function saveIfAccepted(
 }
 
 async function readToken(
-  baseUrl: string,
+  { url, tokenFile = "-" }: Options,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!io.stdin.isTTY) await terminal.note(`reading the token for ${baseUrl} from standard input`);
-  const token = io.stdin.isTTY
-    ? await askSecret(`Token for ${baseUrl} (it is not shown): `, io, signal)
-    : await readInputToken(io, signal);
+  const isInput = tokenFile === "-";
+  if (isInput && !io.stdin.isTTY) {
+    await terminal.note(`reading the token for ${url} from standard input`);
+  }
+  const token =
+    isInput && io.stdin.isTTY
+      ? await askSecret(`Token for ${url} (it is not shown): `, io, signal)
+      : (await readTokenFile(tokenFile, io, signal)).token;
   const problem = findTokenProblem(token);
   if (problem) throw new CommandError("tokenRejected", `the token ${problem}; nothing was saved`);
   return token;

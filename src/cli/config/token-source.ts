@@ -30,7 +30,7 @@ export async function findToken(
   signal: AbortSignal,
 ): Promise<FoundToken> {
   const found =
-    (await readTokenFile(tokenFile, io, signal)) ??
+    (tokenFile === undefined ? undefined : await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
     (await readSaved(toEndpoint(baseUrl).origin, io));
   if (found === undefined) {
@@ -42,12 +42,18 @@ export async function findToken(
   return found;
 }
 
-async function readTokenFile(
-  path: string | undefined,
+/**
+ * Reads the token of `--token-file`.
+ *
+ * @param path `-` is standard input
+ * @throws CommandError if it cannot be read, or if the path is a token
+ * @throws the signal's reason, once it is aborted
+ */
+export async function readTokenFile(
+  path: string,
   io: Io,
   signal: AbortSignal,
-): Promise<FoundToken | undefined> {
-  if (path === undefined) return undefined;
+): Promise<FoundToken> {
   const advice = ", because other users of this machine can read command lines";
   assertNoToken(path, "--token-file", advice);
   if (path === "-") return { token: await readInputToken(io, signal), source: "standard input" };
@@ -55,13 +61,7 @@ async function readTokenFile(
   return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
 }
 
-/**
- * Reads a token from standard input.
- *
- * @throws CommandError if it cannot be read
- * @throws the signal's reason, once it is aborted
- */
-export async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
+async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
   const { readBytes, toInputName } = await import("../input.ts");
   return toToken(await readBytes(() => stdin, toInputName("-"), maxTokenBytes, signal));
 }

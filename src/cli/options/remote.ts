@@ -213,6 +213,12 @@ export const statusOptions = {
   ...requestOptions,
 } as const satisfies Options;
 
+/** Options of `login`. */
+export const loginOptions = {
+  ...requestOptions,
+  tokenFile: createOptions.tokenFile,
+} as const satisfies Options;
+
 /** Options of `openapi`. */
 export const openApiOptions = {
   // Without the last login, so that the output does not depend on it.

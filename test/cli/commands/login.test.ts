@@ -1,7 +1,7 @@
 /** `plantstore login` and `logout`: the files that they save, and their messages. */
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
@@ -263,12 +263,35 @@ describe("login", () => {
     expect(await readFile(file, "utf8")).toBe("{}");
   });
 
-  it("rejects --token-file with advice", async () => {
-    const { exitCode, stderr } = await runCli(["login", "--token-file", "t"]);
+  it("reads --token-file, also on a terminal where another token is saved", async () => {
+    await using server = await startServer();
+    await saveCredential(directory, { origin: server.url, token: mintToken() });
+    const file = join(directory, "token");
+    await writeFile(file, `${testToken}\n`);
+    const args = ["login", "--url", server.url, "--token-file", file];
+    const { exitCode, stdout, stderr } = await run(args, { terminals: allTerminals });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).not.toContain("Token for");
+    expect(readSavedToken(directory, server.url)).toBe(testToken);
+  });
+
+  it("reads standard input with --token-file -", async () => {
+    await using server = await startServer();
+    const args = ["login", "--url", server.url, "--token-file", "-"];
+    expect(await run(args, { stdin: testToken })).toMatchObject({ exitCode: 0 });
+    expect(readSavedToken(directory, server.url)).toBe(testToken);
+  });
+
+  it.each([
+    ["a missing file", "missing", "does not exist"],
+    ["a token as the file", testToken, "--token-file must be the file that contains the token"],
+  ])("saves nothing for %s, and exits with 2", async (_what, path, problem) => {
+    const server = await openScriptedServer(errorResponse(40100));
+    const { exitCode, stderr } = await run(["login", "--url", server.url, "--token-file", path]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
-      /^error: unknown option '--token-file': pass the file on standard input/,
-    );
+    expect(stderr).toContain(problem);
+    expect(stderr).not.toContain(testToken);
+    await expectNothingSaved(server.url);
   });
 
   it("rejects --token with advice", async () => {
