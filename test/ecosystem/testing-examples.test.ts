@@ -1,4 +1,4 @@
-/** The examples of `plantstore help testing`, in projects of their own that have the built package installed. */
+/** The examples of `plantstore help testing`, and Jest, in projects of their own that have the built package installed. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,15 +13,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
 
-/**
- * Creates a project with one example of the manual, which begins with the name of its file.
- *
- * @param packages directories of the packages that it needs besides plantstore, by name
- */
-async function createProject(
-  file: string,
-  packages: Readonly<Record<string, string>> = {},
-): Promise<string> {
+/** Directories of the packages that a project needs besides plantstore, by name. */
+type Packages = Readonly<Record<string, string>>;
+
+/** Creates a project with one example of the manual, which begins with the name of its file. */
+function createProject(file: string, packages: Packages = {}): Promise<string> {
+  const blocks = [...manual.matchAll(/```[jt]s\n([^]+?)```/g)].map(([, code = ""]) => code);
+  const code = blocks.find((block) => block.startsWith(`// ${file}\n`));
+  if (code === undefined) throw new Error(`the manual has no example ${file}`);
+  return createProjectWith(file, code, packages);
+}
+
+async function createProjectWith(file: string, code: string, packages: Packages): Promise<string> {
   const directory = await createTemporaryDirectory();
   for (const [name, target] of Object.entries({ plantstore: root, ...packages })) {
     const link = join(directory, "node_modules", name);
@@ -29,9 +32,6 @@ async function createProject(
     await symlink(target, link, "junction");
   }
   await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  const blocks = [...manual.matchAll(/```[jt]s\n([^]+?)```/g)].map(([, code = ""]) => code);
-  const code = blocks.find((block) => block.startsWith(`// ${file}\n`));
-  if (code === undefined) throw new Error(`the manual has no example ${file}`);
   await writeFile(join(directory, file), code);
   return directory;
 }
@@ -77,4 +77,29 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     const directory = await createProject(file, { [name]: join(modules, name) });
     expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
   });
+});
+
+/** Uses the library where errors of Node are of another realm. */
+const jestTest = `
+import { createClient, startPlantStore, UnavailableError } from "plantstore";
+
+let store;
+afterEach(() => store.close());
+
+test("creates in a new file, and fails once the server has stopped", async () => {
+  store = await startPlantStore({ store: "sqlite:plants.db" });
+  const client = createClient(store, { retries: 0 });
+  const plant = { id: 1n, name: "fern" };
+  expect(await client.create(plant)).toMatchObject({ ok: true, plant: { name: "fern" } });
+  await store.close();
+  await expect(client.create(plant)).rejects.toThrow(UnavailableError);
+});
+`;
+
+it("the library works in Jest", { timeout: 120_000 }, async () => {
+  const jest = join(modules, "jest");
+  const directory = await createProjectWith("plants.test.js", jestTest, { jest });
+  const args = ["--experimental-vm-modules", join(jest, "bin/jest.js"), "--transform={}"];
+  const { stderr } = await runNode(directory, args);
+  expect(stderr).toMatch(/Tests: +1 passed/);
 });
