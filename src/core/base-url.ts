@@ -31,9 +31,9 @@ export function parseHttpUrl(text: string): string {
   const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     const advice = bareHost.test(text)
-      ? `begin with http:// or https://: write ${isLocalUrl(`http://${text}`) ? "http" : "https"}://${text}`
-      : "be a URL such as http://127.0.0.1:7526";
-    throw new InvalidUrl(`must ${advice} (got "${quoteInput(text)}")`);
+      ? `a URL with its scheme: write ${isLocalUrl(`http://${text}`) ? "http" : "https"}://${text}`
+      : "a URL such as http://127.0.0.1:7526";
+    throw new InvalidUrl(`must be ${advice} (got "${quoteInput(text)}")`);
   }
   if (url.search !== "" || url.hash !== "") {
     throw new InvalidUrl(`must be a URL without ? and # (got "${quoteInput(text)}")`);

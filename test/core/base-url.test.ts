@@ -45,7 +45,7 @@ it.each([
   ["127.0.0.1:27401/v1", "http://127.0.0.1:27401/v1"],
   ["plants.example.org", "https://plants.example.org"],
 ])("the URL %s without a scheme is rejected, with the complete one", (text, url) => {
-  expect(() => parseBaseUrl(text)).toThrow(`must begin with http:// or https://: write ${url} (`);
+  expect(() => parseBaseUrl(text)).toThrow(`must be a URL with its scheme: write ${url} (`);
 });
 
 it.each([
