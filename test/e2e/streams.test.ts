@@ -126,7 +126,8 @@ describe("with closed streams,", () => {
   });
 
   it("login reports an empty token", async () => {
-    const { code, stderr } = await runShell("plantstore login <&-");
+    await using server = await startServer();
+    const { code, stderr } = await runShell(`plantstore login --url ${server.url} <&-`);
     expect(code).toBe(4);
     expect(stderr).toContain("error: the token is empty; nothing was saved\n");
   });
