@@ -69,9 +69,10 @@ describe("the check of a token", () => {
     const options = { env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token } };
     const { exitCode } = await runCli([command], options);
     expect(exitCode).toBe(code);
+    // First without the token.
     await expect
       .poll(() => records.map(({ operation }) => operation))
-      .toEqual(command === "status" ? ["probe"] : ["probe", "readiness"]);
+      .toEqual(command === "status" ? ["probe", "probe"] : ["probe", "probe", "readiness"]);
   });
 
   it("by a create of an id that belongs to a different plant is not a check of a token", async () => {
