@@ -17,7 +17,7 @@ export function isStandardInput(operands: readonly string[]): boolean {
 
 /**
  * Reads ids from standard input, no faster than the caller consumes them: one per line, as an integer or as the member `id`
- * of a JSON object. Skips blank lines.
+ * of a JSON object. Ignores blank lines.
  *
  * @throws CommandError for a line without an id, after the ids before it, and if the input cannot be read
  * @throws the signal's reason, once it is aborted

@@ -59,7 +59,7 @@ export abstract class ServerRequest implements RequestHead, ByteHolder {
 
   abstract evict(error: RequestError): void;
 
-  /** Called when the server accepts or rejects the credential. */
+  /** Receives whether the server accepts the credential. A transport may then read more of the client at once. */
   trustClient(_isTrusted: boolean): void {}
 }
 

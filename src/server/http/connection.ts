@@ -169,8 +169,8 @@ export class ClientConnection {
   }
 
   /**
-   * True if the client has as many requests in flight as it may, or many bytes to read. No further input is read then, except
-   * for the body of its only request.
+   * True if more requests are in flight than the client may have, or if it has many bytes to read. No further input is read
+   * then. Without a token, the rest of the body of the only request is still read.
    */
   get isFull(): boolean {
     if (!this.isTrusted) return !this.isSettled && this.#newest?.isComplete !== false;
