@@ -76,15 +76,15 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const hangUpHandlers = new Set<() => void>();
   const parentHandlers = new Set<() => void>();
   const uncaughtHandlers = new Set<(error: unknown) => void>();
+  let exit!: (code: number) => void;
+  const exited = new Promise<number>((resolve) => (exit = resolve));
   const io: Io = {
     stdin,
     stdout: stdout.stream,
     isPiped: options.isPiped === true,
     stderr: stderr.stream,
     log: stderr.stream,
-    exit: (code) => {
-      throw new Error(`exited with ${code}`);
-    },
+    exit: (code) => exit(code),
     env: options.env ?? {},
     script: options.script,
     platform: "linux",
@@ -110,7 +110,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     runPager: async () => false,
   };
   let isOver = false;
-  const finished = program(argv, io).then((exitCode) => {
+  const finished = Promise.race([program(argv, io), exited]).then((exitCode) => {
     isOver = true;
     const outputs = { stdout: stdout.text(), stderr: stderr.text() };
     checkOutput({ argv, env: options.env ?? {}, ...outputs });

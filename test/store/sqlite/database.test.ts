@@ -48,7 +48,8 @@ describe("the connection", () => {
     expect(() => openDatabase(withoutLog, path)).toThrow("journal_mode delete");
     const other = new provider.DatabaseSync(path);
     onTestFinished(() => other.close());
-    other.exec("BEGIN IMMEDIATE");
+    // The commit has to wait when the engine tries its change at that moment.
+    other.exec("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE");
 
     // In a thread, because waiting blocks it.
     let isOpen = false;
