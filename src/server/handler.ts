@@ -17,7 +17,13 @@ import {
   type Perform,
   type ServerBackend,
 } from "./operations.ts";
-import { findTraceId, type RequestRecord, type ServerRequest, toRequestId } from "./request.ts";
+import {
+  findTraceId,
+  type RequestHead,
+  type RequestRecord,
+  type ServerRequest,
+  toRequestId,
+} from "./request.ts";
 import {
   describeFailure,
   type HttpMessage,
@@ -40,6 +46,8 @@ export interface Handler {
    * @returns never rejects: failures are results
    */
   handle(request: ServerRequest): Promise<RequestResult>;
+  /** Returns whether nothing in the head of a create is rejected, as far as is known without reading the tokens again. */
+  isWelcome(head: RequestHead): boolean;
   /**
    * Completes a result with what every response has, and reports the request.
    *
@@ -76,7 +84,8 @@ const maxWaiting = 256;
 
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, onError, onResponse, requestTimeoutMs, started, statusMode } = options;
+  const { basePath, maxBodyBytes, onError, onResponse, requestTimeoutMs, started, statusMode } =
+    options;
   let waiting = 0;
   const addCors = createCorsPolicy(options.corsOrigins ?? []);
   const findRoute = createRouter(basePath, createOperations(options), addCors !== undefined);
@@ -122,6 +131,14 @@ export function createHandler(options: HandlerOptions): Handler {
         onError(error);
         return describeFailure(error);
       }
+    },
+    isWelcome({ checks }) {
+      const digest = checks.tokenDigest;
+      const { authenticator } = options.backend() ?? {};
+      if (digest instanceof RequestError || authenticator === undefined) return false;
+      return (
+        authenticator.check(digest) === undefined && checks.checkBody(maxBodyBytes) === undefined
+      );
     },
     complete(request, result, atMs, isAborted, connectionHeaders) {
       const isError = result instanceof RequestError;

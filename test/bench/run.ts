@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { runClientsPart } from "./clients-part.ts";
 import { type CreatePeers, openCreatePeers, selectCreatePeers } from "./create-peers.ts";
 import { chooseLoadGenerator } from "./load.ts";
 import { measureFlush } from "./flush.ts";
@@ -17,7 +18,7 @@ import { type Row, toTable } from "./table.ts";
 
 const usage = `Usage: npm run bench -- [PART …] [OPTIONS]
 
-Parts: creates, heads, random, refusals, pipe, start-up; all parts by default.
+Parts: creates, clients, heads, random, refusals, pipe, start-up; all parts by default.
 
 Options:
   --rounds N          Rounds of each measurement (default: 5)
@@ -27,7 +28,7 @@ Options of creates:
   --connections LIST  Numbers of connections (default: 1,16,64,256)
   --peers LIST        Servers, by name or its beginning (default: all); bare is always measured
 
-Options of creates, heads and pipe:
+Options of creates, clients, heads and pipe:
   --against DIR       Directory of another built plantstore to measure
 
 Options of start-up:
@@ -60,6 +61,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     } finally {
       await opened.close();
     }
+  },
+  async clients() {
+    const others = against === undefined ? [] : [toOtherPlantstore(against)];
+    const rows = await runClientsPart(others, await chooseLoadGenerator(), effort);
+    process.stdout.write(`\n${toTable(serverColumns, rows)}`);
   },
   async heads() {
     const others = against === undefined ? [] : [toOtherPlantstore(against)];

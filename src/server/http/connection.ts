@@ -102,6 +102,8 @@ export class ClientConnection {
   #newest: TransportRequest | undefined;
   #stream: ConnectionStream | undefined;
   #isEnding = false;
+  /** True while the fast lane waits for the rest of a request. */
+  #isAwaitingRest = false;
   #onSettled: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
   /**
@@ -153,6 +155,7 @@ export class ClientConnection {
 
   /** True if bytes arrived after the last response: a request may be incomplete. */
   get isReceiving(): boolean {
+    if (this.#isAwaitingRest) return true;
     return (this.#stream?.lastInputAtMs ?? Number.NEGATIVE_INFINITY) > this.#lastSentAtMs;
   }
 
@@ -176,6 +179,18 @@ export class ClientConnection {
     if (!this.isTrusted) return !this.isSettled && this.#newest?.isComplete !== false;
     const requests = this.#queue.length + this.#unsent.length;
     return requests > this.admission.pipelineDepth || this.#unsentBytes >= maxUnsentBytes;
+  }
+
+  /** Returns whether the body of a create is worth waiting for: the server rejects nothing in its head. */
+  isWelcome(head: RequestHead): boolean {
+    return this.#context.handler.isWelcome(head);
+  }
+
+  /** A connection is not idle while the fast lane waits for the rest of a request. */
+  awaitRest(isAwaited: boolean): void {
+    this.#isAwaitingRest = isAwaited;
+    if (isAwaited) this.admission.markBusy(this);
+    else if (this.isSettled && !this.socket.destroyed) this.admission.markIdle(this);
   }
 
   /** Calls the listener once, when the connection is no longer full. */
@@ -264,7 +279,7 @@ export class ClientConnection {
       for (const request of this.#unsent) this.admission.startTransfer(request);
     }
     if (this.socket.destroyed) return;
-    if (this.isSettled) this.admission.markIdle(this);
+    if (this.isSettled && !this.#isAwaitingRest) this.admission.markIdle(this);
     this.#stream?.resumeInput();
     if (this.#onRoom === undefined || this.isFull) return;
     const onRoom = this.#onRoom;
@@ -289,7 +304,9 @@ export class ClientConnection {
   #send(request: TransportRequest | undefined, result: RequestResult): void {
     const atMs = performance.now();
     const isStopping = this.#context.stoppedAtMs() <= atMs;
-    if (isStopping || request?.canContinue === false) this.#isEnding = true;
+    if ((isStopping && !this.#isAwaitingRest) || request?.canContinue === false) {
+      this.#isEnding = true;
+    }
     const isLast = this.#isEnding && this.#queue.length === 0;
     const keepAliveSeconds = isLast ? undefined : this.#context.keepAliveSeconds;
     const connectionHeaders = toConnectionHeaders(keepAliveSeconds);
@@ -306,7 +323,7 @@ export class ClientConnection {
     if (this.socket.destroyed) {
       if (request !== undefined) this.admission.release(request);
     } else if (request === undefined) {
-      this.#stream?.write(toText(message));
+      (this.#stream ?? this.socket).write(toText(message));
       this.#settle();
     } else {
       const bytes = message.headers.length + message.bodyBytes + requestBytes;

@@ -1,12 +1,20 @@
 /** The fast lane: recognizes the usual create in the bytes of a connection, and passes everything else to node:http. */
+import type { ByteHolder } from "../admission.ts";
 import { type BodyResult, HeadChecks, type HttpHeaders, type RequestHead } from "../request.ts";
 import type { HttpMessage } from "../response.ts";
 import { type ClientConnection, toText, TransportRequest } from "./connection.ts";
+
+/** Maximum time for the rest of a request to arrive. A slower one arrives through node:http. */
+export const maxRestMs = 200;
+/** Maximum length of a request whose rest is awaited. node:http reads longer ones without a copy of all. */
+const maxAwaitedBytes = 128 * 1024;
 
 /** Dependencies of the fast lane. */
 export interface FastLaneOptions {
   readonly parse: UsualRequestParser;
   readonly idleTimeoutMs: number;
+  /** Maximum time for the rest of a request to arrive; at most {@link maxRestMs}. */
+  readonly restTimeoutMs: number;
   /** Maximum time without input or output for a connection that waits for the store, or for its client to read. */
   readonly stallTimeoutMs: number;
   /** Hands a connection and its first unparsed bytes over to node:http for good. */
@@ -14,32 +22,73 @@ export interface FastLaneOptions {
 }
 
 /**
- * Starts a new connection in the fast lane. There it is idle or has complete requests in flight, so that it needs no
- * other timeouts than these.
+ * Starts a new connection in the fast lane. There it is idle, has complete requests in flight, or waits shortly for the rest
+ * of one request, so that it needs no other timeouts than these.
  */
 export function startFastLane(connection: ClientConnection, options: FastLaneOptions): void {
-  const { parse, idleTimeoutMs, stallTimeoutMs, handOver } = options;
+  const { parse, idleTimeoutMs, restTimeoutMs, stallTimeoutMs, handOver } = options;
   const { socket } = connection;
   let stalledMs = 0;
+  let partial: PartialRequest | undefined;
 
   function onData(chunk: Buffer): void {
-    let start = 0;
     stalledMs = 0;
-    while (start < chunk.length && !connection.isEnding) {
+    if (partial === undefined) {
+      readRequests(chunk, 0);
+      return;
+    }
+    if (!partial.add(chunk) || !partial.isComplete) return;
+    const { request } = partial;
+    const bytes = endPartial(partial);
+    if (connection.isEnding) return;
+    if (request !== undefined) connection.accept(request.complete(bytes));
+    readRequests(bytes, request?.end ?? 0);
+  }
+
+  function readRequests(bytes: Buffer, from: number): void {
+    let start = from;
+    while (start < bytes.length && !connection.isEnding) {
       if (connection.isFull) {
         socket.pause();
-        socket.unshift(chunk.subarray(start));
+        socket.unshift(bytes.subarray(start));
         connection.whenRoom(() => void socket.resume());
         return;
       }
-      const usual = parse(chunk, start);
-      if (usual === undefined) {
-        leave(chunk.subarray(start));
+      const usual = parse(bytes, start);
+      if (usual === undefined || usual.end > bytes.length) {
+        const request = usual && new FastLaneRequest(connection, usual, start);
+        const rest = bytes.subarray(start);
+        if (mayAwaitRest(request, rest)) awaitRest(request, rest);
+        else leave(rest);
         return;
       }
       start = usual.end;
       connection.accept(new FastLaneRequest(connection, usual));
     }
+  }
+
+  /** A client whose token is not accepted makes the lane hold nothing. */
+  function mayAwaitRest(request: FastLaneRequest | undefined, bytes: Buffer): boolean {
+    if (connection.isLate(performance.now())) return false;
+    if (request === undefined) return connection.isTrusted && isCutHead(bytes);
+    return request.end <= maxAwaitedBytes && connection.isWelcome(request);
+  }
+
+  function awaitRest(request: FastLaneRequest | undefined, bytes: Buffer): void {
+    partial = new PartialRequest(connection, request, giveUp, restTimeoutMs);
+    partial.add(bytes);
+  }
+
+  /** Hands an incomplete request over: node:http waits longer, and rejects it if its rest does not arrive. */
+  function giveUp(): void {
+    if (partial === undefined) return;
+    const bytes = endPartial(partial);
+    if (!connection.isEnding) leave(bytes);
+  }
+
+  function endPartial(ended: PartialRequest): Buffer {
+    partial = undefined;
+    return ended.take();
   }
 
   function leave(bytes: Buffer): void {
@@ -56,7 +105,8 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
   }
 
   function onEnd(): void {
-    connection.end();
+    if (partial === undefined) connection.end();
+    else giveUp();
   }
 
   function onTimeout(): void {
@@ -66,15 +116,85 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
   }
 
   socket.on("data", onData).on("drain", onDrain).once("end", onEnd).on("timeout", onTimeout);
+  socket.once("close", () => partial?.take());
   socket.setTimeout(idleTimeoutMs);
 }
 
+/** The bytes of a request whose rest still arrives. They count as bytes that wait for a client. */
+class PartialRequest implements ByteHolder {
+  /** Undefined while its head is incomplete. */
+  readonly request: FastLaneRequest | undefined;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
+  #length = 0;
+  readonly #connection: ClientConnection;
+  readonly #giveUp: () => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pieces: Buffer[] = [];
+
+  /** @param giveUp called after the timeout, or if the bytes do not fit into memory */
+  constructor(
+    connection: ClientConnection,
+    request: FastLaneRequest | undefined,
+    giveUp: () => void,
+    timeoutMs: number,
+  ) {
+    this.request = request;
+    this.#connection = connection;
+    this.#giveUp = giveUp;
+    this.#timer = setTimeout(giveUp, timeoutMs);
+    connection.awaitRest(true);
+  }
+
+  /** True if the request is complete, or if its head may be. */
+  get isComplete(): boolean {
+    return this.#length >= (this.request?.end ?? 0);
+  }
+
+  /** Adds bytes. Returns false, and gives up, if they do not fit into memory. */
+  add(bytes: Buffer): boolean {
+    const { admission } = this.#connection;
+    this.#pieces.push(bytes);
+    this.#length += bytes.length;
+    const isHeld = admission.hold(this, bytes.length) === undefined;
+    if (isHeld) admission.startTransfer(this);
+    else this.#giveUp();
+    return isHeld;
+  }
+
+  /** Stops waiting, and returns all bytes. */
+  take(): Buffer {
+    clearTimeout(this.#timer);
+    this.#connection.admission.release(this);
+    this.#connection.awaitRest(false);
+    return Buffer.concat(this.#pieces);
+  }
+
+  evict(): void {
+    this.#giveUp();
+  }
+}
+
 class FastLaneRequest extends TransportRequest {
+  override readonly isFinal: boolean;
+  /** Position after the body. */
+  readonly end: number;
+  readonly #bodyStart: number;
   #body: Buffer | undefined;
 
-  constructor(connection: ClientConnection, usual: UsualRequest) {
+  /** @param start position of the request, from which those of a request that is not complete count */
+  constructor(connection: ClientConnection, usual: UsualRequest, start = 0) {
     super(connection, usual);
+    this.isFinal = usual.isFinal;
+    this.end = usual.end - start;
+    this.#bodyStart = usual.bodyStart - start;
     this.#body = usual.body;
+  }
+
+  /** Takes the body from the bytes of the whole request. */
+  complete(bytes: Buffer): this {
+    this.#body = bytes.subarray(this.#bodyStart, this.end);
+    return this;
   }
 
   readBody(): BodyResult {
@@ -97,20 +217,24 @@ class FastLaneRequest extends TransportRequest {
 
 /** The head of a usual request. */
 interface UsualHead extends RequestHead {
+  /** True if the client closes the connection after this request. */
+  readonly isFinal: boolean;
   readonly bodyLength: number;
 }
 
-/** A complete create request with usual headers only. */
-interface UsualRequest extends RequestHead {
+/** A create request with usual headers only. */
+interface UsualRequest extends Omit<UsualHead, "bodyLength"> {
+  readonly bodyStart: number;
+  /** The body, as far as it has arrived. */
   readonly body: Buffer;
-  /** Position after the body. */
+  /** Position after the body: after the end of the bytes if a part of it is missing. */
   readonly end: number;
 }
 
 /**
  * Parses the request that begins at `start`.
  *
- * @returns undefined if the bytes are anything else than one complete usual request, followed by any bytes
+ * @returns undefined if the bytes do not begin with the complete head of a usual request
  */
 export type UsualRequestParser = (bytes: Buffer, start: number) => UsualRequest | undefined;
 
@@ -121,11 +245,12 @@ const maxHeadBytes = 4096;
 const headerLine = /^[A-Za-z-]+: ?[!-~](?:[ -~]*[!-~])?$/;
 /** Headers that do not change how a request is read. */
 const usualHeader =
-  /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|x-request-id|traceparent|tracestate|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
+  /^(?:host|authorization|content-type|content-length|accept|user-agent|connection|forwarded|via|cache-control|pragma|dnt|traceparent|tracestate|x-real-ip|x-(?:request|correlation|amzn-trace)-id|(?:accept|x-forwarded|sec-fetch)-[a-z-]+)$/;
 const usualHost = /^(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/i;
+const usualConnection = /^(?:keep-alive|close)$/i;
 const contentLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
-const changingHeaders = ["x-request-id", "traceparent", "tracestate"];
+const changingHeader = /^(?:trace(?:parent|state)|x-[a-z-]+-id)$/;
 
 /** Maximum number of known heads. */
 const maxKnown = 1000;
@@ -133,6 +258,11 @@ const maxKnown = 1000;
 const maxKnownLength = 2 ** 20;
 /** Time after which all known heads are forgotten, because they contain tokens. */
 const maxKnownMs = 60_000;
+
+/** Returns whether bytes may be the beginning of a usual head. */
+function isCutHead(bytes: Buffer): boolean {
+  return bytes.length <= maxHeadBytes && !bytes.includes("\r\n\r\n");
+}
 
 /**
  * Creates the parser. It accepts only bytes with one possible reading; node:http parses the others. Heads that repeat are
@@ -153,10 +283,11 @@ export function createUsualRequestParser(
     const headers = firstLine === requestLine ? parseHeaders(lines) : undefined;
     const bodyLength = headers && toBodyLength(headers);
     if (headers === undefined || bodyLength === undefined) return undefined;
-    const isChanging = changingHeaders.some((name) => headers[name] !== undefined);
+    const isChanging = Object.keys(headers).some((name) => changingHeader.test(name));
     const remember = isChanging ? undefined : () => known.add(text, head);
     const checks = new HeadChecks(headers, remember);
-    const head = { method: "POST", target: createPath, headers, checks, bodyLength };
+    const isFinal = headers["connection"]?.[0]?.toLowerCase() === "close";
+    const head = { method: "POST", target: createPath, headers, checks, isFinal, bodyLength };
     return head;
   }
 
@@ -168,9 +299,9 @@ export function createUsualRequestParser(
     if (head === undefined || head.bodyLength > maxBodyBytes) return undefined;
     const bodyStart = headEnd + 4;
     const end = bodyStart + head.bodyLength;
-    if (end > bytes.length) return undefined;
-    const { method, target, headers, checks } = head;
-    return { method, target, headers, checks, body: bytes.subarray(bodyStart, end), end };
+    const { method, target, headers, checks, isFinal } = head;
+    const body = bytes.subarray(bodyStart, end);
+    return { method, target, headers, checks, isFinal, bodyStart, body, end };
   };
 }
 
@@ -217,6 +348,6 @@ function toBodyLength(headers: HttpHeaders): number | undefined {
   const [connection = "keep-alive"] = headers["connection"] ?? [];
   const [length = ""] = headers["content-length"] ?? [];
   const isUsual =
-    usualHost.test(host) && connection.toLowerCase() === "keep-alive" && contentLength.test(length);
+    usualHost.test(host) && usualConnection.test(connection) && contentLength.test(length);
   return isUsual ? Number(length) : undefined;
 }

@@ -21,7 +21,7 @@ import {
   toText,
   type TransportContext,
 } from "./connection.ts";
-import { createUsualRequestParser, startFastLane } from "./fast-lane.ts";
+import { createUsualRequestParser, maxRestMs, startFastLane } from "./fast-lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createServer, createTlsServer } from "./node-http.ts";
 import { SocketStream, startNodeTransport } from "./node-transport.ts";
@@ -94,6 +94,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
         ? () => undefined
         : createUsualRequestParser(basePath + operations.create.path, maxBodyBytes),
     idleTimeoutMs: idleTimeoutMs + idleGraceMs,
+    restTimeoutMs: Math.min(maxRestMs, options.requestTimeoutMs / 3),
     stallTimeoutMs,
     handOver(connection: ClientConnection, bytes: Buffer): void {
       const stream = new SocketStream(connection, stallTimeoutMs);

@@ -106,7 +106,7 @@ describe("the server closes a connection", () => {
   it("during the stop if its client reads no response", async () => {
     let responses = 0;
     const onResponse = (): void => void responses++;
-    await using server = await startServer({ requestTimeoutMs: 450, onResponse });
+    await using server = await startServer({ requestTimeoutMs: 1500, onResponse });
     const connection = await openRawConnection(server.port);
     connection.socket.pause();
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";

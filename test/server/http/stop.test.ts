@@ -1,5 +1,6 @@
 /** How a server stops: clients get the responses that they are owed, and no client delays the stop. */
 import { describe, expect, it } from "vitest";
+import { maxRestMs } from "../../../src/server/http/fast-lane.ts";
 import { stopClock } from "../../helpers/clock.ts";
 import { createHeldStore } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
@@ -40,6 +41,9 @@ it("waits for the body of a request, and sends 50300 when the time is over", asy
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
   await untilRead(server.port);
+  // The fast lane hands it over.
+  advance(maxRestMs);
+  await untilRead(server.port);
   const stopped = server.server.close(5000);
   advance(4999);
   connection.socket.write(create(1).slice(-5, -1));
@@ -57,6 +61,9 @@ it("handles a request whose body arrives after the stop", async () => {
   await using server = await startServer();
   const connection = await openRawConnection(server.port);
   connection.socket.write(create(1).slice(0, -5));
+  await untilRead(server.port);
+  // The fast lane hands it over.
+  advance(maxRestMs);
   await untilRead(server.port);
   const stopped = server.server.close(10_000);
   advance(9999);
