@@ -101,7 +101,7 @@ export default defineConfig({
           "test/ecosystem/{cors,page}.test.ts",
           "test/conformance/rules.test.ts",
         ],
-        { fastLane: false },
+        { fastLane: false, isSlow: true },
       ),
       toProject(
         "TLS",
@@ -109,11 +109,15 @@ export default defineConfig({
           ...transportTests,
           "test/server/http/{differential,partial-requests,random-pipelines}.test.ts",
         ],
-        { tls: true },
+        { tls: true, isSlow: true },
       ),
       // As Jest runs its tests: errors that Node throws are of another realm.
       toProject("vm contexts", ["test/library/*.test.ts"], { isVm: true }),
-      toProject("node:http over TLS", transportTests, { fastLane: false, tls: true }),
+      toProject("node:http over TLS", transportTests, {
+        fastLane: false,
+        tls: true,
+        isSlow: true,
+      }),
       // Tests above the syntax of HTTP, without a socket.
       toProject("fetch", ["test/conformance/rules.test.ts", "test/server/cors.test.ts"], {
         fetch: true,
