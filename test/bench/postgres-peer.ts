@@ -1,7 +1,9 @@
-/** plantstore on PostgreSQL: the server of PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the run. */
+/** The peers on PostgreSQL: the server of PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the run. */
 import pg from "pg";
 import { startPostgres } from "../helpers/postgres-server.ts";
-import { type Peer, startPlantstore } from "./peers.ts";
+import { type Peer, startPlantstore, token } from "./peers.ts";
+import { toProgramPath } from "./programs.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import type { StoredPlant } from "./stored-plants.ts";
 
 const schema = "plantstore_bench";
@@ -9,8 +11,23 @@ const schema = "plantstore_bench";
 /** A row as pg reads it: an int8 becomes text. */
 type PlantRow = Omit<StoredPlant, "id"> & { readonly id: string };
 
-/** Opens the peer, with its own schema that each start empties. */
-export async function openPostgresPeer(): Promise<Peer> {
+/** Opens plantstore on PostgreSQL. */
+export function openPostgresPeer(): Promise<Peer> {
+  return openPeer("plantstore postgres:", (directory, url) => startPlantstore(directory, url));
+}
+
+/** Opens node:http with pg, and one INSERT for each request. */
+export function openPgPeer(): Promise<Peer> {
+  return openPeer("node:http and pg", (directory, url) =>
+    startServerProcess({ args: ["--import=tsx", toProgramPath("pg.ts"), url, token], directory }),
+  );
+}
+
+/** Opens a peer with its own schema that each start empties. */
+async function openPeer(
+  name: string,
+  startServer: (directory: string, url: string) => Promise<ServerProcess>,
+): Promise<Peer> {
   const given = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
   const server = given === undefined ? await startPostgres() : undefined;
   const url = new URL(given ?? server?.url ?? "");
@@ -19,14 +36,14 @@ export async function openPostgresPeer(): Promise<Peer> {
   storeUrl.searchParams.set("options", `-c search_path=${schema}`);
 
   return {
-    name: "plantstore postgres:",
+    name,
     async start(directory) {
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}`);
-      return startPlantstore(directory, storeUrl.href.replaceAll("+", "%20"));
+      return startServer(directory, storeUrl.href.replaceAll("+", "%20"));
     },
     async readPlants() {
       const { rows } = await pool.query<PlantRow>(`SELECT id, name, tag FROM ${schema}.plants`);
-      return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, tag }));
+      return rows.map(({ id, name: plantName, tag }) => ({ id: BigInt(id), name: plantName, tag }));
     },
     async close() {
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
