@@ -90,7 +90,9 @@ export function toAdvice(
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
-      return message.replace(/(?=NODE_EXTRA_CA_CERTS=FILE$)/, "--cacert FILE or ");
+      return message
+        .replace(/(?=NODE_EXTRA_CA_CERTS=FILE$)/, "--cacert FILE or ")
+        .replace(/the URL$/, "--url");
     case "timeout":
       return `${message}: ${doubt}; a higher --timeout waits longer`;
     case "lost":

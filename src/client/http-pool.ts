@@ -124,13 +124,12 @@ function dispatch(
   path: string,
   request: ClientRequest,
 ): Promise<ClientResponse> {
-  const { headers, body, signal } = request;
-  return new Promise((resolve, reject) => {
+  const { headers, body } = request;
+  return new Promise((resolve) => {
     let head: Pick<ClientResponse, "status" | "headers"> = { status: 0, headers: {} };
     let chunks: Buffer[] = [];
     const fail = (error: Error): void => {
-      pending.delete(fail);
-      reject(signal?.aborted ? (signal.reason as Error) : toPoolError(error, request));
+      if (pending.delete(fail)) resolve(rejectWith(error, request));
     };
     pending.add(fail);
     // A create is idempotent, although POST is not, so the next request need not wait for the response.
@@ -156,7 +155,13 @@ function dispatch(
   });
 }
 
-function toPoolError(error: Error, request: ClientRequest): Error {
+async function rejectWith(error: Error, request: ClientRequest): Promise<never> {
+  const reason = await toPoolError(error, request);
+  request.signal?.throwIfAborted();
+  throw reason;
+}
+
+async function toPoolError(error: Error, request: ClientRequest): Promise<Error> {
   const { url, timeoutMs } = request;
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
     return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
@@ -165,7 +170,6 @@ function toPoolError(error: Error, request: ClientRequest): Error {
     return createTooLongError(url, minResponseLimitBytes, { cause: error });
   }
   if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
-  return error instanceof errors.InvalidArgumentError
-    ? error
-    : (toClientError(error, request) as Error);
+  if (error instanceof errors.InvalidArgumentError) return error;
+  return (await toClientError(error, request)) as Error;
 }

@@ -68,8 +68,9 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
       sent.end(body);
     });
   } catch (error) {
+    const reason = await toClientError(error, message);
     signal?.throwIfAborted();
-    throw toClientError(error, message);
+    throw reason;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
@@ -134,23 +135,16 @@ export type Post = (request: ClientRequest) => Promise<ClientResponse>;
 
 const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
-/** Codes for a certificate without a trusted issuer (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
-const untrustedCodes =
-  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?)$/;
-/** Reasons that OpenSSL reports when the server responds without TLS. */
-const noTlsReasons = /^(?:wrong version number|packet length too long)$/;
-/** Message of OpenSSL: number, library, function, reason, source file and line. */
-const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
 
 /**
  * Maps an error of a request. Errors without a code do not change: they are bugs, or errors of the client already.
  *
  * @param request its URL, and the trusted certificates
  */
-export function toClientError(
+export async function toClientError(
   error: unknown,
   { url, ca }: Pick<ClientRequest, "url" | "ca">,
-): unknown {
+): Promise<unknown> {
   const cause = isAggregateError(error) ? selectCause(error.errors) : error;
   if (!(isError(cause) && "code" in cause && typeof cause.code === "string")) return error;
 
@@ -167,12 +161,9 @@ export function toClientError(
   if (code === "ECONNREFUSED") return new UnavailableError("refused", url, code, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
-    return new UnavailableError(
-      "insecure",
-      url,
-      describeTlsFailure(message, code, url, ca),
-      options,
-    );
+    const { describeTlsFailure } = await import("./tls-failure.ts");
+    const detail = await describeTlsFailure(cause, code, { url, ca });
+    return new UnavailableError("insecure", url, detail, options);
   }
   const reason = lostReasons.get(message) ?? lostReasons.get(code) ?? message;
   return new UnavailableError("lost", url, reason, options);
@@ -225,21 +216,4 @@ function findSocketProblem(code: string, url: string): string | undefined {
   if (code !== "ECONNREFUSED" && code !== "ENOTSOCK") return undefined;
   const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() !== false;
   return isSocket ? undefined : "it is not a socket";
-}
-
-function describeTlsFailure(
-  message: string,
-  code: string,
-  url: string,
-  ca: string | undefined,
-): string {
-  if (untrustedCodes.test(code)) {
-    return ca === undefined
-      ? `its certificate is not signed by a trusted authority (${code}): add its authority with NODE_EXTRA_CA_CERTS=FILE`
-      : `its certificate is not signed by one of the given authorities (${code}): add its authority to them`;
-  }
-  const [, reason = message] = opensslMessage.exec(message) ?? [];
-  return noTlsReasons.test(reason)
-    ? `this is a port without TLS: try ${toEndpoint(url).origin.replace("https:", "http:")}`
-    : reason;
 }

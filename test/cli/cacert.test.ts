@@ -59,6 +59,30 @@ describe("--cacert", () => {
     expect(stderr).not.toContain(" after ");
   });
 
+  it("does not help with a certificate for another host, whose names the error lists", async () => {
+    const other = createCertificate(["plants.example.org", "*.example.net"]);
+    await using server = await startServer({ host: "localhost", certificate: other });
+    await writeFile(cacert, other.cert);
+    const target = ["--url", server.url, "--cacert", cacert];
+    for (const args of [
+      ["create", "--id", "1", "--name", "fern"],
+      ["create", "--many", "-"],
+      ["ping", "--wait", "1h"],
+    ]) {
+      const { exitCode, stderr } = await run([...args, ...target], {}, '{"id":1,"name":"fern"}');
+      expect(exitCode).toBe(6);
+      expect(stderr).toContain(
+        "its certificate is for plants.example.org and *.example.net, not for localhost: use one of these names in --url",
+      );
+    }
+  });
+
+  it.each(["--insecure", "-k"])("is what %s of other programs becomes", async (flag) => {
+    const { exitCode, stderr } = await run(["ping", flag]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`unknown option '${flag}' (Did you mean --cacert?)`);
+  });
+
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
     await using server = await startTlsServer();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_CACERT: cacert };

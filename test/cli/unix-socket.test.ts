@@ -140,9 +140,9 @@ describe("an error names the socket and the next step:", () => {
     );
   });
 
-  it("a socket of another user", () => {
+  it("a socket of another user", async () => {
     const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
-    const error = toClientError(cause, { url: "unix:/run/p.sock:/plants" });
+    const error = await toClientError(cause, { url: "unix:/run/p.sock:/plants" });
     expect(toFailure(error)).toEqual({
       exitCode: 6,
       message:

@@ -237,7 +237,7 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
   signal.throwIfAborted();
   const [response] = responses;
   if (response === undefined) {
-    if (isUnreachable && failure !== undefined) throw toClientError(failure, { url, ca });
+    if (isUnreachable && failure !== undefined) throw await toClientError(failure, { url, ca });
     const problem = hasTimedOut ? "; a higher --timeout waits longer" : "";
     throw new CommandError("unavailable", `no HTTP response from ${url}: try again${problem}`);
   }

@@ -12,21 +12,29 @@ const ecdsaWithSha256 = encode(sequence, encode(0x06, Buffer.from("2a8648ce3d040
 const commonNameId = encode(0x06, Buffer.from("550403", "hex"));
 const subjectAltNameId = encode(0x06, Buffer.from("551d11", "hex"));
 
-/** Creates a certificate for one host name, valid until 2049. */
-export function createCertificate(hostName: string): Certificate {
+/** Creates a certificate for host names, valid until 2049 or until a time that is to the second. */
+export function createCertificate(
+  hostNames: string | readonly string[],
+  endMs = Date.UTC(2049, 11, 31, 23, 59, 59),
+): Certificate {
+  const names = [hostNames].flat();
+  const [hostName = ""] = names;
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = encode(
     sequence,
     encode(0x31, encode(sequence, commonNameId, encode(0x0c, Buffer.from(hostName)))),
   );
-  const alternativeNames = encode(sequence, encode(0x82, Buffer.from(hostName)));
+  const alternativeNames = encode(
+    sequence,
+    ...names.map((each) => encode(0x82, Buffer.from(each))),
+  );
   const content = encode(
     sequence,
     encode(0xa0, encode(0x02, Buffer.from([2]))),
     encode(0x02, Buffer.from([1])),
     ecdsaWithSha256,
     name,
-    encode(sequence, toTime("200101000000Z"), toTime("491231235959Z")),
+    encode(sequence, toTime(Date.UTC(2020)), toTime(endMs)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
     encode(
@@ -50,6 +58,7 @@ function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, 0x82, length >> 8, length & 0xff]), content]);
 }
 
-function toTime(time: string): Buffer {
-  return encode(0x17, Buffer.from(time));
+function toTime(timeMs: number): Buffer {
+  const digits = new Date(timeMs).toISOString().replaceAll(/\D/g, "").slice(2, -3);
+  return encode(0x17, Buffer.from(`${digits}Z`));
 }

@@ -612,8 +612,8 @@ describe("a secret that other users can read or guess", () => {
 });
 
 describe("--tls-cert and --tls-key", () => {
-  async function writeCertificate(home: string, name = "localhost") {
-    const { cert, key } = createCertificate(name);
+  async function writeCertificate(home: string, name = "localhost", endMs?: number) {
+    const { cert, key } = createCertificate(name, endMs);
     await writeFile(join(home, "cert.pem"), cert);
     await writeFile(join(home, "key.pem"), key);
     await writeFile(join(home, "other.pem"), createCertificate(name).key);
@@ -649,6 +649,50 @@ describe("--tls-cert and --tls-key", () => {
     await run.saw("key.pem cannot be read: it is not a regular file; the old certificate stays");
     run.signal("SIGTERM");
     expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+
+  const inDays = (days: number): number => Date.now() + days * 24 * 60 * 60 * 1000;
+
+  it.each<[days: number, verb: string]>([
+    [-1, "expired on DATE, and clients reject it: renew it"],
+    [13, "expires on DATE: renew it"],
+  ])(
+    "warn about a certificate that ends in %d days, at the start and after SIGHUP",
+    async (days, text) => {
+      const home = await createTemporaryDirectory();
+      const endMs = inDays(days);
+      const args = await writeCertificate(home, "localhost", endMs);
+      const date = new Date(endMs).toISOString().slice(0, 10);
+      const warning = `the certificate in ${join(home, "cert.pem")} ${text.replace("DATE", date)}`;
+      const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
+      await run.saw(`"level":"warn","message":"${warning}"`);
+      await run.saw("https://127.0.0.1:");
+      run.hangUp();
+      await run.saw("SIGHUP: the certificate was reloaded");
+      run.signal("SIGTERM");
+      const { stderr } = await run.finished;
+      expect(stderr.split(warning)).toHaveLength(3);
+
+      const shown = startCli(
+        ["serve", "--port", "0", "--store", "memory:", "--no-color", ...args],
+        {
+          home,
+          terminals: allTerminals,
+        },
+      );
+      await shown.saw("https://127.0.0.1:");
+      shown.signal("SIGTERM");
+      expect((await shown.finished).stderr.replaceAll("\n", " ")).toContain(`warning: ${warning} `);
+    },
+  );
+
+  it("do not warn about a certificate that ends in 15 days", async () => {
+    const home = await createTemporaryDirectory();
+    const args = await writeCertificate(home, "localhost", inDays(15));
+    const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
+    await run.saw("https://127.0.0.1:");
+    run.signal("SIGTERM");
+    expect((await run.finished).stderr).not.toContain("the certificate in");
   });
 
   it.each<[what: string, toArgs: (args: readonly string[]) => readonly string[], message: RegExp]>([

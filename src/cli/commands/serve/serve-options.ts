@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { findTokenProblem, trimToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/messages.ts";
 import type { FaultRates } from "../../../server/faults.ts";
+import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { Log } from "../../../server/log.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
@@ -44,6 +45,8 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   /** Aborted once the server is to stop. */
   readonly stop: AbortSignal;
   readonly readStopTimes: () => StopTimes;
+  /** The certificate in use, which SIGHUP replaces; undefined without TLS. */
+  certificate?: TlsCertificate;
 }
 
 /** Maximum time in which a server stops. */

@@ -7,7 +7,6 @@ import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../..
 import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
-import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
@@ -112,15 +111,18 @@ export async function runServer(
   onOpen: (server: PlantServer) => void,
 ): Promise<void> {
   const { options, log } = run;
-  const certificate =
-    options.tls && (await (await import("./tls-files.ts")).readTlsFiles(options.tls));
+  if (options.tls !== undefined) {
+    const { readTlsFiles, watchExpiry } = await import("./tls-files.ts");
+    run.certificate = await readTlsFiles(options.tls);
+    watchExpiry(run);
+  }
   let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   await seeds?.assertReadableSeeds(options);
   // Clients that connect before the store is open must not leave it without descriptors.
   await parseStoreUrl(options.store).prepare?.();
-  const server = await openServer(run, certificate, metrics);
+  const server = await openServer(run, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;
   try {
@@ -179,8 +181,7 @@ function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): st
 
 /** Opens the server, which does not serve yet. */
 async function openServer(
-  { options, log }: ServerRun,
-  certificate: TlsCertificate | undefined,
+  { options, log, certificate }: ServerRun,
   metrics: Metrics | undefined,
 ): Promise<PlantServer> {
   const { tls } = options;

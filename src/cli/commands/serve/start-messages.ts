@@ -33,8 +33,10 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   const { options, io, terminal, log } = run;
   const { store: storeUrl, tls } = options;
   const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
+  const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
   const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  for (const warning of [...findRisks(host, token, options, isForUser), ...exposures]) {
+  const risks = findRisks(host, token, options, isForUser);
+  for (const warning of [...risks, ...exposures, ...(expiry === undefined ? [] : [expiry])]) {
     if (isForUser) await terminal.warning(warning);
     else log.message("warn", warning);
   }

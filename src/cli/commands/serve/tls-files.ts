@@ -1,4 +1,4 @@
-/** Reads the certificate of a server, at the start and on SIGHUP. */
+/** Reads the certificate of a server, at the start and on SIGHUP, and warns before it expires. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { isError } from "../../../core/messages.ts";
@@ -63,17 +63,18 @@ async function read(path: string): Promise<string> {
 }
 
 /** Reloads the certificate; on failure the server keeps the old one. */
-export async function reload(
-  server: PlantServer | undefined,
-  { options, log }: ServerRun,
-): Promise<void> {
+export async function reload(server: PlantServer | undefined, run: ServerRun): Promise<void> {
+  const { options, log } = run;
   if (options.tls === undefined) {
     log.message("info", "SIGHUP ignored: the server has no certificate");
     return;
   }
   try {
-    server?.setCertificate(await readTlsFiles(options.tls));
+    const certificate = await readTlsFiles(options.tls);
+    server?.setCertificate(certificate);
+    run.certificate = certificate;
     log.message("info", "SIGHUP: the certificate was reloaded");
+    warnAboutExpiry(run);
   } catch (error) {
     if (error instanceof CommandError) {
       log.message("error", `SIGHUP: ${error.message}; the old certificate stays in use`);
@@ -81,4 +82,33 @@ export async function reload(
       log.error(error);
     }
   }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Time before its end in which a certificate should be renewed. */
+const renewalMs = 14 * dayMs;
+
+/** Describes a certificate in use that has expired, or expires soon. */
+export function findExpiry({
+  certificate,
+  options: { tls },
+}: Pick<ServerRun, "certificate" | "options">): string | undefined {
+  if (tls === undefined || certificate === undefined) return undefined;
+  const endMs = Date.parse(new X509Certificate(certificate.cert).validTo);
+  const leftMs = endMs - Date.now();
+  if (leftMs > renewalMs) return undefined;
+  const date = new Date(endMs).toISOString().slice(0, 10);
+  return leftMs < 0
+    ? `the certificate in ${tls.certFile} expired on ${date}, and clients reject it: renew it`
+    : `the certificate in ${tls.certFile} expires on ${date}: renew it`;
+}
+
+/** Repeats the warning every day in the log. */
+export function watchExpiry(run: Pick<ServerRun, "certificate" | "options" | "log">): void {
+  setInterval(() => warnAboutExpiry(run), dayMs).unref();
+}
+
+function warnAboutExpiry(run: Pick<ServerRun, "certificate" | "options" | "log">): void {
+  const warning = findExpiry(run);
+  if (warning !== undefined) run.log.message("warn", warning);
 }
