@@ -92,6 +92,7 @@ export function toAdvice(
     case "insecure":
       return message
         .replace(/(?=NODE_EXTRA_CA_CERTS=FILE$)/, "--cacert FILE or ")
+        .replace(/add its authority to them$/, "add its authority with --cacert FILE")
         .replace(/the URL$/, "--url");
     case "timeout":
       return `${message}: ${doubt}; a higher --timeout waits longer`;

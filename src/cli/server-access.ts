@@ -1,10 +1,32 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
-import { isLocalUrl } from "../core/base-url.ts";
+import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { toSystemReason } from "../core/messages.ts";
 import { InvalidValue } from "../library/option-types.ts";
 import { CommandError } from "./command-error.ts";
+import { findConfigDirectoryIfAny } from "./config/directories.ts";
+import type { Io } from "./io.ts";
+import type { requestOptions } from "./options/remote.ts";
+import type { Values } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+
+/**
+ * Finds the certificates of the authorities to trust: those in the file of `--cacert`, or those saved at the login to the
+ * origin. Saved ones were checked at the login.
+ *
+ * @returns undefined for the authorities of Node
+ * @throws CommandError if the file cannot be read, or has no valid certificate
+ */
+export async function findAuthorities(
+  { url, cacert }: Pick<Values<typeof requestOptions>, "url" | "cacert">,
+  io: Io,
+): Promise<string | undefined> {
+  if (cacert !== undefined) return readAuthorities(cacert || undefined);
+  const directory = url.startsWith("https:") ? findConfigDirectoryIfAny(io) : undefined;
+  if (directory === undefined) return undefined;
+  const { readCredential } = await import("./config/saved-tokens.ts");
+  return readCredential(directory, toEndpoint(url).origin, io)?.ca;
+}
 
 /**
  * Reads certificates in PEM.

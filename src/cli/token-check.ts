@@ -7,7 +7,7 @@ import { CommandError, exitCodes } from "./command-error.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { toAdvice, toExpectedFailure } from "./command-failure.ts";
 import type { requestOptions } from "./options/remote.ts";
-import { readAuthorities } from "./server-access.ts";
+import { findAuthorities } from "./server-access.ts";
 import type { Values } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -61,17 +61,18 @@ export interface ServerCheck {
  * @throws the signal's reason, once it is aborted
  */
 export async function checkServer(
-  { url: baseUrl, cacert, timeoutMs }: Values<typeof requestOptions>,
+  target: Values<typeof requestOptions>,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
 ): Promise<ServerCheck> {
+  const { url: baseUrl, timeoutMs } = target;
   const toFailure = (error: unknown): CheckFailure => {
     signal.throwIfAborted();
     return toExpectedFailure(error);
   };
   const found = await findToken(undefined, baseUrl, io, signal).catch(toFailure);
   const token = "token" in found ? found.token : undefined;
-  const check = await readAuthorities(cacert)
+  const check = await findAuthorities(target, io)
     .then(async (ca) => {
       const options = { baseUrl, ca, timeoutMs, signal };
       const server = await checkTokenWithProgress(options, terminal);

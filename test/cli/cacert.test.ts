@@ -1,11 +1,14 @@
 /** `--cacert`: the authorities that commands and the library trust. */
-import { readFile, writeFile } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import * as credentials from "../../src/cli/config/saved-tokens.ts";
 import { createClient } from "../../src/index.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const certificate = createCertificate("localhost");
@@ -27,9 +30,6 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   };
   return runCli(args, { env: all, stdin });
 }
-
-const readSettings = async () =>
-  JSON.parse(await readFile(join(directory, "config/settings.json"), "utf8")) as unknown;
 
 describe("--cacert", () => {
   it.each<[command: string, args: readonly string[], exitCode: number]>([
@@ -96,23 +96,8 @@ describe("--cacert", () => {
     const { exitCode, stderr } = await run(["ping", "--url", server.url, "--cacert", cacert]);
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /its certificate is not signed by one of the given authorities \(\w+\): add its authority to them\n/,
+      /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE\n/,
     );
-  });
-
-  it("is saved at login with its absolute path, for this origin only", async () => {
-    await using server = await startTlsServer();
-    await using other = await startTlsServer();
-    const login = ["login", "--url", `${server.url}/`, "--cacert", cacert];
-    const env = { PLANTSTORE_TOKEN: "" };
-    expect(await run(login, env, testToken)).toMatchObject({ exitCode: 0 });
-    expect(await readSettings()).toEqual({ url: server.url, cacert });
-    expect(await run(["status"], env)).toMatchObject({ exitCode: 0 });
-    expect(await run(["ping", "--url", other.url], env)).toMatchObject({ exitCode: 6 });
-    const { stdout } = await run(["status", "--json"], env);
-    expect(stdout).toContain(`"--cacert","variable":"PLANTSTORE_CACERT","value":"${cacert}"`);
-    expect(await run(["logout"], env)).toMatchObject({ exitCode: 0 });
-    expect(await readSettings()).toEqual({});
   });
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
@@ -131,7 +116,7 @@ describe("--cacert", () => {
       ["create", "--id", "1", "--name", "fern"],
       ["ping"],
       ["status"],
-      ["login"],
+      ["login", "--url", "https://127.0.0.1:7526"],
     ]) {
       const { exitCode, stdout, stderr } = await run([...args, "--cacert", path], {}, testToken);
       expect(exitCode).toBe(2);
@@ -143,6 +128,149 @@ describe("--cacert", () => {
       );
       expect(message).toContain("choose another file with --cacert");
     }
+  });
+});
+
+describe("the certificates of a login", () => {
+  const withoutToken = { PLANTSTORE_TOKEN: "" };
+  const config = (): string => join(directory, "config");
+  const readCredential = (url: string) => credentials.readCredential(config(), url, process);
+
+  async function login(url: string, args: readonly string[] = [], env = {}) {
+    const result = await run(
+      ["login", "--url", url, ...args],
+      { ...withoutToken, ...env },
+      testToken,
+    );
+    expect(result).toMatchObject({ exitCode: 0 });
+  }
+
+  /** Runs a command that succeeds only with the certificate. */
+  async function ping(url: string) {
+    const { exitCode } = await run(["ping", "--url", url]);
+    return exitCode;
+  }
+
+  it("are saved with the token: a moved file and another login change nothing", async () => {
+    await using server = await startTlsServer();
+    await using other = await startTlsServer();
+    await using plain = await startServer({ certificate: undefined });
+    await login(`${server.url}/`, ["--cacert", cacert]);
+    const { cert } = certificate;
+    expect(readCredential(server.url)).toEqual({ origin: server.url, token: testToken, ca: cert });
+    await rename(cacert, `${cacert}.old`);
+    await login(plain.url);
+    expect(await run(["create", "--id", "1", "--name", "a", "--url", server.url])).toMatchObject({
+      exitCode: 0,
+    });
+    const bulk = ["create", "--many", "-", "--url", server.url];
+    expect(await run(bulk, withoutToken, '{"id":2,"name":"b"}')).toMatchObject({ exitCode: 0 });
+    expect(await run(["doctor", "--store", "memory:", "--url", server.url])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await ping(server.url)).toBe(0);
+    expect(await ping(other.url)).toBe(6);
+    expect(await run(["ping", "--url", server.url, "--cacert="])).toMatchObject({ exitCode: 6 });
+  });
+
+  it("are kept by a login without --cacert, and replaced by one with it", async () => {
+    await using server = await startTlsServer();
+    await login(server.url, ["--cacert", cacert]);
+    await login(server.url);
+    expect(readCredential(server.url)?.ca).toBe(certificate.cert);
+    const both = certificate.cert + createCertificate("localhost").cert;
+    await writeFile(cacert, both);
+    await login(server.url, [], { PLANTSTORE_CACERT: cacert });
+    expect(readCredential(server.url)?.ca).toBe(both);
+  });
+
+  it("are saved with a token that is used again on a terminal, which keeps its mark", async () => {
+    await using server = await startTlsServer();
+    const token = { origin: server.url, token: testToken, store: "memory:" } as const;
+    await credentials.saveToken(config(), token, process);
+    const args = ["login", "--url", server.url, "--cacert", cacert];
+    const env = { PLANTSTORE_CONFIG_DIR: config() };
+    expect(await runCli(args, { env, terminals: allTerminals })).toMatchObject({ exitCode: 0 });
+    expect(readCredential(server.url)).toEqual({ ...token, ca: certificate.cert });
+  });
+
+  it("are removed by a login with an empty --cacert, once Node trusts the server", async () => {
+    await using server = await startTlsServer();
+    await login(server.url, ["--cacert", cacert]);
+    const args = ["login", "--url", server.url, "--cacert="];
+    expect(await run(args, withoutToken, testToken)).toMatchObject({ exitCode: 6 });
+    expect(readCredential(server.url)?.ca).toBe(certificate.cert);
+    const env = { PLANTSTORE_CONFIG_DIR: config(), NODE_EXTRA_CA_CERTS: cacert };
+    const trusted = await runBinary(args, { home: directory, env, stdin: testToken });
+    expect(trusted).toMatchObject({ code: 0 });
+    expect(readCredential(server.url)).toEqual({ origin: server.url, token: testToken });
+  });
+
+  it("are shown by status with fingerprint and end", async () => {
+    await using server = await startTlsServer();
+    await login(server.url, ["--cacert", cacert]);
+    const { fingerprint256: sha256 } = new X509Certificate(certificate.cert);
+    const { exitCode, stdout } = await run(["status"], withoutToken);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      `Authority  saved at login, until 2049-12-31, with the SHA-256 ${sha256}\n`,
+    );
+    const { stdout: json } = await run(["status", "--json"], withoutToken);
+    expect(JSON.parse(json)).toMatchObject({
+      savedCertificates: [{ sha256, expires: "2049-12-31T23:59:59.000Z" }],
+    });
+    expect(json).not.toContain("--cacert");
+  });
+
+  it("are shown by status in part if they are many", async () => {
+    await using server = await startTlsServer();
+    await writeFile(cacert, certificate.cert.repeat(5));
+    await login(server.url, ["--cacert", cacert]);
+    const { stdout } = await run(["status"], withoutToken);
+    expect(stdout.match(/Authority  saved at login/g)).toHaveLength(3);
+    expect(stdout).toContain("Authority  2 more; --json lists all\n");
+  });
+
+  it("are trusted no longer once they are damaged", async () => {
+    await using server = await startTlsServer();
+    await login(server.url, ["--cacert", cacert]);
+    const file = credentials.toTokenFile(config(), server.url);
+    await writeFile(
+      file,
+      (await readFile(file, "utf8")).replace("BEGIN CERTIFICATE-----\\n", "$&x"),
+    );
+    const { exitCode, stdout, stderr } = await run(["status"], withoutToken);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 6, stderr: "" });
+    expect(stdout).toContain("is not signed by one of the given authorities");
+    expect(stdout).not.toContain("Authority");
+  });
+
+  it("are removed with the token of their origin", async () => {
+    await using server = await startTlsServer();
+    await login(server.url, ["--cacert", cacert]);
+    expect(await run(["logout"], withoutToken)).toMatchObject({ exitCode: 0 });
+    expect(readCredential(server.url)).toBeUndefined();
+    expect(await ping(server.url)).toBe(6);
+  });
+
+  it("are a usage error for http as a flag; the variable is not saved then", async () => {
+    await using server = await startServer({ certificate: undefined });
+    const args = ["login", "--url", server.url];
+    const { exitCode, stderr } = await run([...args, "--cacert", cacert], withoutToken, testToken);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(
+      `error: --cacert is for https, and the URL is ${server.url}: remove --cacert\n`,
+    );
+    expect(readCredential(server.url)).toBeUndefined();
+    await login(server.url, [], { PLANTSTORE_CACERT: cacert });
+    expect(readCredential(server.url)).toEqual({ origin: server.url, token: testToken });
+  });
+
+  it("are not those of a path in older settings", async () => {
+    await using server = await startTlsServer();
+    await mkdir(config());
+    await writeFile(join(config(), "settings.json"), JSON.stringify({ url: server.url, cacert }));
+    expect(await ping(server.url)).toBe(6);
   });
 });
 

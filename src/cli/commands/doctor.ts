@@ -98,7 +98,7 @@ async function* check(run: Run): AsyncGenerator<Finding, void, undefined> {
   if (target !== undefined) {
     yield* await interruptible(io, async (signal) => {
       const found = await inspection.inspectServer(target, run, signal);
-      return inspection.checkInspectedServer(found, signal);
+      return inspection.checkInspectedServer(found, io, signal);
     });
   }
 }

@@ -17,7 +17,7 @@ import { type FoundDirectory, locateDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { type Option, requestOptions, toLongFlag } from "../options/remote.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
-import { describePlaintext, readAuthorities } from "../server-access.ts";
+import { describePlaintext, findAuthorities } from "../server-access.ts";
 import { type Flags, readOption, readOptions, type Values } from "../options/values.ts";
 import { settings } from "../options/local.ts";
 import {
@@ -91,7 +91,7 @@ function describeSetting(
   const { flags, env: variable = "", shownDefault, saved, type, default: fallback } = option;
   const flag = toLongFlag(flags);
   try {
-    const { value, source } = readOption(option, given[name], io, given);
+    const { value, source } = readOption(option, given[name], io);
     // A computed default is more useful than its description.
     const isDescribed = source === "the default" && !saved && typeof fallback !== "function";
     const shown = (isDescribed && shownDefault) || type.format(value);
@@ -327,9 +327,10 @@ function toFailure(check: TokenCheck | CheckFailure): CheckFailure | undefined {
 /** Describes the server, its readiness, the token and the clock. @throws the signal's reason, once it is aborted */
 export async function checkInspectedServer(
   { target, found, check, failure }: ServerInspection,
+  io: Io,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const { url: baseUrl, cacert, timeoutMs } = target;
+  const { url: baseUrl, timeoutMs } = target;
   const isReachable = "isAccepted" in check;
   const isRejected = failure?.exitCode === exitCodes.tokenRejected.code && isReachable;
   const clock = describeClock(Date.now(), isReachable ? check.serverTimeMs : undefined);
@@ -338,7 +339,7 @@ export async function checkInspectedServer(
       ? describeToken(found, isRejected || failure === undefined ? failure : "unchecked")
       : { subject: "token", state: "error", ...found };
   if (!isReachable) return [{ subject: "server", state: "error", ...check }, token, clock];
-  const ca = await readAuthorities(cacert);
+  const ca = await findAuthorities(target, io);
   const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
   const problem =
     failure !== undefined && !isRejected

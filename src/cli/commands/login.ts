@@ -1,11 +1,16 @@
 /** The commands `login` and `logout`. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { findTokenProblem } from "../../auth/token.ts";
 import type { TokenCheck } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import type { ErrorBody } from "../../core/plant.ts";
-import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import {
+  CommandError,
+  exitCodes,
+  interruptible,
+  requestExitCodes,
+  UsageError,
+} from "../command-error.ts";
 import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
@@ -17,14 +22,15 @@ import {
 } from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
-  readSavedToken,
+  readCredential,
   removeToken,
+  type SavedToken,
   saveToken,
 } from "../config/saved-tokens.ts";
 import { readTokenFile } from "../config/token-source.ts";
 import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
-import { readAuthorities, warnAboutPlaintext } from "../server-access.ts";
+import { findAuthorities, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
 import { checkTokenWithProgress, mayGetToken, toTokenExitCode } from "../token-check.ts";
 
@@ -37,7 +43,8 @@ export const loginCommand: CommandBody = {
 the token from --token-file, from a prompt that does not show it, or from
 standard input; on a terminal, a saved token that still works is used without
 asking. Checks first that a plant store is there, and then whether the token
-works, without creating a plant. The token is never sent to another origin.`,
+works, without creating a plant. The token is never sent to another origin. The
+certificates of --cacert are saved with the token.`,
   options: loginOptions,
   examples: [
     "plantstore login",
@@ -54,10 +61,11 @@ works, without creating a plant. The token is never sent to another origin.`,
 
 /** `plantstore logout`. */
 export const logoutCommand: CommandBody = {
-  description: `Removes the saved token for a plant store from this machine: without --url, that
-of the default. The last login is then no longer the default, and a further
-"plantstore logout" removes nothing until the next login. The token stays valid
-until it expires or is revoked with "plantstore token revoke".`,
+  description: `Removes the saved token for a plant store from this machine, and the certificates
+of its login: without --url, those of the default. The last login is then no
+longer the default, and a further "plantstore logout" removes nothing until the
+next login. The token stays valid until it expires or is revoked with
+"plantstore token revoke".`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,
@@ -77,6 +85,9 @@ type Options = Values<typeof loginOptions>;
 export async function runLogin(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const options = readOptions(loginOptions, flags, io);
+  if (flags["cacert"] && !options.url.startsWith("https:")) {
+    throw new UsageError(`--cacert is for https, and the URL is ${options.url}: remove --cacert`);
+  }
   const rejection = await interruptible(
     io,
     (signal) => saveIfAccepted(options, run, signal),
@@ -101,11 +112,10 @@ async function saveIfAccepted(
 ): Promise<ErrorBody | undefined> {
   const { url: baseUrl, timeoutMs, tokenFile } = options;
   const { origin } = toEndpoint(baseUrl);
-  const cacert = options.cacert === undefined ? undefined : resolve(options.cacert);
-  const ca = await readAuthorities(cacert);
+  const ca = await findAuthorities(options, io);
   const directory = findConfigDirectory(io);
   // Reports problems of saving before the user types a token.
-  const saved = readSavedToken(directory, origin, io);
+  const saved = readCredential(directory, origin, io);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
   const check = (token?: string): Promise<TokenCheck> =>
@@ -114,15 +124,19 @@ async function saveIfAccepted(
   const server = await check();
   if (!server.isAccepted && !mayGetToken(server)) return server.error;
   const canReuse = saved !== undefined && tokenFile === undefined && io.stdin.isTTY;
-  if (!canReuse || !(await check(saved)).isAccepted) {
+  let credential: SavedToken | undefined;
+  if (canReuse && (await check(saved.token)).isAccepted) credential = saved;
+  if (credential === undefined) {
     const token = await readToken(options, { io, terminal }, signal);
     const result = await check(token);
     if (!result.isAccepted) return result.error;
-    signal.throwIfAborted();
-    await saveToken(directory, { origin, token }, io);
+    credential = { origin, token };
   }
   signal.throwIfAborted();
-  await saveSettings(directory, { url: baseUrl, ...(cacert !== undefined && { cacert }) });
+  // The certificates in PLANTSTORE_CACERT are of no use for http.
+  const savedCa = baseUrl.startsWith("https:") ? ca : undefined;
+  await saveToken(directory, { ...credential, ca: savedCa }, io);
+  await saveSettings(directory, { url: baseUrl });
   return undefined;
 }
 

@@ -9,7 +9,7 @@ import { type CommandBody, describeVariables, type Run } from "../command.ts";
 import type { Io } from "../io.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
-import { readAuthorities } from "../server-access.ts";
+import { findAuthorities } from "../server-access.ts";
 
 /** `plantstore ping`. */
 export const pingCommand: CommandBody = {
@@ -44,7 +44,7 @@ const lastAttemptMs = 1000;
 export async function runPing({ flags, io, terminal }: Run): Promise<void> {
   const options = readOptions(pingOptions, flags, io);
   const { url, waitMs } = options;
-  const ca = await readAuthorities(options.cacert);
+  const ca = await findAuthorities(options, io);
   const readiness = await interruptible(io, (signal) =>
     terminal.showWhile(
       () => `waiting for ${url}`,

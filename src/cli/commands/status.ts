@@ -1,6 +1,7 @@
 /** The command `status`: prints the facts of an inspection. */
 import { relative } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
+import { attempt } from "../../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
@@ -110,6 +111,14 @@ function findSetting(all: readonly SettingReport[], flag: string): SettingReport
   return all.find((setting) => setting.flag === flag) ?? { flag, variable: "" };
 }
 
+/** Identifies a certificate of an authority. */
+interface SavedCertificate {
+  /** Fingerprint, as OpenSSL prints it. */
+  readonly sha256: string;
+  /** Date and time in UTC. */
+  readonly expires: string;
+}
+
 /** The server and its token. Printed as JSON. */
 interface ServerReport {
   /** True if a plant store responds. Absent if a setting is invalid, so that it was not checked. */
@@ -122,6 +131,8 @@ interface ServerReport {
   readonly tokenPrefix?: string | undefined;
   /** The file of the token that is saved for this URL, used or not. */
   readonly savedIn?: string | undefined;
+  /** Certificates that are saved for this URL, used or not. */
+  readonly savedCertificates?: readonly SavedCertificate[] | undefined;
   /** Absent on Windows. */
   readonly readableBy?: FileReaders | undefined;
   /** Other plant stores with a saved token. */
@@ -166,16 +177,29 @@ async function toServerReport(
 
 async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {
   const { findConfigDirectoryIfAny } = await import("../config/directories.ts");
-  const { findTokenFile, listSavedOrigins } = await import("../config/saved-tokens.ts");
+  const { findTokenFile, listSavedOrigins, readCredential } =
+    await import("../config/saved-tokens.ts");
   const directory = findConfigDirectoryIfAny(io);
   if (directory === undefined) return {};
   const file = await findTokenFile(directory, origin, io);
   const origins = await listSavedOrigins(directory, io).catch(() => []);
+  // An unreadable file is reported with the token.
+  const { ca } = attempt(() => readCredential(directory, origin, io)) ?? {};
   return {
     savedIn: file?.path,
     readableBy: file?.readers,
+    savedCertificates: ca === undefined ? undefined : await describeCertificates(ca),
     otherOrigins: origins.filter((other) => other !== origin),
   };
+}
+
+/** @returns undefined for certificates that were damaged after the login */
+async function describeCertificates(ca: string): Promise<readonly SavedCertificate[] | undefined> {
+  const { listCertificates } = await import("../../library/client-certificates.ts");
+  return attempt(() => listCertificates(ca))?.map(({ fingerprint256, validTo }) => ({
+    sha256: fingerprint256,
+    expires: new Date(validTo).toISOString(),
+  }));
 }
 
 function toMeaning(
@@ -199,9 +223,12 @@ const describedReaders: Readonly<Record<FileReaders, string>> = {
   everyone: "everyone",
 };
 
+/** Maximum number of saved certificates in the report; a bundle has more than a hundred. */
+const maxShownCertificates = 3;
+
 function toServerItems(server: ServerReport, { path = "" }: DirectoryReport): readonly Item[] {
   const { reachable, serverProblem, tokenSource, tokenPrefix, savedIn, readableBy } = server;
-  const { otherOrigins = [], works, error, problem = "" } = server;
+  const { otherOrigins = [], savedCertificates = [], works, error, problem = "" } = server;
   if (reachable === undefined) return [["Reachable", "not checked, because a setting is invalid"]];
   const items: Item[] = [["Reachable", reachable ? "yes" : `no: ${serverProblem}`]];
   if (tokenSource === undefined) {
@@ -222,6 +249,12 @@ function toServerItems(server: ServerReport, { path = "" }: DirectoryReport): re
   if (savedIn !== undefined) {
     items.push(["Saved", `in Config: ${relative(path, savedIn)}${readers}`]);
   }
+  for (const { sha256, expires } of savedCertificates.slice(0, maxShownCertificates)) {
+    const text = `saved at login, until ${expires.slice(0, 10)}, with the SHA-256 ${sha256}`;
+    items.push(["Authority", text]);
+  }
+  const hidden = savedCertificates.length - maxShownCertificates;
+  if (hidden > 0) items.push(["Authority", `${hidden} more; --json lists all`]);
   if (otherOrigins.length > 0) items.push(["Others", `tokens for ${otherOrigins.join(", ")}`]);
   return items;
 }

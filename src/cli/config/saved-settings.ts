@@ -10,8 +10,6 @@ import { readRegularFileSync } from "../regular-file.ts";
 export interface SavedSettings {
   /** URL of the last login, with its base path. */
   readonly url?: string;
-  /** Absolute path of a file with certificates. */
-  readonly cacert?: string | undefined;
 }
 
 /** The path of the file. */
@@ -58,8 +56,8 @@ export async function resetBrokenSettings(configDirectory: string): Promise<bool
 /** Without zod: every command that sends requests reads these settings. */
 function isSavedSettings(value: unknown): value is SavedSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const { url = "", cacert = "" }: { url?: unknown; cacert?: unknown } = value;
-  return typeof url === "string" && typeof cacert === "string";
+  const { url = "" }: { url?: unknown } = value;
+  return typeof url === "string";
 }
 
 const ownerOnlyFile = 0o600;

@@ -1,4 +1,4 @@
-/** Saved tokens: one file for each origin, so that saving one cannot damage another. */
+/** Saved tokens, with the certificates to trust: one file for each origin, so that saving one cannot damage another. */
 import { promises, statSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../core/attempt.ts";
@@ -14,6 +14,8 @@ type Platform = Pick<Io, "platform">;
 export interface SavedToken {
   readonly origin: string;
   readonly token: string;
+  /** Certificates of the authorities to trust for this origin, in PEM, which the login has checked. Default: those of Node. */
+  readonly ca?: string | undefined;
   /** Present for the token of a `memory:` store, which is removed when its server stops. */
   readonly store?: "memory:";
   /** Present for the token of a server on a free port. The next start of its store moves it to the new origin. */
@@ -51,8 +53,17 @@ export function readSavedToken(
   origin: string,
   platform: Platform,
 ): string | undefined {
+  return readCredential(configDirectory, origin, platform)?.token;
+}
+
+/** As {@link readSavedToken}, with everything that is saved for the origin. */
+export function readCredential(
+  configDirectory: string,
+  origin: string,
+  platform: Platform,
+): SavedToken | undefined {
   const saved = readTokenFile(toTokenFile(configDirectory, origin), platform);
-  return saved?.origin === origin ? saved.token : undefined;
+  return saved?.origin === origin ? saved : undefined;
 }
 
 /**
@@ -166,8 +177,8 @@ function readTokenFile(path: string, platform: Platform): SavedToken | undefined
 
 function isSavedToken(value: unknown): value is SavedToken {
   if (typeof value !== "object" || value === null) return false;
-  const { origin, token }: { origin?: unknown; token?: unknown } = value;
-  return typeof origin === "string" && typeof token === "string";
+  const { origin, token, ca = "" }: Partial<Record<keyof SavedToken, unknown>> = value;
+  return typeof origin === "string" && typeof token === "string" && typeof ca === "string";
 }
 
 function isOpenToOthers(mode: number, platform: Platform): boolean {

@@ -88,9 +88,10 @@ export const requestOptions = {
   ...urlOption,
   cacert: setting("--cacert <file>", "Certificates of trusted authorities, in PEM", {
     ...sending,
-    ...file,
-    shownDefault: "the last login, or those of Node",
-    saved: "cacert",
+    // An empty text selects the authorities of Node.
+    type: { ...types.text, format: (path: string) => path || "none" },
+    isFile: true,
+    shownDefault: "those saved at login, or those of Node",
   }),
   timeoutMs: setting("--timeout <time>", "Maximum time for each attempt", {
     ...sending,

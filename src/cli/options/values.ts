@@ -1,9 +1,8 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
-import { toEndpoint } from "../../core/base-url.ts";
 import { InvalidValue, type TextType } from "../../library/option-types.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { findConfigDirectoryIfAny } from "../config/directories.ts";
-import { readSavedSettings, type SavedSettings, toSettingsFile } from "../config/saved-settings.ts";
+import { readSavedSettings, toSettingsFile } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
 
@@ -38,7 +37,7 @@ export function readOptions<Table extends Options>(
 ): Values<Table> {
   const entries = Object.entries(table).map(([name, option]) => [
     name,
-    readOption(option, flags[name], io, flags).value,
+    readOption(option, flags[name], io).value,
   ]);
   return Object.fromEntries(entries) as Values<Table>;
 }
@@ -46,15 +45,9 @@ export function readOptions<Table extends Options>(
 /**
  * Reads the value of one option.
  *
- * @param flags with the URL, which decides whether saved certificates are used
  * @throws CommandError for an invalid value, with its source, and for saved settings that cannot be read
  */
-export function readOption<T>(
-  option: Option<T>,
-  flag: string | undefined,
-  io: Io,
-  flags: Flags = {},
-): Setting<T> {
+export function readOption<T>(option: Option<T>, flag: string | undefined, io: Io): Setting<T> {
   const { env = "", type } = option;
   if (flag !== undefined) {
     const source = toLongFlag(option.flags);
@@ -65,7 +58,7 @@ export function readOption<T>(
   if (variable) return { value: parseText(env, variable, type), source: env };
   const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
-  return readSaved(option, flags, io) ?? { value: fallback, source: "the default" };
+  return readSaved(option, io) ?? { value: fallback, source: "the default" };
 }
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */
@@ -78,24 +71,13 @@ export function readDefaultUrl(io: Io): Setting<string> | undefined {
   }
 }
 
-function readSaved<T>(
-  { saved: name, type }: Option<T>,
-  flags: Flags,
-  io: Io,
-): Setting<T> | undefined {
+function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | undefined {
   const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
   if (name === undefined || directory === undefined) return undefined;
-  const settings = readSavedSettings(directory);
-  const text = settings[name];
-  if (text === undefined || (name === "cacert" && !isMeant(settings, flags, io))) return undefined;
+  const text = readSavedSettings(directory)[name];
+  if (text === undefined) return undefined;
   const source = `the ${name} in ${toSettingsFile(directory)}`;
   return { value: parseText(source, text, type), source };
-}
-
-/** Saved certificates are only for the origin that they were saved for. */
-function isMeant({ url: savedUrl = "" }: SavedSettings, flags: Flags, io: Io): boolean {
-  const { value: url = "" } = readOption(urlOption.url, flags["url"], io, flags);
-  return URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === toEndpoint(url).origin;
 }
 
 /** Parses a part of the command line. @throws UsageError */

@@ -15,7 +15,7 @@ import {
   plantOptions,
   toLongFlag,
 } from "../../options/remote.ts";
-import { readAuthorities, warnAboutPlaintext } from "../../server-access.ts";
+import { findAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { readOptions, type Values } from "../../options/values.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
@@ -42,7 +42,7 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
  */
 export async function openCreateRun(run: Run): Promise<CreateRun> {
   const options = readCreateOptions(run);
-  return new CreateRun(options, await readAuthorities(options.cacert), run);
+  return new CreateRun(options, await findAuthorities(options, run.io), run);
 }
 
 /** A run. It handles SIGINT and SIGTERM until it is released. */
