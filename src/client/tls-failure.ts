@@ -3,7 +3,6 @@ import { isIP } from "node:net";
 import { connect, type PeerCertificate } from "node:tls";
 import { toEndpoint } from "../core/base-url.ts";
 import { joinWords } from "../core/messages.ts";
-import type { ClientRequest } from "./http-request.ts";
 
 /** Codes for a certificate without a trusted issuer (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
 const untrustedCodes =
@@ -17,11 +16,12 @@ const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
  * Describes a failure of TLS, with advice. Connects once more to read the date of an expired certificate.
  *
  * @param error of Node; `cert` is the certificate of another host
+ * @param request its URL, and the trusted certificates
  */
 export async function describeTlsFailure(
   { message, cert }: Error & { readonly cert?: Partial<PeerCertificate> },
   code: string,
-  { url, ca }: Pick<ClientRequest, "url" | "ca">,
+  { url, ca }: { readonly url: string; readonly ca?: string | undefined },
 ): Promise<string> {
   if (untrustedCodes.test(code)) {
     return ca === undefined
