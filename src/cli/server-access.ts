@@ -15,7 +15,7 @@ import type { Terminal } from "./terminal/terminal.ts";
  * origin. Saved ones were checked at the login.
  *
  * @returns undefined for the authorities of Node
- * @throws CommandError if the file cannot be read, or has no valid certificate
+ * @throws CommandError if the file cannot be read or has no valid certificate, or if the saved token cannot be read
  */
 export async function findAuthorities(
   { url, cacert }: Pick<Values<typeof requestOptions>, "url" | "cacert">,
