@@ -1,7 +1,7 @@
 /** Measures kinds of clients: how they write a request, what their proxies add, and how long their connections live. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ import type { Row } from "./table.ts";
 
 const run = promisify(execFile);
 
-/** What differs between the clients that `raw-client.ts` imitates. */
+/** Kinds of clients that `raw-client.ts` imitates. */
 export type ClientKind = "one write" | "two writes" | "Connection: close" | "proxy headers";
 
 const kinds: readonly ClientKind[] = [
@@ -81,8 +81,14 @@ function behindNginx(peer: Peer): Peer {
       const server = await peer.start(directory, template);
       const port = await findFreePort();
       const file = join(directory, "nginx.conf");
-      await writeFile(file, toNginxConfiguration(directory, port, new URL(server.url).host));
-      const proxy = spawn(nginx, ["-p", directory, "-c", file, "-e", "stderr"]);
+      const configuration = (await readFile(toProgramPath("nginx.conf"), "utf8"))
+        .replaceAll("DIRECTORY", directory)
+        .replace("PORT", `${port}`)
+        .replace("SERVER", new URL(server.url).host);
+      await writeFile(file, configuration);
+      // Its workers cannot use the directory as another user.
+      const user = process.geteuid?.() === 0 ? ["-g", "user root;"] : [];
+      const proxy = spawn(nginx, ["-p", directory, "-c", file, "-e", "stderr", ...user]);
       await once(proxy, "spawn");
       const url = `http://127.0.0.1:${port}`;
       while (
@@ -103,25 +109,4 @@ function behindNginx(peer: Peer): Peer {
       };
     },
   };
-}
-
-function toNginxConfiguration(directory: string, port: number, host: string): string {
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((each) => `${each}_temp_path ${directory}/${each};`)
-    .join(" ");
-  return `${process.geteuid?.() === 0 ? "user root; " : ""}daemon off; pid ${directory}/pid; worker_processes 1;
-events {}
-http {
-  access_log off; ${paths}
-  upstream plants { server ${host}; keepalive 64; }
-  server {
-    listen 127.0.0.1:${port};
-    keepalive_requests 1000000;
-    location / {
-      proxy_pass http://plants; proxy_http_version 1.1; proxy_set_header Connection "";
-      proxy_set_header X-Real-IP $remote_addr; proxy_set_header X-Forwarded-For $remote_addr;
-    }
-  }
-}
-`;
 }

@@ -50,7 +50,7 @@ describe("a usual request in pieces", () => {
       await untilRead(server.port);
     }
     expect(statuses(connection.received())).toEqual(written.match(/POST/g)?.map(() => 200));
-    // Those that looked whether the server had read the pieces.
+    // The requests of untilRead.
     expect(count()).toBe(pieces.length);
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
     expect(server.errors).toEqual([]);
