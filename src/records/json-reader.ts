@@ -17,7 +17,7 @@ import {
 } from "../core/json.ts";
 import { inspectNewPlant } from "../core/read-plant.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
-import { findDelimiter, TableReader, toTableFlag } from "./table-reader.ts";
+import { beginsTable, type DelimiterListener, TableReader } from "./table-reader.ts";
 
 /** Parts that may come next in an array. After a malformed element: `anything`. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
@@ -198,14 +198,20 @@ export class JsonReader extends RecordReader {
  *
  * @param delimiter of a table; undefined for JSON
  * @param maxBytes largest record that is kept
+ * @param onDelimiter receives the delimiter of a table that has another one
  */
-export function createRecordReader(delimiter: string | undefined, maxBytes: number): RecordReader {
-  return delimiter === undefined ? new JsonReader(maxBytes) : new TableReader(delimiter, maxBytes);
+export function createRecordReader(
+  delimiter: string | undefined,
+  maxBytes: number,
+  onDelimiter?: DelimiterListener,
+): RecordReader {
+  return delimiter === undefined
+    ? new JsonReader(maxBytes)
+    : new TableReader(delimiter, maxBytes, onDelimiter);
 }
 
-/** @throws InputSyntaxError for the header of a table, because none of its rows would be a plant */
+/** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
 function rejectTable(bytes: Uint8Array): void {
-  const delimiter = findDelimiter(bytes);
-  if (delimiter === undefined) return;
-  throw new InputSyntaxError(`is not JSON: use create ${toTableFlag(delimiter)} for a table`);
+  if (!beginsTable(bytes)) return;
+  throw new InputSyntaxError("is a table: give it a name that ends in .csv, or use create --csv");
 }

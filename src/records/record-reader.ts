@@ -18,6 +18,10 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 const nothing = new Uint8Array();
 /** Number of bytes that {@link assertPlainText} checks. The input may arrive in smaller pieces. */
 const signatureLength = 4;
+/** First bytes of other formats. `SQLi` may also begin a table. */
+const zip = Buffer.from("PK\x03\x04");
+const oldSpreadsheet = Buffer.of(0xd0, 0xcf, 0x11, 0xe0);
+const sqlite = Buffer.from("SQLite format 3\0");
 
 /**
  * Finds the records of an input. The iterables are lazy. The caller reads one to its end before it pushes the next piece.
@@ -51,7 +55,7 @@ export abstract class RecordReader {
   #at = 0;
   /** The line at which the next record begins if the current one is malformed, and the index of its first byte. */
   #resume: { readonly line: number; readonly at: number } | undefined;
-  /** True once the input is known to be neither gzip nor UTF-16. */
+  /** True once the input is known to have none of the formats that {@link assertPlainText} rejects. */
   #isPlainText = false;
   #isBroken = false;
   /** True if the record is over the limit, so that its bytes are dropped. */
@@ -102,7 +106,7 @@ export abstract class RecordReader {
       }
     }
     this.#append(bytes.subarray(start));
-    if (!this.#isPlainText && this.#bytes.length < signatureLength) return;
+    if (!this.#isPlainText && isUndecided(this.#bytes)) return;
     yield* this.#read();
   }
 
@@ -270,15 +274,35 @@ function trimEnd(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => !isBlank(byte)) + 1);
 }
 
+/** Checks whether the first bytes of an input are too few to know its format. */
+function isUndecided(bytes: Uint8Array): boolean {
+  const isShort = bytes.length < sqlite.length && sqlite.indexOf(bytes) === 0;
+  return bytes.length < signatureLength || isShort;
+}
+
 /**
  * Checks the first bytes of an input for formats that have no records.
  *
- * @throws InputSyntaxError for gzip (RFC 1952 section 2.3.1) and UTF-16, whose bytes of ASCII text are every other one
+ * @throws InputSyntaxError for gzip (RFC 1952 section 2.3.1), zip, spreadsheets, SQLite, and UTF-16, whose bytes of ASCII text
+ *   are every other one
  */
-function assertPlainText([first, second, third, fourth]: Uint8Array): void {
+function assertPlainText(bytes: Uint8Array): void {
+  const [first, second, third, fourth] = bytes;
+  const begins = (signature: Buffer): boolean =>
+    signature.equals(bytes.subarray(0, signature.length));
   if (first === 0x1f && second === 0x8b) {
     throw new InputSyntaxError(
       "is compressed with gzip: decompress it, for example with gunzip --stdout FILE | plantstore create - (add --csv for a table)",
+    );
+  }
+  if (begins(zip) || begins(oldSpreadsheet)) {
+    throw new InputSyntaxError(
+      "is a spreadsheet or a zip file: save the spreadsheet as CSV UTF-8, or extract the file, for example with unzip -p FILE | plantstore create - (add --csv for a table)",
+    );
+  }
+  if (begins(sqlite)) {
+    throw new InputSyntaxError(
+      "is a store or another file of SQLite: send its plants with plantstore export --store sqlite:FILE | plantstore create --many -",
     );
   }
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

@@ -2,22 +2,8 @@
 import { attempt } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
 import { toInteger } from "../core/plant.ts";
-import {
-  isBlank,
-  JsonNumber,
-  type JsonValue,
-  leftBrace,
-  leftBracket,
-  lineFeed,
-  quotationMark,
-} from "../core/json.ts";
-import {
-  inspectNewPlant,
-  isRequired,
-  memberNames,
-  type PlantReading,
-  toMemberValue,
-} from "../core/read-plant.ts";
+import { isBlank, JsonNumber, type JsonValue, lineFeed, quotationMark } from "../core/json.ts";
+import { inspectNewPlant, isRequired, memberNames, toMemberValue } from "../core/read-plant.ts";
 import { quoteInput } from "../core/messages.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
 
@@ -27,30 +13,40 @@ type Cell = string | undefined;
 /** The cells of a row, or what is wrong with it. */
 type Row = readonly Cell[] | RequestError;
 
+/** Receives a delimiter in words, such as `tabs`. */
+export type DelimiterListener = (delimiter: string) => void;
+
 const knownDelimiters = [",", ";", "\t", "|"];
+/** The line that tells Excel the delimiter. */
+const delimiterLine = /^"?sep=.?"?$/i;
+/** A row without text before a header, which can have any known delimiter. */
+const emptyRow = /^[,;\t|]*$/;
 // Without ignoreBOM, a U+FEFF at the start of a row would be dropped.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a table. A row ends with the line feed outside quotes. Blank rows are skipped. A row that names the columns `id`
- * and `name` begins another table.
+ * Reads a table. A row ends with the line feed outside quotes. Rows without text are skipped. A row that names the columns
+ * `id` and `name` begins another table, which may have another delimiter.
  */
 export class TableReader extends RecordReader {
   override isCollection = true;
   protected override isByLine = true;
-  readonly #delimiter: string;
+  readonly #onDelimiter: DelimiterListener | undefined;
+  #delimiter: string;
   #columns: readonly string[] | undefined;
   #isCellStart = true;
   #isCellQuoted = false;
   #isQuoteOpen = false;
 
   /**
-   * @param delimiter one ASCII character
+   * @param delimiter one ASCII character; a header may have another one
    * @param maxBytes largest row that is kept
+   * @param onDelimiter receives the other one
    */
-  constructor(delimiter: string, maxBytes: number) {
+  constructor(delimiter: string, maxBytes: number, onDelimiter?: DelimiterListener) {
     super(maxBytes);
     this.#delimiter = delimiter;
+    this.#onDelimiter = onDelimiter;
   }
 
   protected override isProbablyRecord(line: Uint8Array): boolean {
@@ -73,20 +69,28 @@ export class TableReader extends RecordReader {
   }
 
   protected override parse(bytes: Uint8Array): RecordContent | undefined {
-    const row = splitRow(bytes, this.#delimiter, this.line);
-    if (this.#columns === undefined) {
-      this.#columns = readHeader(bytes, row, this.#delimiter);
-      this.header = bytes;
+    const text = decodeRow(bytes, this.line);
+    const row = splitRow(text, this.#delimiter);
+    if (!(row instanceof RequestError) && row.every((cell) => !cell)) return undefined;
+    if (this.#columns !== undefined) {
+      const content = readRow(row, this.#columns);
+      if (!(content.plant instanceof RequestError)) return content;
+      if (findDelimiter(text, this.#delimiter) === undefined) return content;
+    } else if (typeof text === "string" && (delimiterLine.test(text) || emptyRow.test(text))) {
       return undefined;
     }
-    if (row instanceof RequestError) return { plant: row, unknownMembers: [], isMalformed: true };
-    const reading = readPlant(row, this.#columns);
-    if (reading.plant instanceof RequestError && isHeader(toColumns(row))) {
-      this.#columns = toColumns(row);
-      this.header = bytes;
-      return undefined;
-    }
-    return reading;
+    this.#beginTable(text);
+    this.header = bytes;
+    return undefined;
+  }
+
+  /** @throws InputSyntaxError if the text is not a header */
+  #beginTable(text: string | RequestError): void {
+    const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
+    this.#columns = readHeader(text, delimiter);
+    if (delimiter === this.#delimiter) return;
+    this.#delimiter = delimiter;
+    this.#onDelimiter?.(delimiter === "\t" ? "tabs" : `"${delimiter}"`);
   }
 
   protected override restart(): void {
@@ -106,16 +110,32 @@ export function toDelimiter(name: string): string | undefined {
   return extension.toLowerCase() === "csv" ? "," : "\t";
 }
 
-/**
- * Finds the delimiter of a header row.
- *
- * @returns undefined if the row is not the header of a table of plants
- */
-export function findDelimiter(row: Uint8Array): string | undefined {
-  return knownDelimiters.find((delimiter) => isHeader(toColumns(splitRow(row, delimiter, 1))));
+/** Checks whether a row begins a table of plants. @throws InputSyntaxError if it has CR instead of line feeds */
+export function beginsTable(bytes: Uint8Array): boolean {
+  const text = decodeRow(bytes, 1);
+  if (text instanceof RequestError) return false;
+  assertLineFeeds(text);
+  return delimiterLine.test(text) || findDelimiter(text) !== undefined;
 }
 
-function readPlant(row: readonly Cell[], columns: readonly string[]): PlantReading {
+/** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */
+function findDelimiter(text: string | RequestError, preferred = ","): string | undefined {
+  return [preferred, ...knownDelimiters].find((delimiter) =>
+    isHeader(toColumns(splitRow(text, delimiter))),
+  );
+}
+
+/** @throws InputSyntaxError for a table as a spreadsheet of the classic Mac OS writes it */
+function assertLineFeeds(text: string): void {
+  const end = text.indexOf("\r");
+  if (end === -1 || findDelimiter(text.slice(0, end)) === undefined) return;
+  throw new InputSyntaxError(
+    `has lines that end with CR only: convert them, for example with tr '\\r' '\\n' < FILE | plantstore create --csv -`,
+  );
+}
+
+function readRow(row: Row, columns: readonly string[]): RecordContent {
+  if (row instanceof RequestError) return { plant: row, unknownMembers: [], isMalformed: true };
   if (row.length > columns.length) {
     const message = `the row has ${row.length} cells, but the header has ${columns.length}: a cell that contains the delimiter needs quotes`;
     return { plant: new RequestError("notJson", message), unknownMembers: [] };
@@ -140,13 +160,16 @@ function isSpreadsheetNumber(column: string, cell: string): boolean {
 }
 
 /** @throws InputSyntaxError if no row below this header can be a plant */
-function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly string[] {
-  const first = bytes.find((byte) => !isBlank(byte));
-  if (first === leftBrace || first === leftBracket) {
-    throw new InputSyntaxError(
-      "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
-    );
+function readHeader(text: string | RequestError, delimiter: string): readonly string[] {
+  if (typeof text === "string") {
+    if (/^\s*[[{]/.test(text)) {
+      throw new InputSyntaxError(
+        "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
+      );
+    }
+    assertLineFeeds(text);
   }
+  const row = splitRow(text, delimiter);
   if (row instanceof RequestError) {
     throw new InputSyntaxError(`has a header row that is not valid: ${row.message}`);
   }
@@ -156,24 +179,11 @@ function readHeader(bytes: Uint8Array, row: Row, delimiter: string): readonly st
     throw new InputSyntaxError(`has two columns ${repeated}: remove one of them`);
   }
   if (isHeader(columns)) return columns;
-  const other = findDelimiter(bytes);
-  if (other === undefined || other === delimiter) {
-    const required = memberNames.filter(isRequired).join(", ");
-    const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
-    throw new InputSyntaxError(
-      `must begin with a row that names its columns: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`,
-    );
-  }
-  const name = other === "\t" ? "tabs" : `"${other}"`;
+  const required = memberNames.filter(isRequired).join(", ");
+  const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
   throw new InputSyntaxError(
-    `has a header row that is separated by ${name}: use create ${toTableFlag(other)}`,
+    `must begin with a row that names its columns: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`,
   );
-}
-
-/** Returns the flag of a table with this delimiter. */
-export function toTableFlag(delimiter: string): string {
-  if (delimiter === ",") return "--csv";
-  return delimiter === "\t" ? "--delimiter tab" : `--delimiter "${delimiter}"`;
 }
 
 function isHeader(columns: readonly string[]): boolean {
@@ -184,13 +194,19 @@ function toColumns(row: Row): readonly string[] {
   return row instanceof RequestError ? [] : row.map((cell = "") => cell.trim().toLowerCase());
 }
 
-function splitRow(bytes: Uint8Array, delimiter: string, line: number): Row {
-  const cells: Cell[] = [];
+/** Decodes a row without its line break. */
+function decodeRow(bytes: Uint8Array, line: number): string | RequestError {
   const text = attempt(() => decoder.decode(bytes).replace(/\r$/, ""));
-  if (text === undefined) {
-    const message = `the row at line ${line} is not valid UTF-8: save the table as UTF-8`;
-    return new RequestError("notUtf8", message);
-  }
+  if (text !== undefined) return text;
+  return new RequestError(
+    "notUtf8",
+    `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or convert it, for example with iconv --from-code WINDOWS-1252 --to-code UTF-8 FILE | plantstore create --csv -`,
+  );
+}
+
+function splitRow(text: string | RequestError, delimiter: string): Row {
+  if (text instanceof RequestError) return text;
+  const cells: Cell[] = [];
   for (let at = 0; ;) {
     let end = text.indexOf(delimiter, at);
     if (text[at] === '"') {

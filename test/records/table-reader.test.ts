@@ -84,6 +84,21 @@ describe("the rows of a table", () => {
         [4, "b,2,c"],
       ],
     ],
+    ["rows whose cells are all empty", ',\nid,name\n,\n1,a\n,,,\n"",""\r\n', [[4, "1,a"]]],
+    [
+      "a header after the line that tells Excel the delimiter",
+      "sep=;\r\n;;\nid;name\n1;a",
+      [[4, "1;a"]],
+    ],
+    [
+      "tables with other delimiters",
+      '"name";"id"\na;1\nid\tname\n2\t"b;\n"\nid|name\n3|c,d',
+      [
+        [2, "a;1"],
+        [4, '2\t"b;\n"'],
+        [7, "3|c,d"],
+      ],
+    ],
     ["a header with quotes after a byte order mark", '\uFEFF"i\nd",id,name\n1,1,a', [[3, "1,1,a"]]],
   ])("%s", (_what, input, rows) => {
     expect(rowsOf(input)).toEqual(rows);
@@ -159,9 +174,9 @@ it("the header is kept without the byte order mark, for a table of some of the r
 
 describe("a header", () => {
   it.each([
-    ["id;name;tag", /is separated by ";": use create --delimiter ";"/],
-    ["id|name", /is separated by "\|": use create --delimiter "\|"/],
-    ["id\tname", /is separated by tabs: use create --delimiter tab/],
+    ["id;ID;name", /has two columns id: remove one of them/],
+    ["name,id,tag\r1,a,b\r", /has lines that end with CR only: .* tr '\\r' '\\n' < FILE/],
+    ["id;name\r1;a", /has lines that end with CR only/],
     ["nr,name", /must begin with a row that names its columns: id, name .* \(got nr,name\)$/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],
@@ -174,6 +189,39 @@ describe("a header", () => {
     const bytes = Buffer.from("\uFEFFid,name\n1,a\n", "utf16le");
     expect(() => [...reader.push(bytes)]).toThrow(/is UTF-16: convert it to UTF-8, /);
   });
+});
+
+it.each<[header: string, found: string[]]>([
+  ["id,name", []],
+  ["id;name", ['";"']],
+  ["id|name", ['"|"']],
+  ["id\tname", ["tabs"]],
+])("the header %j reports the delimiters %j, if it has another than expected", (header, found) => {
+  const reported: string[] = [];
+  const reader = new TableReader(",", 1000, (delimiter) => reported.push(delimiter));
+  expect([...reader.push(Buffer.from(`${header}\n${header}\n`)), ...reader.end()]).toEqual([]);
+  expect(reported).toEqual(found);
+});
+
+it.each([
+  ["in a quoted column of the header", 'id,name,"a\rb"\n1,fern\n'],
+  ["before a line feed", "id,name\r\n1,fern\r\n"],
+])("accepts CR %s", (_where, input) => {
+  const { records } = read(input);
+  expect(records).toMatchObject([{ line: 2, content: { plant: { id: 1n, name: "fern" } } }]);
+});
+
+it("a row in another encoding is rejected with the command that converts it", () => {
+  const reader = new TableReader(",", 1000);
+  const records = [...reader.push(Buffer.from("id,name\n1,fougère\n2,moss\n", "latin1"))];
+  expect(records).toMatchObject([
+    {
+      content: {
+        plant: { error: 40002, message: expect.stringMatching(/ iconv --from-code WINDOWS-1252 /) },
+      },
+    },
+    { content: { plant: { id: 2n } } },
+  ]);
 });
 
 it("unknown columns are unknown members of the rows that have a cell there", () => {

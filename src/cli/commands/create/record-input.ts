@@ -17,6 +17,7 @@ import { readChunks, statReadable, toInputName } from "../../input.ts";
 import type { Io } from "../../io.ts";
 import type { createOptions } from "../../options/remote.ts";
 import type { Values } from "../../options/values.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
 const maxRecordBytes = maxBodyRange.max;
@@ -40,8 +41,12 @@ export type RecordPlace = Pick<PlacedRecord, "path" | "line">;
 
 /** The part of a run that reading needs. */
 interface InputRun {
-  readonly options: Pick<Values<typeof createOptions>, "delimiter" | "fromLine" | "isStrict">;
-  readonly io: Pick<Io, "stdin">;
+  readonly options: Pick<
+    Values<typeof createOptions>,
+    "delimiter" | "fromLine" | "isQuiet" | "isStrict"
+  >;
+  readonly io: Pick<Io, "stdin" | "stderr">;
+  readonly terminal: Terminal;
   /** Makes reading fail with its reason. */
   readonly cutOff: AbortSignal;
 }
@@ -108,8 +113,13 @@ export class RecordInput {
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { delimiter = toDelimiter(this.#path) } = this.#run.options;
-    return createRecordReader(delimiter, maxRecordBytes);
+    const { options, io, terminal } = this.#run;
+    const { delimiter = toDelimiter(this.#path), isQuiet } = options;
+    const name = toInputName(this.#path);
+    return createRecordReader(delimiter, maxRecordBytes, (found) => {
+      if (isQuiet || !io.stderr.isTTY) return;
+      void terminal.note(`${name}: the header separates the columns with ${found}`);
+    });
   }
 
   async *#read(): AsyncGenerator<PlacedRecord, void, undefined> {

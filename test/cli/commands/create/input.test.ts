@@ -232,6 +232,21 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
       Buffer.from(`\uFEFF${plant}`, "utf16le"),
       /^error: \S+ is UTF-16: .* iconv .* \(add --csv for a table\)/,
     ],
+    [
+      "a spreadsheet",
+      Buffer.from("PK\x03\x04 and so on"),
+      /^error: \S+ is a spreadsheet or a zip file: save the spreadsheet as CSV UTF-8, /,
+    ],
+    [
+      "an old spreadsheet",
+      Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1),
+      /^error: \S+ is a spreadsheet or a zip file: /,
+    ],
+    [
+      "a store",
+      Buffer.from("SQLite format 3\0\x10\0"),
+      /^error: \S+ is a store or another file of SQLite: .* plantstore export --store sqlite:FILE /,
+    ],
     ["UTF-16 without a mark", Buffer.from(plant, "utf16le"), /^error: \S+ is UTF-16: /],
     [
       "UTF-16 in the other order",
@@ -245,6 +260,16 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
       expect(stderr).toMatch(problem);
     }
     expect(server.requests).toEqual([]);
+  });
+
+  it("is a store that arrives in pieces", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create", "-"], withServer({ stdin }));
+    for (const byte of Buffer.from("SQLite format 3\0\x10\0")) stdin.write(Buffer.of(byte));
+    expect(await run.finished).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error: standard input is a store /),
+    });
   });
 
   it("is a directory", async () => {

@@ -123,6 +123,7 @@ describe("many plants", () => {
     ["lines with a byte order mark and CRLF", `\uFEFF${a}\r\n${b}\r\n`, []],
     ["a table", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
     ["a table with semicolons", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
+    ["a table with semicolons and --csv", "id;name;tag\n1;a;\n2;b;pot\n;;\n", ["--csv"]],
     ["a table with tabs", "tag\tname\tid\n\ta\t1\npot\tb\t2", ["--delimiter", "tab"]],
     [
       "a table with tabs and --csv",
@@ -150,6 +151,7 @@ describe("many plants", () => {
     ["plants.txt", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
     ["plants.tsv", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
     ["plants.csv", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
+    ["plants.csv", "sep=;\r\nid;name;tag\r\n1;a;\r\n2;b;pot\r\n;;\r\n", []],
   ])("are read from the file %s, which has %j, with the flags %j", async (name, text, flags) => {
     const path = await writeInput(name, text);
     expect(await runCli(["create", path, ...flags], withServer())).toMatchObject({ exitCode: 0 });
@@ -157,6 +159,17 @@ describe("many plants", () => {
       { id: 1n, name: "a" },
       { id: 2n, name: "b", tag: "pot" },
     ]);
+  });
+
+  it("are read after a note about their delimiter, if a user watches", async () => {
+    const path = await writeInput("plants.csv", "id;name\n1;a\n");
+    const terminals = { stderr: true };
+    const note = `${path}: the header separates the columns with ";"\n`;
+    const { stderr } = await runCli(["create", path], withServer({ terminals, columns: 500 }));
+    expect(stderr).toContain(note);
+    const quiet = await runCli(["create", path, "-q"], withServer({ terminals, columns: 500 }));
+    expect(quiet.stderr).not.toContain(note);
+    expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
   it("are read from several files, each in the format of its name", async () => {
@@ -325,10 +338,6 @@ describe("a table", () => {
 
   it.each<[header: string, message: RegExp]>([
     ["id,nme", /standard input must begin with a row that names its columns: id, name/],
-    [
-      "id;name;tag",
-      /standard input has a header row that is separated by ";": use create --delimiter/,
-    ],
     ["id,name,ID", /standard input has two columns id/],
     ['id,"name" x', /standard input has a header row that is not valid: a quoted cell continues/],
     ["foo,bar", /must begin with a row that names its columns/],
@@ -340,6 +349,23 @@ describe("a table", () => {
 });
 
 describe("--rejects", () => {
+  it("writes rows of tables with several delimiters so that they can be read again", async () => {
+    const paths = [
+      await writeInput("a.csv", "id,name\nx,a\n,\n"),
+      await writeInput("b.csv", '"name";"id"\nb;y\n'),
+    ];
+    const rejects = join(directory, "rejects.csv");
+    await runCli(["create", ...paths, "--rejects", rejects], withServer());
+    const text = await readFile(rejects, "utf8");
+    expect(text).toBe('id,name\nx,a\n"name";"id"\nb;y\n');
+    await writeFile(rejects, text.replace("x", "1").replace("y", "2"));
+    expect(await runCli(["create", rejects], withServer())).toMatchObject({ exitCode: 0 });
+    expect(await server.store.list({ limit: 10 })).toEqual([
+      { id: 1n, name: "a" },
+      { id: 2n, name: "b" },
+    ]);
+  });
+
   it("writes the records that were not created, byte for byte", async () => {
     const path = join(directory, "rejects");
     const broken = ['{"id":"1",  "name":"é\\u00e9"}', "{", '{"id":1,"name":"other"}'];
@@ -974,17 +1000,19 @@ describe("--dry-run", () => {
 
 describe("an input in another format than the flags", () => {
   it.each([
-    ["id,name\n1,a\n", "--csv"],
-    ["\uFEFFtag\tname\tid\r\n\ta\t1\r\n", "--delimiter tab"],
-    ['"ID"; Name\n1;a\n', '--delimiter ";"'],
-    ["id,name", "--csv"],
-  ])("that begins with the header %j needs %s", async (text, flag) => {
+    "id,name\n1,a\n",
+    "\uFEFFtag\tname\tid\r\n\ta\t1\r\n",
+    '"ID"; Name\n1;a\n',
+    "id,name",
+    "sep=;\nid;name\n",
+  ])("that begins with the header %j needs --csv", async (text) => {
     const path = await writeInput("plants", text);
     const { exitCode, stderr } = await runCli(["create", path], withServer());
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: `error: ${path} is not JSON: use create ${flag} for a table\n`,
+      stderr: `error: ${path} is a table: give it a name that ends in .csv, or use create --csv\n`,
     });
+    expect(await runCli(["create", "--csv", path], withServer())).toMatchObject({ exitCode: 0 });
   });
 
   it("is rejected as a table by its name, and accepted on standard input", async () => {

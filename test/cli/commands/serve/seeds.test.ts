@@ -58,11 +58,12 @@ it("loads files of several formats before the first request", async () => {
     "a b.ndjson": ferns,
     "array.json": '[\n{"id":3,\n"name":"ivy"}]',
     "table.csv": "id,name,tag\n4,rose,bush\n",
+    "semicolons.csv": "id;name\n5;oak\n;\n",
   });
-  const seeds = ["a b.ndjson", "array.json", "table.csv"];
+  const seeds = ["a b.ndjson", "array.json", "table.csv", "semicolons.csv"];
   const flags = seeds.flatMap((name) => ["--seed", join(home, name)]);
   const { url, stderr } = await serve(home, ["--store", "memory:", ...flags]);
-  expect(stderr()).toContain("Seeds: 4 plants created, 0 unchanged, 0 replaced");
+  expect(stderr()).toContain("Seeds: 5 plants created, 0 unchanged, 0 replaced");
   expect(await create(url, '{"id":9007199254740993,"name":"fern"}')).toBe("unchanged");
   expect(await create(url, '{"id":4,"name":"rose","tag":"bush"}')).toBe("unchanged");
 });
