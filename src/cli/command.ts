@@ -100,6 +100,12 @@ export const storeHints = {
     "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
 } as const;
 
+/** Hints of commands that talk to a server. */
+export const serverHints = {
+  "--print-curl": curlAdvice,
+  "--store": "this command talks to a server, which has the store: select the server with --url",
+} as const;
+
 /** Entries of `environment`. */
 export function describeVariables(
   ...names: readonly (keyof typeof otherVariables)[]

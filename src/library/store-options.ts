@@ -31,7 +31,13 @@ const storeUrl = string((text) => {
 /** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
 export const storeUrlOrPath: TextType<string> = {
   ...storeUrl,
-  parse: (text) => storeUrl.parse(isPath(text) ? `sqlite:${text}` : text),
+  parse(text) {
+    if (isPath(text)) return storeUrl.parse(`sqlite:${text}`);
+    if (!/^[\w.-]{1,200}$/.test(text) || /^memory$/i.test(text)) return storeUrl.parse(text);
+    throw new InvalidValue(
+      `is invalid: unknown store type "${text}": for a file, use ./${text} or sqlite:${text}`,
+    );
+  },
 };
 
 /** A single letter before a colon is a drive of Windows. */

@@ -42,9 +42,17 @@ export function parseStoreUrl(url: string): StoreLocation {
     "or",
   );
   const problem = /^(?:https?|unix):/.test(url)
-    ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use`
-    : `unknown store type "${type}": use`;
-  throw new StoreError("unusable", `${problem} ${possible}`);
+    ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${possible}`
+    : `unknown store type "${type}": ${adviseUrl(url) ?? `use ${possible}`}`;
+  throw new StoreError("unusable", problem);
+}
+
+/** Suggests the URL of the store that a text without its scheme, or with that of another program, probably means. */
+function adviseUrl(text: string): string | undefined {
+  if (/^:?memory:?$/i.test(text)) return "use memory:";
+  const [, path] = /^(?:file:|sqlite3?:)?([^:]+)$/i.exec(text) ?? [];
+  if (path === undefined) return undefined;
+  return `for a file, use sqlite:${quoteInput(path, 200)}`;
 }
 
 /**

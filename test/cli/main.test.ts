@@ -364,6 +364,16 @@ describe("wrong usage", () => {
       "plantstore status [options]",
       /^unknown option '--print-curl': "plantstore help contract" shows/,
     ],
+    [
+      ["create", "--store", "x.db", "--id", "1"],
+      create,
+      /^unknown option '--store': this command talks to a server, .* with --url$/,
+    ],
+    [
+      ["ping", "--store", "x.db"],
+      "plantstore ping [options]",
+      /^unknown option '--store': this command talks to a server, .* with --url$/,
+    ],
     [["create", "--id"], create, "option '--id <integer>' argument missing"],
     [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
     [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],

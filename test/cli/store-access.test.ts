@@ -53,9 +53,13 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
   it("rejects an invalid store, and names the flag or the variable", async () => {
     const flag = await runCli([...argv, "--store", "plants.db"]);
     expect(flag).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(flag.stderr).toMatch(/^error: --store is invalid: unknown store type "plants.db"/);
+    const problem =
+      'is invalid: unknown store type "plants.db": for a file, use ./plants.db or sqlite:plants.db\n';
+    expect(flag.stderr).toMatch(`error: --store ${problem}`);
     const variable = await runCli(argv, { env: { PLANTSTORE_STORE: "plants.db" } });
-    expect(variable.stderr).toMatch(/^error: PLANTSTORE_STORE is invalid: /);
+    expect(variable.stderr).toMatch(`error: PLANTSTORE_STORE ${problem}`);
+    const memory = await runCli([...argv, "--store", "memory"]);
+    expect(memory.stderr).toMatch('unknown store type "memory": use memory:\n');
   });
 
   it("reads the file that --store names without sqlite:", async () => {
@@ -63,6 +67,10 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
     expect((await runCli([...argv, "--store", path])).stdout).toContain("fern");
     const missing = await runCli([...argv, "--store", "./missing.db"]);
     expect(missing.stderr).toMatch(/^error: the store \S+\/missing\.db does not exist: check/);
+    const unexpanded = await runCli([...argv, "--store", "~/missing.db"]);
+    expect(unexpanded.stderr).toMatch(
+      /\/~\/missing\.db does not exist: write \$HOME instead of "~"/,
+    );
   });
 
   it.each<[what: string, reason: RegExp, make: (path: string) => Promise<unknown>]>([

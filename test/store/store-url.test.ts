@@ -27,8 +27,12 @@ describe("parseStoreUrl", () => {
     ["memory:plants", "memory: must not have a path: use memory: alone"],
     ["", /^unknown store type "": use sqlite:PATH .* postgres:.* or memory:/],
     ["postgres://user:secret@host", /^the URL of the store names no database: (?!.*secret)/],
-    ["plants.db", /^unknown store type "plants.db": use sqlite:PATH/],
-    ["SQLITE:plants.db", /^unknown store type "SQLITE:": use sqlite:PATH/],
+    ["plants.db", 'unknown store type "plants.db": for a file, use sqlite:plants.db'],
+    ["file:plants.db", 'unknown store type "file:": for a file, use sqlite:plants.db'],
+    ["sqlite3:/srv/a b.db", 'unknown store type "sqlite3:": for a file, use sqlite:/srv/a b.db'],
+    ["SQLITE:plants.db", 'unknown store type "SQLITE:": for a file, use sqlite:plants.db'],
+    ["memory", 'unknown store type "memory": use memory:'],
+    [":memory:", 'unknown store type ":": use memory:'],
     ["mysql://user:secret@host/db", /^unknown store type "mysql:": use sqlite:PATH/],
   ])("rejects %s with advice", (url, message) => {
     expect(() => parseStoreUrl(url)).toThrow(

@@ -11,7 +11,7 @@ import {
   requestExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, curlAdvice, describeVariables, type Run } from "../command.ts";
+import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
 import {
@@ -55,7 +55,7 @@ certificates of --cacert are saved with the token.`,
   environment: configDirectory,
   exitCodes: requestExitCodes,
   tokenAdvice,
-  hints: { "--print-curl": curlAdvice },
+  hints: serverHints,
   run: runLogin,
 };
 

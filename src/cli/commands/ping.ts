@@ -5,7 +5,7 @@ import type { UnavailableError } from "../../client/results.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, interruptible, requestExitCodes } from "../command-error.ts";
 import { toAdvice } from "../command-failure.ts";
-import { type CommandBody, describeVariables, type Run } from "../command.ts";
+import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import type { Io } from "../io.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
@@ -25,6 +25,7 @@ or the time is over; a wrong URL or an untrusted certificate ends it at once.`,
     "plantstore ping --json | jq .ready",
   ],
   environment: describeVariables("PLANTSTORE_CONFIG_DIR"),
+  hints: serverHints,
   exitCodes: [...requestExitCodes.filter((name) => name !== "tokenRejected"), "outputClosed"],
   run: runPing,
 };

@@ -5,7 +5,7 @@ import { attempt } from "../../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
-import { type CommandBody, commandGroups, curlAdvice, type Item, type Run } from "../command.ts";
+import { type CommandBody, commandGroups, type Item, type Run, serverHints } from "../command.ts";
 import type { FileReaders } from "../config/saved-tokens.ts";
 import { type Io, writeText } from "../io.ts";
 import { requestOptions, statusOptions, statusReportOptions } from "../options/remote.ts";
@@ -27,7 +27,7 @@ and opens no store.`,
     "plantstore status --json | jq .works",
   ],
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
-  hints: { "--print-curl": curlAdvice },
+  hints: serverHints,
   exitCodes: [...requestExitCodes, "outputClosed"],
   exitCodesNote: "The code is also 2 if a setting is invalid.",
   tokenAdvice: `run "plantstore login", which asks for it`,

@@ -10,7 +10,7 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { StoreError } from "../../core/store.ts";
@@ -18,7 +18,13 @@ import { toWriteError, writePartialFile } from "../durable-files.ts";
 import type { ReplacedFile, RestoredFile, StoreContents, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { assertOwnLog, type StoreFile, toIdentity } from "./log-file.ts";
-import { NotDatabaseError, prepareDatabaseFile, toOpenError } from "./store-file.ts";
+import {
+  adviseMissing,
+  assertDirectory,
+  NotDatabaseError,
+  prepareDatabaseFile,
+  toOpenError,
+} from "./store-file.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 
 /** How a long operation on files is watched and stopped. */
@@ -84,7 +90,22 @@ export async function backupSqliteFile(
  * @throws StoreError with what it finds first
  */
 export async function verifySqliteFile(path: string): Promise<StoreContents> {
-  return useWholeFile(findBackup(path), (thread) => thread.call("check"));
+  return (await checkFile(path)).contents;
+}
+
+async function checkFile(
+  path: string,
+): Promise<{ readonly source: StoreFile; readonly contents: StoreContents }> {
+  try {
+    const source = findBackup(path);
+    const contents = await useWholeFile(source, (thread) => thread.call("check"));
+    return { source, contents };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    // The file may be a backup, and "the store" is that of --store.
+    const message = error.message.replace(/^the store /, "the file ");
+    throw new StoreError(error.reason, message, { cause: error });
+  }
 }
 
 /** Finds a backup, or a store that is treated as one. @throws StoreError */
@@ -93,7 +114,8 @@ function findBackup(path: string): StoreFile {
   const file = resolve(path);
   const found = findFile(file);
   if (found === undefined) {
-    throw new StoreError("unusable", `the backup ${file} does not exist: check the path`);
+    const advice = adviseMissing(file, "check the path");
+    throw new StoreError("unusable", `the file ${file} does not exist: ${advice}`);
   }
   if (found.isFile() && found.size === 0) {
     const problem = "is empty, so it is not a backup: choose another file";
@@ -129,10 +151,13 @@ function useWholeFile<T>(
 /** Asserts that a backup may get a name. @throws StoreError */
 function assertFree(path: string, store: StoreFile, isForced: boolean): void {
   const reject = (problem: string): never => {
-    throw new StoreError("unusable", `the backup ${path} ${problem}`);
+    throw new StoreError("unusable", `the file ${path} ${problem}`);
   };
-  const directory = statSync(dirname(path), { throwIfNoEntry: false });
-  if (directory?.isDirectory() !== true) reject("has no directory: create it first");
+  assertDirectory(path);
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found !== undefined && toIdentity(found) === store.identity) {
+    reject("is the store itself: choose another name");
+  }
   for (const suffix of ["-wal", "-journal"]) {
     // SQLite would take the log for that of the backup.
     if (existsSync(path + suffix)) {
@@ -143,10 +168,8 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
   if (database !== undefined && existsSync(database)) {
     reject(`would be read as a part of ${database}: choose another name`);
   }
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isFile()) reject("is not a regular file: choose another name");
-  if (toIdentity(found) === store.identity) reject("is the store itself: choose another name");
   if (!isForced) reject("exists: choose another name, or replace it with --force");
 }
 
@@ -179,12 +202,12 @@ export async function restoreSqliteFile(
   path: string,
   options: RestoreOptions,
 ): Promise<Restore> {
-  const { source, plants } = await checkBackup(backup);
+  const { source, contents } = await checkFile(backup);
   options.onChecked?.();
   const target = prepareDatabaseFile(resolve(path), false);
   assertOwnLog(target);
   if (target.identity === source.identity) {
-    throw new StoreError("unusable", `the backup ${source.path} is the store itself`);
+    throw new StoreError("unusable", `the file ${source.path} is the store itself: name a backup`);
   }
   // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
   const descriptor = openToRead(target);
@@ -199,7 +222,8 @@ export async function restoreSqliteFile(
           );
         }
         const oldPath = await replace(target, descriptor, source, options);
-        return { path: target.path, plants, bytes: statSync(target.realPath).size, oldPath };
+        const { size: bytes } = statSync(target.realPath);
+        return { path: target.path, plants: contents.plants, bytes, oldPath };
       },
     );
   } finally {
@@ -212,21 +236,6 @@ function openToRead({ path, realPath }: StoreFile): number {
     return openSync(realPath, "r");
   } catch (error) {
     throw toWriteError(path, error);
-  }
-}
-
-async function checkBackup(
-  path: string,
-): Promise<{ readonly source: StoreFile; readonly plants: number }> {
-  try {
-    const source = findBackup(path);
-    const { plants } = await useWholeFile(source, (thread) => thread.call("check"));
-    return { source, plants };
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    // Here, "the store" is the one to replace.
-    const message = error.message.replace(/^the store /, "the backup ");
-    throw new StoreError(error.reason, message, { cause: error });
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../../core/attempt.ts";
+import { escapeUnprintable } from "../../core/messages.ts";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { syncDirectory } from "../durable-files.ts";
 import { createStoreError, failures, type Meaning, toCode, unusable } from "../store-failure.ts";
@@ -59,10 +60,10 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     // After the log, because another process may create both.
     const found = statSync(realPath, { bigint: true, throwIfNoEntry: false });
     if (mustExist) {
-      if (found === undefined) throw createStoreError(missing, path);
+      if (found === undefined) throw createStoreError(toMissing(path), path);
       if (found.isFile() && found.size === 0n) throw createStoreError(empty, path);
     } else {
-      if (!existsSync(dirname(realPath))) throw createStoreError(noDirectory, path);
+      assertDirectory(realPath);
       // SQLite mistakes the log for that of another database, and drops it with the commits in it.
       const isLoneLog = hasLog && (found === undefined || found.size === 0n);
       if (isLoneLog) throw createStoreError(loneLog, path);
@@ -73,6 +74,21 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
   } catch (error) {
     throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
   }
+}
+
+/** Asserts that the directory of a file exists. @throws StoreError */
+export function assertDirectory(path: string): void {
+  const directory = dirname(path);
+  if (existsSync(directory)) return;
+  const advice = adviseMissing(path, "create it, or mount its disk");
+  const message = `the directory ${directory} does not exist: ${advice}`;
+  throw new StoreError("unusable", escapeUnprintable(message));
+}
+
+/** Returns the advice about a missing file, unless its path has a `~` that no shell has expanded. */
+export function adviseMissing(path: string, advice: string): string {
+  const isExpanded = !/[\\/]~[\\/]/.test(path);
+  return isExpanded ? advice : 'write $HOME instead of "~", which is not expanded here';
 }
 
 /** Maps an error of the file system. @param mustExist whether the file is only read */
@@ -144,14 +160,17 @@ const hardLinked = unusable(
 );
 const notWritable = unusable("cannot be written: choose another path, or change the permissions");
 const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
-const missing = unusable('does not exist: check the path, or create it with "plantstore serve"');
 const empty = unusable('is an empty file: choose another path, or fill it with "plantstore serve"');
 const loneLog = unusable(
   "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
 );
-const noDirectory = unusable("has no directory: create it, or mount its disk");
 const belowFile = unusable("is below something that is not a directory: choose another path");
 const notOpened = unusable("cannot be opened: choose another path");
+
+function toMissing(path: string): Meaning {
+  const advice = 'check the path, or create it with "plantstore serve"';
+  return unusable(`does not exist: ${adviseMissing(path, advice)}`);
+}
 
 const meanings: ReadonlyMap<string, Meaning> = new Map([
   ["EACCES", notWritable],

@@ -46,11 +46,11 @@ it("restore and serve create the directory of the default store for its owner, a
   ]) {
     const { stdout, stderr } = await runCli([...command, "--store", `sqlite:${path}`]);
     expect({ command, stdout }).toEqual({ command, stdout: "" });
-    expect(stderr).toContain("has no directory: create it, or mount its disk");
+    expect(stderr).toContain(`the directory ${home}/disk does not exist: create it, or mount its`);
   }
   expect(await runCli(["backup", path, "--store", url])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining("has no directory: create it first") as string,
+    stderr: `error: the directory ${home}/disk does not exist: create it, or mount its disk\n`,
   });
 });
 
@@ -109,7 +109,10 @@ it.each([
   [["backup", "x", "--store", "memory:"], "plantstore cannot back up a memory: store"],
   [["backup", "x", "--store", "postgres://u:secret@h/d"], 'use "pg_dump --format=custom'],
   [["verify", "postgres://u:secret@h/d"], '"pg_restore --list plants.dump"'],
-  [["verify", "missing"], "does not exist: check the path"],
+  [["verify", "missing"], "/missing does not exist: check the path"],
+  [["verify", "~/plants.backup"], '/~/plants.backup does not exist: write $HOME instead of "~"'],
+  [["verify", "/"], "error: the file / is a directory or a device: name a file"],
+  [["restore", "~/plants.backup"], "error: the file /"],
   [["restore", "x", "--store", "memory:"], "plantstore cannot restore a memory: store"],
   [["restore", "x", "--store", "postgres://u:secret@h/d"], "pg_restore --clean"],
 ])("%j is rejected: %s", async (args, problem) => {

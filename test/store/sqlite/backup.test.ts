@@ -37,6 +37,16 @@ describe("a backup", () => {
     expect(await store.create({ id: 3n, name: "after it" }, "reject")).toBe("created");
   });
 
+  it("is not written to the store itself, whose log it would get", async () => {
+    const path = await createStore();
+    const store = await openStore(`sqlite:${path}`);
+    onTestFinished(() => store.close());
+    await store.create({ id: 2n, name: "in the log" }, "reject");
+    await expect(backupSqliteFile(path, path, toWork(true))).rejects.toEqual(
+      rejection("unusable", `the file ${path} is the store itself: choose another name`),
+    );
+  });
+
   it("reports its size while it is written", async () => {
     const path = await createStore();
     let readSize = (): number => -1;
@@ -66,7 +76,8 @@ describe("a backup", () => {
 
   it.each([
     ["plants.db", "is the store itself"],
-    ["missing/backup", "has no directory"],
+    ["missing/backup", "/missing does not exist: create it, or mount its disk"],
+    ["~/backup", '/~ does not exist: write $HOME instead of "~"'],
     [".", "is not a regular file"],
     ["link", "is not a regular file"],
     ["other", "would get the log of another store"],

@@ -33,7 +33,7 @@ describe("a restore", () => {
     const backup = await createBackup();
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
-    const problem = "has no directory: create it, or mount its disk";
+    const problem = "/disk does not exist: create it, or mount its disk";
     const missing = join(directory, "disk", "plants.db");
     await expect(restoreSqliteFile(backup, missing, toWork())).rejects.toEqual(
       rejection("unusable", problem),
@@ -164,7 +164,7 @@ describe("a restore", () => {
     await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
     const path = join(await createTemporaryDirectory(), "a/plants.db");
     await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", `the backup ${backup} is damaged: restore an intact backup`),
+      rejection("unusable", `the file ${backup} is damaged: restore an intact backup`),
     );
     expect(existsSync(join(path, ".."))).toBe(false);
   });

@@ -273,7 +273,9 @@ describe("rejects a store without changing it or creating files", () => {
 describe("a path where no file can be created", () => {
   const isDirectory = /^the store \/\S* is a directory or a device: name a file$/;
   const belowFile = /^the store \/\S* is below something that is not a directory: choose another/;
-  const noDirectory = /^the store \/\S* has no directory: create it, or mount its disk$/;
+  const noDirectory =
+    /^the directory \/\S*\/missing\/a does not exist: create it, or mount its disk$/;
+  const unexpanded = /^the directory \/\S*\/~ does not exist: write \$HOME instead of "~", which/;
   const notOpened = /^the store \/.* cannot be opened: choose another path/;
 
   it.each([
@@ -283,6 +285,7 @@ describe("a path where no file can be created", () => {
     ["a name further below a file", belowFile, "file/a/b/plants.db"],
     ["a name that is too long", notOpened, "x".repeat(300)],
     ["a file in a missing directory", noDirectory, "missing/a/plants.db"],
+    ["a path that no shell has expanded", unexpanded, "~/plants.db"],
     ["a file that cannot be created", notOpened, "/proc/plants.db"],
     ["a name with a NUL", notOpened, "a\0b"],
   ])("is rejected with one line: %s", async (_, message, name) => {

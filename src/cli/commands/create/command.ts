@@ -1,5 +1,11 @@
 /** Declares `create`. */
-import { type CommandBody, curlAdvice, describeVariables, tokenAdvice } from "../../command.ts";
+import {
+  type CommandBody,
+  curlAdvice,
+  describeVariables,
+  serverHints,
+  tokenAdvice,
+} from "../../command.ts";
 import { requestExitCodes } from "../../command-error.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
@@ -29,6 +35,7 @@ a create is safe: a plant that already exists is "unchanged".`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
   hints: {
+    ...serverHints,
     "--print-curl": `--verbose prints the request, and ${curlAdvice}`,
     "--rate": "limit the rate of the input, as in pv -l -L N FILE | plantstore create --many -",
   },
