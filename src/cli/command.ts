@@ -103,7 +103,7 @@ export const storeHints = {
 /** Hints of commands that talk to a server. */
 export const serverHints = {
   "--print-curl": curlAdvice,
-  "--store": "this command talks to a server, which has the store: select the server with --url",
+  "--store": "this command talks to a server, not to a store: select the server with --url",
 } as const;
 
 /** Entries of `environment`. */

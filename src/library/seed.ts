@@ -2,6 +2,7 @@
 import { RequestError, toIdTakenError } from "../core/errors.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
+import { locateError } from "../records/json-place.ts";
 import { createRecordReader } from "../records/json-reader.ts";
 import { toDelimiter } from "../records/table-reader.ts";
 
@@ -47,8 +48,9 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
   const reader = createRecordReader(toDelimiter(name), maxRecordBytes);
   let count = 0;
   for await (const records of reader.read(chunks)) {
-    for (const { content, line } of records) {
-      yield { plant: content.plant, place: `${name}: record ${++count} at line ${line}` };
+    for (const record of records) {
+      const plant = locateError(record.content.plant, record, name);
+      yield { plant, place: `${name}: record ${++count} at line ${record.line}` };
     }
   }
 }

@@ -175,8 +175,9 @@ export class JsonReader extends RecordReader {
           (byte === comma || (byte === rightBracket && expected === "element"));
     if (isUnexpected) {
       const missing = expected === "commaOrEnd" ? 'a comma or "]"' : "an element";
+      const advice = byte === rightBracket ? ', so remove the comma before the "]"' : "";
       throw new InputSyntaxError(
-        `is not a valid array at line ${this.nextLine}: ${missing} is missing`,
+        `is not a valid array at line ${this.nextLine}: ${missing} is missing${advice}`,
       );
     }
     if (byte === rightBracket) this.#expected = undefined;

@@ -62,7 +62,11 @@ export abstract class RecordReader {
   #isTooLarge = false;
   /** True if the line has only blanks and separators of arrays so far. */
   #isIndentation = true;
+  #indentation = 0;
+  #recordIndentation = 0;
+  /** Number of characters of the line before the next byte. */
   #column = 0;
+  /** That number before the current record. */
   #recordColumn = 0;
 
   /** @param maxBytes largest record that is kept */
@@ -166,12 +170,16 @@ export abstract class RecordReader {
       if (this.#isIndentation) this.#scanIndentation(byte);
       const step = this.#isBroken ? "continues" : this.scan(byte);
       this.#at++;
+      if (!isContinuation(byte)) this.#column++;
       if (byte === lineFeed) this.#beginLine(this.nextLine + 1);
       if (step === "separates") this.#begin();
       else if (step === "completes") yield* this.#take(this.#at);
       else if (step === "endsBefore") {
         const isInLine = byte !== lineFeed;
-        if (isInLine) this.#at = at;
+        if (isInLine) {
+          this.#at = at;
+          this.#column--;
+        }
         yield* this.#take(at, isInLine);
       } else {
         if (byte === lineFeed && this.isByLine) this.#resumeAt(this.#at);
@@ -186,11 +194,11 @@ export abstract class RecordReader {
   #scanIndentation(byte: number): void {
     const isSeparator = byte === comma || byte === leftBracket;
     this.#isIndentation = isSeparator || (isBlank(byte) && byte !== lineFeed);
-    if (this.#isIndentation) this.#column++;
-    else if (this.nextLine === this.line) this.#recordColumn = this.#column;
-    else if (byte === leftBrace && this.#column <= this.#recordColumn) {
+    if (this.#isIndentation) this.#indentation++;
+    else if (this.nextLine === this.line) this.#recordIndentation = this.#indentation;
+    else if (byte === leftBrace && this.#indentation <= this.#recordIndentation) {
       // The indentation of the line may be dropped together with a record over the limit.
-      this.#resumeAt(Math.max(this.#at - this.#column, 0));
+      this.#resumeAt(Math.max(this.#at - this.#indentation, 0));
     }
   }
 
@@ -201,6 +209,7 @@ export abstract class RecordReader {
   #beginLine(line: number): void {
     this.nextLine = line;
     this.#isIndentation = true;
+    this.#indentation = 0;
     this.#column = 0;
   }
 
@@ -244,13 +253,15 @@ export abstract class RecordReader {
 
   #parse(bytes: Uint8Array): PlantRecord | undefined {
     const { line } = this;
+    const column = this.#recordColumn + 1;
     if (this.#isTooLarge || this.#isOverLimit(bytes.length, bytes.at(-1))) {
       const message = `the plant has more than ${this.#maxBytes} bytes, which is the limit for one record: shorten it, or close its strings and brackets`;
       const plant = new RequestError("bodyTooLarge", message);
-      return { line, bytes: nothing, content: { plant, unknownMembers: [], isMalformed: true } };
+      const content = { plant, unknownMembers: [], isMalformed: true } as const;
+      return { line, column, bytes: nothing, content };
     }
     const content = bytes.every(isBlank) ? undefined : this.parse(bytes);
-    return content && { line, bytes, content };
+    return content && { line, column, bytes, content };
   }
 
   /** @param last the last byte; a line feed does not count */
@@ -263,11 +274,17 @@ export abstract class RecordReader {
     this.bytesRead = this.#offset + end;
     this.line = this.nextLine;
     this.#start = this.#at;
+    this.#recordIndentation = this.#indentation;
     this.#recordColumn = this.#column;
     this.#isBroken = false;
     this.#isTooLarge = false;
     this.#resume = undefined;
   }
+}
+
+/** Checks for a byte of UTF-8 inside a character. */
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
 }
 
 function trimEnd(bytes: Uint8Array): Uint8Array {
@@ -325,6 +342,8 @@ export interface RecordContent extends PlantReading {
 export interface PlantRecord {
   /** Line on which the record begins, counted from 1. */
   readonly line: number;
+  /** Character of that line at which the record begins, counted from 1. */
+  readonly column: number;
   /** The record as it is in the input, without separators; empty if it has more bytes than the limit. */
   readonly bytes: Uint8Array;
   readonly content: RecordContent;

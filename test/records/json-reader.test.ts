@@ -196,6 +196,25 @@ describe("the records of", () => {
   );
 });
 
+it("the line and the column of a record lead to its text, however the input is split", () => {
+  const part = fc.oneof(
+    fc.constantFrom(a, prettyA, "{é", '"ü"x', "[", "]", ",", " ", "\r\n", "\n", "\n\n", "🌱"),
+    fc.string({ unit: "binary", maxLength: 4 }).map((name) => JSON.stringify({ name })),
+  );
+  const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(fc.array(part), pieceSizes, (parts, sizes) => {
+      const lines = parts.join("").split("\n");
+      for (const { line, column, bytes } of readInput(parts.join(""), sizes).records) {
+        const [first] = Buffer.from(bytes).toString().split("\n");
+        const text = Array.from(lines[line - 1] ?? "").slice(column - 1);
+        expect(text.join("").startsWith(first ?? "")).toBe(true);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 describe("an invalid record affects no other one", () => {
   it.each<[what: string, input: string, records: [line: number, text: string][]]>([
     [
@@ -406,7 +425,12 @@ describe("an array that is not valid stops the reader", () => {
     ["a missing comma", `[${a}\n${b}]`, [1], array(2, 'a comma or "]"')],
     ["two commas", `[${a},\n,${b}]`, [1], array(2, "an element")],
     ["a comma at the beginning", `[,${a}]`, [], array(1, "an element")],
-    ["a comma at the end", `[1,${a},\n]`, [1, 1], array(2, "an element")],
+    [
+      "a comma at the end",
+      `[1,${a},\n]`,
+      [1, 1],
+      `${array(2, "an element")}, so remove the comma before the "]"`,
+    ],
     ["an open array", `[${a},\n`, [1], end],
     ["an open element", `[${a},\n{"id":`, [1, 2], end],
   ])("%s", (_what, input, lines, message) => {

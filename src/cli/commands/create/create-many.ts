@@ -127,7 +127,8 @@ async function createSingle(
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  return createOne(plant, run, { name, record, rejects });
+  const isNamed = "message" in plant && plant.message.includes(`(${name}:`);
+  return createOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
 /** The input of many plants. */

@@ -69,8 +69,8 @@ const confirmations = {
 
 /** The input of a single plant. */
 interface SingleInput {
-  /** Its name in messages. */
-  readonly name: string;
+  /** Added to the message of an invalid plant: the name of the input, unless the message has it. */
+  readonly details: readonly string[];
   /** Undefined if the input is empty. */
   readonly record: PlacedRecord | undefined;
   /** Opened directly before the plant is sent or rejected. */
@@ -98,7 +98,7 @@ export async function createOne(
     await rejects?.open();
     await reject();
     const result = { status: "rejected", error: plant } as const;
-    await printError(result, input?.record?.content.id, input ? [`in ${input.name}`] : [], run);
+    await printError(result, input?.record?.content.id, input?.details ?? [], run);
     return exitCodes.invalidPlant.code;
   }
   if (options.isDryRun) {

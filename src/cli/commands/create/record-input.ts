@@ -5,6 +5,7 @@ import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
 import { createRecordReader } from "../../../records/json-reader.ts";
+import { locateError } from "../../../records/json-place.ts";
 import {
   InputSyntaxError,
   type PlantRecord,
@@ -149,13 +150,14 @@ export class RecordInput {
   }
 
   #place(record: PlantRecord, offset: number): PlacedRecord {
-    const { line, bytes, content } = record;
-    const plant = selectPlant(content, this.#run.options.isStrict);
+    const { line, column, bytes, content } = record;
+    const selected = selectPlant(content, this.#run.options.isStrict);
+    const plant = locateError(selected, record, toInputName(this.#path));
     const { header } = this.#reader;
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
     // Not a spread of the record, which takes several times as long.
-    return { number, path: this.#path, line, bytes, content, plant, header, bytesRead };
+    return { number, path: this.#path, line, column, bytes, content, plant, header, bytesRead };
   }
 }
 

@@ -155,13 +155,13 @@ describe("a flag", () => {
 
 describe("a document that is not a plant", () => {
   it.each<[error: number, document: string | Uint8Array, message: RegExp]>([
-    [40001, '{"id":1,', /at byte 8$/],
-    [40001, '{"id":1,"name":"fern"}}', /at byte 22$/],
-    [40001, '{\n  "id": 1,\n  "name": fern\n}\n', /at byte 23$/],
-    [40002, Uint8Array.of(0x22, 0xff, 0x22), /byte 1:/],
+    [40001, '{"id":1,', /found the end \(INPUT:1:9\)$/],
+    [40001, '{"id":1,"name":"fern"}}', /found "}" \(INPUT:1:23\)$/],
+    [40001, '{\n  "id": 1,\n  "name": fern\n}\n', /found "f" \(INPUT:3:11\): put text in double/],
+    [40002, Uint8Array.of(0x22, 0xff, 0x22), /\(INPUT:1:2\): encode the text in UTF-8$/],
     [40003, "", /the body is empty/],
     [40003, " \r\n\n", /the body is empty/],
-    [40004, `{"tags":${"[".repeat(64)}`, /nested too deeply/],
+    [40004, `{"tags":${"[".repeat(64)}`, /nested too deeply \(INPUT:1:72\): use at most/],
     [40005, '{"id":1,"id":1,"name":"a"}', /^id occurs twice/],
     [40006, '{"id":1,"name":"\\ud800"}', /^name contains an unpaired surrogate/],
     [42200, "1", /^expected an object .* but found 1$/],
@@ -170,11 +170,20 @@ describe("a document that is not a plant", () => {
     const path = await writePlant(document);
     const file = await create([path]);
     const stdin = await create(["-"], { stdin: document });
-    expect(file).toMatchObject({ exitCode: 3, stdout: stdin.stdout });
-    expect(JSON.parse(file.stdout)).toEqual({ error, message: expect.stringMatching(message) });
-    expect(file.stderr).toMatch(/^error \d+: [^\n]*\n$/);
-    expect(file.stderr).toContain(` (in ${path})\n`);
-    expect(stdin.stderr).toContain(" (in standard input)\n");
+    for (const [{ exitCode, stdout, stderr }, name] of [
+      [file, path],
+      [stdin, "standard input"],
+    ] as const) {
+      const withoutName = stdout.replace(`(${name}:`, "(INPUT:");
+      expect({ exitCode, ...JSON.parse(withoutName) }).toEqual({
+        exitCode: 3,
+        error,
+        message: expect.stringMatching(message),
+      });
+      expect(stderr).toMatch(/^error \d+: [^\n]*\n$/);
+      expect(stderr.split(name), "names the input once").toHaveLength(2);
+      if (stdout === withoutName) expect(stderr).toContain(` (in ${name})\n`);
+    }
     expect(server.requests).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
 /** A bulk create has the same results as a create of each record alone. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { errorKinds, errorTable, RequestError } from "../../../../src/core/errors.ts";
+import { locateError } from "../../../../src/records/json-place.ts";
 import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
 import { runCli } from "../../../helpers/run-cli.ts";
 
@@ -52,14 +54,23 @@ const anyRecord = fc
   .filter((bytes) => bytes.toString("latin1").replace(/[ \t\r]/g, "") !== "");
 
 /** Returns the result of a record as its line reports it, without record, line and id. */
-async function createAlone({ url }: TestServer, body: Buffer): Promise<object> {
+async function createAlone({ url }: TestServer, body: Buffer, line: number): Promise<object> {
   const response = await fetch(`${url}/plants`, {
     method: "POST",
     headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
     body: Uint8Array.from(body),
   });
-  const answer = (await response.json()) as object;
-  if (response.status === 400) return { status: "rejected", error: answer };
+  const answer = (await response.json()) as { readonly error: number; readonly message: string };
+  if (response.status === 400) {
+    const kind = errorKinds.find((each) => errorTable[each].error === answer.error) ?? "unexpected";
+    const record = { line, column: 1, bytes: body };
+    const { error, message } = locateError(
+      new RequestError(kind, answer.message),
+      record,
+      "standard input",
+    );
+    return { status: "rejected", error: { error, message } };
+  }
   return { status: response.headers.get("x-plantstore-result"), plant: answer };
 }
 
@@ -77,7 +88,9 @@ it("10,000 random records, valid and broken: each line says what a create of it 
       // The first one decides that each line is a record.
       const all = [Buffer.from('{"id":1,"name":"a"}'), ...records];
       const expected = [];
-      for (const record of all) expected.push(await createAlone(alone, record));
+      for (const record of all) {
+        expected.push(await createAlone(alone, record, expected.length + 1));
+      }
 
       const env = { PLANTSTORE_URL: together.url, PLANTSTORE_TOKEN: testToken };
       const stdin = Buffer.concat(all.flatMap((record) => [record, Buffer.of(lineFeed)]));

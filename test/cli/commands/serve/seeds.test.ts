@@ -187,6 +187,13 @@ describe("a seed that cannot be loaded stops the start", () => {
       2,
       "must begin with a row that names its columns",
     ],
+    [
+      "invalid JSON",
+      "p.json",
+      '{"id":1,\n"name":"a",\n}',
+      3,
+      "p.json:3:1): remove the comma before it",
+    ],
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
     ["a missing file", "p.json", undefined, 2, "p.json does not exist"],
     ["a directory", ".", undefined, 2, "cannot be read: it is a directory"],
