@@ -12,7 +12,6 @@ import type { Run } from "./command.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
 import { digestText, type Io } from "./io.ts";
 import { storeOption } from "./options/local.ts";
-import { urlOption } from "./options/remote.ts";
 import { readDefaultUrl, readOption } from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
@@ -85,11 +84,9 @@ export async function warnIfElsewhere(
   if (readOption(storeOption.store, flags["store"], io).source !== "the default") return false;
   const setting = readDefaultUrl(io);
   if (setting?.value === undefined) return false;
-  const { value: serverUrl, source } = setting;
+  const { value: serverUrl, source, savedBy = source } = setting;
   if (isLocalUrl(serverUrl) && !(await lacksSavedToken(serverUrl, io, store))) return false;
-  const isNamed = source === urlOption.url.env || source === "the default";
-  const place = isNamed ? source : "last login";
-  const sentence = `this ${verb} ${describeStoreUrl(url)}; "create" sends to ${serverUrl} (${place})`;
+  const sentence = `this ${verb} ${describeStoreUrl(url)}; "create" sends to ${serverUrl} (${savedBy})`;
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
   return true;
 }
@@ -141,9 +138,9 @@ export async function explainMissing(
   if (parseStoreUrl(storeUrl).isShared) return [];
   const setting = readDefaultUrl(io);
   if (setting === undefined) return [];
-  const { value: url = "", source } = setting;
+  const { value: url = "", source, savedBy } = setting;
   if (!isLocalUrl(url)) {
-    const place = source === urlOption.url.env ? source : "the last login";
+    const place = savedBy === undefined ? source : `the ${savedBy}`;
     return [
       `This command opens a store on this machine, but "create" sends plants to ${url} (${place}): run this command on the machine of that server, or set --store to its database`,
     ];

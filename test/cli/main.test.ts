@@ -203,7 +203,7 @@ describe("help", () => {
     expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
     const { stdout: create } = await runCli(["create", "--help"]);
     expect(create).toMatch(
-      /--url <url> .*\n +\(default: the last login, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
+      /--url <url> .*\n +\(default: the last login or first serve, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
     );
   });
 });

@@ -195,9 +195,11 @@ export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
 /** @returns a sentence about the result */
 async function removeLogin(origin: string, directory: string): Promise<string> {
   // First, so that unreadable settings do not stop a logout half-way.
-  const { url: savedUrl = "" } = readSavedSettings(directory);
+  const { url: savedUrl } = readSavedSettings(directory);
   const isRemoved = await removeToken(directory, origin);
-  if (URL.canParse(savedUrl) && toEndpoint(savedUrl).origin === origin) {
+  // Without a saved URL too: a server that starts later does not become the default.
+  const defaultUrl = savedUrl ?? (isRemoved ? urlOption.url.default : "");
+  if (URL.canParse(defaultUrl) && toEndpoint(defaultUrl).origin === origin) {
     await saveSettings(directory, {});
   }
   return isRemoved

@@ -156,6 +156,7 @@ async function toServerReport(
     await warnAboutPlaintext(target.url, terminal);
   }
   const reason = hasToken ? failure : found;
+  const saved = await describeSaved(toEndpoint(target.url).origin, io);
   // The message about a missing server is next to the server.
   const isElsewhere = !hasToken && found.exitCode === exitCodes.unavailable.code;
   return {
@@ -165,14 +166,17 @@ async function toServerReport(
       tokenSource: found.source,
       tokenPrefix: toTokenPrefix(found.token) || undefined,
     }),
-    ...(await describeSaved(toEndpoint(target.url).origin, io)),
+    ...saved,
     works: reason === undefined,
     error: reason?.error,
-    problem: isElsewhere
-      ? 'none is saved: the first "plantstore serve" saves one'
-      : reason?.message,
+    problem: isElsewhere ? describeNoToken(saved) : reason?.message,
     exitCode: reason?.exitCode ?? exitCodes.done.code,
   };
+}
+
+function describeNoToken({ otherOrigins = [] }: Partial<ServerReport>): string {
+  if (otherOrigins.length > 0) return "none is saved for this URL";
+  return 'none is saved: the first "plantstore serve" saves one';
 }
 
 async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {

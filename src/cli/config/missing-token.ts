@@ -33,12 +33,12 @@ export async function createMissingToken(
     const message = `no token for ${baseUrl}, but one is saved for ${similar}: did you mean that URL?`;
     return new CommandError("tokenRejected", message);
   }
+  const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   const server = await findLocalServer(baseUrl, signal);
   if (server === "none") {
-    const message = `no plant store runs at ${baseUrl}: start one with "plantstore serve", or set --url`;
+    const message = `no plant store runs at ${baseUrl}: start one with "plantstore serve", or set --url${known}`;
     return new CommandError("unavailable", message);
   }
-  const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
   const login = `"plantstore login --url ${toShellWord(baseUrl)}"`;
   return new CommandError(
     "tokenRejected",

@@ -1,4 +1,4 @@
-/** Settings that a login saves, and their JSON files. */
+/** Settings that a login or the first `serve` saves, and their JSON files. */
 import { constants, promises, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isError, toSystemReason } from "../../core/messages.ts";
@@ -8,8 +8,10 @@ import { readRegularFileSync } from "../regular-file.ts";
 
 /** Saved settings; a setting that is not saved is absent. */
 export interface SavedSettings {
-  /** URL of the last login, with its base path. */
+  /** URL of the last login or of the first server, with its base path. */
   readonly url?: string;
+  /** Absent for a login. */
+  readonly savedBy?: "first serve";
 }
 
 /** The path of the file. */

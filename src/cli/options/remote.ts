@@ -78,7 +78,7 @@ export const urlOption = {
     isFirst: true,
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
-    shownDefault: "the last login, or http://127.0.0.1:7526",
+    shownDefault: "the last login or first serve, or http://127.0.0.1:7526",
     saved: "url",
   }),
 } as const satisfies Options;

@@ -23,6 +23,8 @@ export interface Setting<T> {
   /** undefined for an option without a default. */
   readonly value: T | undefined;
   readonly source: string;
+  /** The command that saved it. */
+  readonly savedBy?: "last login" | "first serve";
 }
 
 /**
@@ -74,10 +76,13 @@ export function readDefaultUrl(io: Io): Setting<string> | undefined {
 function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | undefined {
   const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
   if (name === undefined || directory === undefined) return undefined;
-  const text = readSavedSettings(directory)[name];
+  const settings = readSavedSettings(directory);
+  const text = settings[name];
   if (text === undefined) return undefined;
-  const source = `the ${name} in ${toSettingsFile(directory)}`;
-  return { value: parseText(source, text, type), source };
+  const { savedBy = "last login" } = settings;
+  const origin = settings.savedBy === undefined ? "" : ` of the ${savedBy}`;
+  const source = `the ${name}${origin} in ${toSettingsFile(directory)}`;
+  return { value: parseText(source, text, type), source, savedBy };
 }
 
 /** Parses a part of the command line. @throws UsageError */

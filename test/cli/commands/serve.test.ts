@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
-import { openRawServer } from "../../client/scripted-server.ts";
+import { readSavedSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
+import { findClosedUrl, openRawServer } from "../../client/scripted-server.ts";
 import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
@@ -255,6 +256,59 @@ describe("a new store", () => {
 
     const { url } = await startServe(home);
     expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("the first server", () => {
+  const serveOnce = async (home: string, url: string, args: readonly string[] = []) => {
+    const run = startCli(["serve", "--port", new URL(url).port, ...args], { home });
+    await run.saw(url);
+    run.signal("SIGTERM");
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  };
+  const read = (home: string) => readSavedSettings(configDirectory(home));
+
+  it("becomes the default with its base path, and a later one does not", async () => {
+    const home = await createTemporaryDirectory();
+    const url = await findClosedUrl();
+    await serveOnce(home, url, ["--base-path", "/v1"]);
+    const saved = { url: `${url}/v1`, savedBy: "first serve" };
+    expect(read(home)).toEqual(saved);
+    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
+    expect(read(home)).toEqual(saved);
+    const run = startCli(["serve", "--port", new URL(url).port, "--base-path", "/v1"], { home });
+    await run.saw(url);
+    const created = await runCli(["create", "--id", "1", "--name", "fern"], { home });
+    expect(created).toMatchObject({ exitCode: 0 });
+    run.signal("SIGTERM");
+    await run.finished;
+  });
+
+  it("does not become the default at a free port, or with a store in memory", async () => {
+    const home = await createTemporaryDirectory();
+    const { stop } = await startServe(home);
+    await stop();
+    await serveOnce(home, await findClosedUrl(), ["--store", "memory:"]);
+    expect(existsSync(toSettingsFile(configDirectory(home)))).toBe(false);
+  });
+
+  it("does not become the default after a server at the built-in URL, or a logout there", async () => {
+    const home = await createTemporaryDirectory();
+    const origin = "http://127.0.0.1:7526";
+    await saveCredential(configDirectory(home), { origin, token: mintToken() });
+    await serveOnce(home, await findClosedUrl());
+    expect(existsSync(toSettingsFile(configDirectory(home)))).toBe(false);
+    await runCli(["logout"], { home });
+    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
+    expect(read(home)).toEqual({});
+  });
+
+  it("is not the default again after a logout", async () => {
+    const home = await createTemporaryDirectory();
+    await serveOnce(home, await findClosedUrl());
+    expect(await runCli(["logout"], { home })).toMatchObject({ exitCode: 0 });
+    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
+    expect(read(home)).toEqual({});
   });
 });
 

@@ -161,6 +161,24 @@ describe("status", () => {
     expect(stdout).not.toContain("Accepted");
   });
 
+  it("says that no token is saved for this URL if one is saved for another", async () => {
+    const origin = "https://other.example";
+    await saveCredential(directory, { origin, token: mintToken() });
+    const { stdout } = await status([], { env: { PLANTSTORE_URL: await findClosedUrl() } });
+    expect(stdout).toContain(
+      `  Token      none is saved for this URL\n  Others     tokens for ${origin}\n`,
+    );
+  });
+
+  it("shows that the URL is that of the first serve", async () => {
+    const url = await findClosedUrl();
+    await saveSettings(directory, { url, savedBy: "first serve" });
+    const file = toSettingsFile(directory);
+    expect((await status()).stdout).toContain(
+      `  Server     ${url} (from the url of the first serve in ${file})\n`,
+    );
+  });
+
   it("without a token still shows that a plant store responds, and exits with 4", async () => {
     await using server = await startServer();
     const env = { PLANTSTORE_URL: server.url };

@@ -1,4 +1,5 @@
 /** Provides the first token of a store, so that `create` works without further setup. */
+import { existsSync } from "node:fs";
 import { toTokenPrefix } from "../../../auth/token.ts";
 import { digestToken, mintToken } from "../../../auth/authenticator.ts";
 import { attempt } from "../../../core/attempt.ts";
@@ -12,9 +13,12 @@ import {
   removeMarkedToken,
   saveToken,
   type SavedToken,
+  toTokenFile,
 } from "../../config/saved-tokens.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
+import { saveSettings, toSettingsFile } from "../../config/saved-settings.ts";
 import type { Io } from "../../io.ts";
+import { urlOption } from "../../options/remote.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /** The token that `create` will use for a server. */
@@ -44,7 +48,25 @@ export async function provideToken(
   const origin = findOrigin(url, basePath);
   if (origin === undefined) return { kind: "none" };
   const isFreePort = port === 0 && socketFd === undefined && socketPath === undefined;
-  return provideFirstToken(store, { origin, ...(isFreePort && { isFreePort }) }, io);
+  const token = await provideFirstToken(store, { origin, ...(isFreePort && { isFreePort }) }, io);
+  const isKept = token.kind === "issued" && token.saved === "always" && !isFreePort;
+  if (isKept) await saveFirstUrl(url, io);
+  return token;
+}
+
+/**
+ * Makes the first server with a saved token the default of commands that send requests, unless one was used at the built-in
+ * URL before. Later servers, and those after a login or a logout, do not change the default.
+ *
+ * @throws CommandError if the URL cannot be saved
+ */
+async function saveFirstUrl(url: string, io: Io): Promise<void> {
+  const builtIn = urlOption.url.default;
+  const directory = findConfigDirectory(io);
+  if (url === builtIn || existsSync(toSettingsFile(directory))) return;
+  const wasBuiltInUsed = existsSync(toTokenFile(directory, builtIn));
+  if (wasBuiltInUsed && toEndpoint(url).origin !== builtIn) return;
+  await saveSettings(directory, { url, savedBy: "first serve" });
 }
 
 /**

@@ -163,6 +163,14 @@ describe("without a token", () => {
     });
   });
 
+  it("and without a server create names the URL with a saved token", async () => {
+    const url = await findClosedUrl();
+    await saveCredential(directory, { origin: "https://plants.example", token: "a" });
+    expect((await create(["--url", url])).stderr).toBe(
+      `error: no plant store runs at ${url}: start one with "plantstore serve", or set --url (saved: https://plants.example)\n`,
+    );
+  });
+
   it("create sends nothing to another machine", async () => {
     const { exitCode, stderr } = await create(["--url", "http://plants.invalid"]);
     expect(exitCode).toBe(4);

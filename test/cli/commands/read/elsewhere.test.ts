@@ -90,6 +90,12 @@ describe("the default store, while create sends to another server,", () => {
     },
   );
 
+  it("names the first serve", async () => {
+    await saveSettings(config, { url: remoteUrl, savedBy: "first serve" });
+    const { stderr } = await runCli(["list"], { home });
+    expect(stderr).toBe(`note: ${toSentence("reads", remoteUrl, "first serve")}`);
+  });
+
   it.each([
     ["changes", ["delete", "1", "--yes"]],
     ["changes", ["token", "issue"]],
