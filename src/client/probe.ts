@@ -1,6 +1,6 @@
 /** Finds out what listens at a URL: a ready plant store, and whether it accepts the token. */
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
-import { tokenCheckHeader } from "../core/contract.ts";
+import { operations, tokenCheckHeader } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
@@ -38,11 +38,7 @@ export async function checkCreates(options: CheckReadinessOptions): Promise<Read
     if (check.isAccepted || check.error.error === errorTable.noCredential.error) return readiness;
     const { error } = check;
     if (categorizeError(error.error) === "unavailable") return { state: "notReady", error };
-    const { origin } = toEndpoint(options.baseUrl);
-    const basePath = /create plants with POST ((?:\/[\w.~-]+)*)\/plants$/.exec(error.message)?.[1];
-    const isOtherUrl = basePath !== undefined && error.error === errorTable.noSuchPath.error;
-    const advice = isOtherUrl ? `: the URL is ${origin}${basePath}` : "";
-    return { state: "noPlantStore", reason: error.message + advice, isOtherUrl };
+    return { state: "noPlantStore", reason: error.message, isOtherUrl: isOfOtherUrl(error) };
   } catch (error) {
     return toReadiness(error);
   }
@@ -89,13 +85,41 @@ function parseReadyBody(body: Uint8Array): readonly string[] {
   );
 }
 
+/** Checks for the Error of a plant store that is at another URL, of the same server. */
+export function isOfOtherUrl({ error }: ErrorBody): boolean {
+  return error === errorTable.noSuchPath.error;
+}
+
+/**
+ * Finds the URL of the plant store that sent an {@link isOfOtherUrl} Error. A proxy may have removed a prefix of the path.
+ *
+ * @param flag name of the URL in the advice
+ * @returns what to change; undefined for any other Error, and if the URL is unknown
+ */
+export function findUrlAdvice(
+  baseUrl: string,
+  error: ErrorBody,
+  flag = "--url",
+): string | undefined {
+  const [, path, basePath] =
+    /^unknown path "([^"]+)": create plants with POST ((?:\/[\w.~-]+)*)\/plants$/.exec(
+      error.message,
+    ) ?? [];
+  const used = joinPath(baseUrl, operations.create.path);
+  if (path === undefined || !isOfOtherUrl(error) || !used.endsWith(path)) return undefined;
+  const root = used.slice(0, -path.length).replace(/:$/, "");
+  const right = basePath ? joinPath(root, basePath) : root;
+  const isPathTwice = joinPath(right, operations.create.path) === baseUrl;
+  return isPathTwice ? `remove ${operations.create.path} from ${flag}` : `use ${flag} ${right}`;
+}
+
 /** Options for {@link checkToken}. */
 export interface CheckTokenOptions extends CheckReadinessOptions {
   /** Undefined sends no token. A plant store rejects that request, which identifies it as one. */
   readonly token?: string | undefined;
 }
 
-/** Result of a check. The error of the store need not concern the token. */
+/** Result of a check. The error of the store need not concern the token; its message names the right URL for a wrong path. */
 export type TokenCheck = (
   | { readonly isAccepted: true }
   | { readonly isAccepted: false; readonly error: ErrorBody }
@@ -129,7 +153,9 @@ export async function checkToken({
   const { error } = response;
   const serverTimeMs = readServerTime(httpResponse);
   if (error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
-  return { isAccepted: false, error, serverTimeMs };
+  const advice = findUrlAdvice(baseUrl, error);
+  const message = error.message + (advice === undefined ? "" : `: ${advice}`);
+  return { isAccepted: false, error: { ...error, message }, serverTimeMs };
 }
 
 /** RFC 9110 section 6.6.1 */

@@ -5,6 +5,7 @@ import {
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
+import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { assertPlantTypes, isIterable } from "./checks.ts";
@@ -106,7 +107,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
         post,
         ...(signal && { signal }),
       });
-      return response;
+      return addUrlAdvice(response, url);
     },
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
@@ -116,6 +117,19 @@ export function createClient(options: PlantClientOptions): PlantClient {
       yield* createMany(plants, { url, token: bearer, ...checked, concurrency, signal });
     },
   };
+}
+
+/** Adds the right URL to the Error for a wrong path. */
+async function addUrlAdvice<Response extends CreateResponse>(
+  response: Response,
+  url: string,
+): Promise<Response> {
+  if (response.ok || response.error.error !== errorTable.noSuchPath.error) return response;
+  const { error } = response;
+  const { findUrlAdvice } = await import("../client/probe.ts");
+  const advice = findUrlAdvice(url, error, "url");
+  if (advice === undefined) return response;
+  return { ...response, error: { ...error, message: `${error.message}: ${advice}` } };
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {
@@ -182,8 +196,9 @@ async function* createMany(
     }
     signal.throwIfAborted();
   } catch (error) {
-    const isException = error instanceof StoppedError && isError(error.cause);
-    throw isException ? error.cause : error;
+    if (!(error instanceof StoppedError)) throw error;
+    const { cause } = error;
+    throw isError(cause) ? cause : new StoppedError(await addUrlAdvice(cause, url));
   } finally {
     signal.removeEventListener("abort", source.stop);
   }

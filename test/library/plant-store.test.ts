@@ -386,6 +386,18 @@ describe("createClient", () => {
     const plants = await startPlantStore();
     const elsewhere = createClient({ ...plants, url: `${plants.url}/elsewhere` });
     expect(await elsewhere.create(fern)).toMatchObject({ ok: false, error: { error: 40400 } });
+    const message = `unknown path "/plants/plants": create plants with POST /plants: remove /plants from url`;
+    const twice = createClient({ ...plants, url: `${plants.url}/plants` });
+    expect(await twice.create(fern)).toEqual({
+      ok: false,
+      error: { error: 40400, message },
+      requestId: expect.any(String) as string,
+    });
+    await expect(twice.createMany([fern]).next()).rejects.toMatchObject({
+      name: "StoppedError",
+      message: `every other create would fail as well: ${message}`,
+      cause: { error: { message } },
+    });
     const other = await openScriptedServer(json(404, "<h1>"));
     const client = createClient({ ...plants, url: other.url });
     await expect(client.create(fern)).rejects.toThrow(NotAPlantStoreError);

@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { attempt } from "../../core/attempt.ts";
+import { isOfOtherUrl } from "../../client/probe.ts";
 import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
@@ -121,7 +122,7 @@ interface SavedCertificate {
 
 /** The server and its token. Printed as JSON. */
 interface ServerReport {
-  /** True if a plant store responds. Absent if a setting is invalid, so that it was not checked. */
+  /** True if a plant store responds, at this path. Absent if a setting is invalid, so that it was not checked. */
   readonly reachable?: boolean;
   /** Why it is not reachable. */
   readonly serverProblem?: string | undefined;
@@ -149,7 +150,8 @@ async function toServerReport(
   { target, found, check, failure }: ServerInspection,
   { io, terminal }: Run,
 ): Promise<ServerReport & { readonly exitCode: number }> {
-  const reachable = "isAccepted" in check;
+  const problem = findServerProblem(check);
+  const reachable = problem === undefined;
   const hasToken = "token" in found;
   if (hasToken) {
     const { warnAboutPlaintext } = await import("../server-access.ts");
@@ -161,7 +163,7 @@ async function toServerReport(
   const isElsewhere = !hasToken && found.exitCode === exitCodes.unavailable.code;
   return {
     reachable,
-    serverProblem: reachable ? undefined : check.message,
+    serverProblem: problem,
     ...(hasToken && {
       tokenSource: found.source,
       tokenPrefix: toTokenPrefix(found.token) || undefined,
@@ -172,6 +174,13 @@ async function toServerReport(
     problem: isElsewhere ? describeNoToken(saved) : reason?.message,
     exitCode: reason?.exitCode ?? exitCodes.done.code,
   };
+}
+
+/** Returns why no plant store is at a URL. */
+function findServerProblem(check: ServerInspection["check"]): string | undefined {
+  if (!("isAccepted" in check)) return check.message;
+  if (check.isAccepted || !isOfOtherUrl(check.error)) return undefined;
+  return check.error.message;
 }
 
 function describeNoToken({ otherOrigins = [] }: Partial<ServerReport>): string {

@@ -339,7 +339,7 @@ describe("doctor checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], withToken(url));
     expect(exitCode).toBe(7);
     expect(find("server")).toBe(
-      `error: ${url} is not the URL of a plant store: error 40400: unknown path "/v2/plants": create plants with POST /plants`,
+      `error: ${url} is not the URL of a plant store: error 40400: unknown path "/v2/plants": create plants with POST /plants: use --url ${server.url}`,
     );
     expect(find("token")).toBe("none: not checked, because the server check failed");
     expect(find("clock")).toMatch(/^ok: /);

@@ -166,6 +166,16 @@ describe("login", () => {
     await expectNothingSaved(server.url);
   });
 
+  it("names the right URL for a wrong path, and asks for no token", async () => {
+    await using server = await startServer({ basePath: "/v1" });
+    const { origin } = new URL(server.url);
+    const { exitCode, stderr } = await login(origin, testToken);
+    expect(exitCode).toBe(7);
+    expect(stderr).toBe(
+      `error 40400: unknown path "/plants": create plants with POST /v1/plants: use --url ${origin}/v1 (nothing was saved)\n`,
+    );
+  });
+
   it.each([
     [40102, 4],
     [40103, 4],

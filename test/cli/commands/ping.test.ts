@@ -40,18 +40,18 @@ describe("a single attempt", () => {
   });
 
   it.each([
-    ["", "/wrong", "http"],
-    ["/v1", "", "http"],
-    ["/v1", "/v1/plants", "contract"],
+    ["", "/wrong", "http", ""],
+    ["/v1", "", "http", ""],
+    ["/v1", "/v1/plants", "contract", "remove /plants from --url"],
   ] as const)(
     "names the URL of a store at %j to a user of %j",
-    async (basePath, path, statusMode) => {
+    async (basePath, path, statusMode, advice) => {
       await using server = await startServer({ basePath, statusMode });
       const { origin } = new URL(server.url);
       const { exitCode, stderr } = await runCli(["ping", "--wait", "1m", "--url", origin + path]);
       expect(exitCode).toBe(7);
       expect(stderr).toBe(
-        `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: the URL is ${origin}${basePath}\n`,
+        `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: ${advice || `use --url ${origin}${basePath}`}\n`,
       );
     },
   );

@@ -179,6 +179,18 @@ describe("status", () => {
     );
   });
 
+  it("shows that a wrong path is not reachable, with the right URL, and exits with 7", async () => {
+    await using server = await startServer();
+    const env = { PLANTSTORE_TOKEN: testToken, PLANTSTORE_URL: `${server.url}/plants` };
+    const { exitCode, stdout } = await status([], { env });
+    expect(exitCode).toBe(7);
+    expect(stdout).toContain(
+      '  Reachable  no: unknown path "/plants/plants": create plants with POST /plants: remove /plants from --url\n',
+    );
+    expect(stdout).toContain("  Accepted   not checked, because the server is not reachable\n");
+    expect(await readReport([], { env })).toMatchObject({ reachable: false, error: 40400 });
+  });
+
   it("without a token still shows that a plant store responds, and exits with 4", async () => {
     await using server = await startServer();
     const env = { PLANTSTORE_URL: server.url };

@@ -241,7 +241,7 @@ async function reportFailure(
   const cause = failure instanceof StoppedError ? failure.cause : failure;
   if (cause instanceof Object && "ok" in cause) {
     const response = cause as Parameters<typeof toDetails>[0];
-    const details = [...toDetails(response, tokenSource, options.url), hint];
+    const details = [...(await toDetails(response, tokenSource, options.url)), hint];
     await reportError(response.error, details, terminal);
     return toExitCode(response.error.error);
   }

@@ -124,7 +124,7 @@ export async function createOne(
   }
   if (response.ok) return printPlant(response, plant.id, response.result, run);
   await reject();
-  await printError(response, plant.id, toDetails(response, source, options.url), run);
+  await printError(response, plant.id, await toDetails(response, source, options.url), run);
   return exitCodes[categorizeError(response.error.error)].code;
 }
 

@@ -197,17 +197,18 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
 }
 
 /** Returns what the sentence about an Error adds to its message. */
-export function toDetails(
+export async function toDetails(
   { error, attempts, requestId }: FinalResponse & { readonly ok: false },
   tokenSource: string,
   url: string,
-): string[] {
+): Promise<string[]> {
   const category = categorizeError(error.error);
   const details = [];
   if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
   if (category === "noPlantStore") {
+    const { findUrlAdvice } = await import("../../../client/probe.ts");
     const part = error.error === errorTable.malformedHttp.error ? "" : "the path of ";
-    details.push(`check ${part}--url, which is ${url}`);
+    details.push(findUrlAdvice(url, error) ?? `check ${part}--url, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
