@@ -12,14 +12,8 @@ import { toInputName } from "../../input.ts";
 import { OutputError } from "../../io.ts";
 import { tracePost } from "../../request-trace.ts";
 import { createOne } from "./create-one.ts";
-import {
-  type CreateRun,
-  describeUnavailable,
-  findTokenToSend,
-  reportError,
-  toDetails,
-  toRequest,
-} from "./create-run.ts";
+import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
+import { describeUnavailable, reportError, toDetails } from "./failure-messages.ts";
 import {
   openRecordInput,
   type PlacedRecord,
@@ -241,7 +235,7 @@ async function reportFailure(
   const cause = failure instanceof StoppedError ? failure.cause : failure;
   if (cause instanceof Object && "ok" in cause) {
     const response = cause as Parameters<typeof toDetails>[0];
-    const details = [...(await toDetails(response, tokenSource, options.url)), hint];
+    const details = [...toDetails(response, tokenSource, options.url), hint];
     await reportError(response.error, details, terminal);
     return toExitCode(response.error.error);
   }

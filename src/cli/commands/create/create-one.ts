@@ -16,15 +16,7 @@ import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
-import {
-  type CreateRun,
-  describeUnavailable,
-  findTokenToSend,
-  type PlantFlags,
-  reportError,
-  toDetails,
-  toRequest,
-} from "./create-run.ts";
+import { type CreateRun, findTokenToSend, type PlantFlags, toRequest } from "./create-run.ts";
 import type { PlacedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
@@ -124,17 +116,22 @@ export async function createOne(
   }
   if (response.ok) return printPlant(response, plant.id, response.result, run);
   await reject();
-  await printError(response, plant.id, await toDetails(response, source, options.url), run);
+  const { toDetails } = await import("./failure-messages.ts");
+  await printError(response, plant.id, toDetails(response, source, options.url), run);
   return exitCodes[categorizeError(response.error.error)].code;
 }
 
 async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
   const { options, io, terminal, cutOff } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
-  const onRetry = (retry: Retry): void => {
+  const noteRetry = async (retry: Retry): Promise<void> => {
+    const { describeUnavailable } = await import("./failure-messages.ts");
     const { attempt, delayMs } = retry;
     const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-    if (io.stderr.isTTY) void terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
+    await terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
+  };
+  const onRetry = (retry: Retry): void => {
+    if (io.stderr.isTTY) void noteRetry(retry);
   };
   const request = toRequest(token, run);
   const sendOnce = isVerbose
@@ -195,6 +192,7 @@ async function printError(
   run: CreateRun,
 ): Promise<void> {
   const { io, terminal } = run;
+  const { reportError } = await import("./failure-messages.ts");
   const { error: problem } = result;
   const { error } = problem;
   try {

@@ -1,8 +1,6 @@
-/** One run of `create`, of one plant or of many: its options, token and request, descriptions of failures, and its end by a signal. */
-import { categorizeError, type FinalResponse, type Rejection } from "../../../client/results.ts";
-import { type CreateRequest, type Retry, toCreateRequest } from "../../../client/create-plant.ts";
+/** One run of `create`, of one plant or of many: its options, token and request, and its end by a signal. */
+import { type CreateRequest, toCreateRequest } from "../../../client/create-plant.ts";
 import { toTraceId } from "../../../core/contract.ts";
-import { errorTable } from "../../../core/errors.ts";
 import { joinWords, quoteInput } from "../../../core/messages.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
@@ -155,9 +153,6 @@ function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
   return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
 }
 
-/** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
-const maxSentenceLength = 1000;
-
 /**
  * Finds the token, and warns if the connection is not encrypted.
  *
@@ -188,41 +183,4 @@ export function toRequest(
   const { TRACEPARENT: trace = "" } = io.env;
   const traceparent = toTraceId(trace) === undefined ? undefined : trace;
   return toCreateRequest(options.url, token, { ca, traceparent });
-}
-
-/** Describes a failed attempt. The text may be followed by a comma or a colon. */
-export function describeUnavailable({ failure }: Retry, url: string): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
-  return `${url} is unavailable (${quoteInput(reason, 100)})`;
-}
-
-/** Returns what the sentence about an Error adds to its message. */
-export async function toDetails(
-  { error, attempts, requestId }: FinalResponse & { readonly ok: false },
-  tokenSource: string,
-  url: string,
-): Promise<string[]> {
-  const category = categorizeError(error.error);
-  const details = [];
-  if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
-  if (category === "noPlantStore") {
-    const { findUrlAdvice } = await import("../../../client/probe.ts");
-    const part = error.error === errorTable.malformedHttp.error ? "" : "the path of ";
-    details.push(findUrlAdvice(url, error) ?? `check ${part}--url, which is ${url}`);
-  }
-  if (attempts > 1) details.push(`after ${attempts} attempts`);
-  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
-  return details;
-}
-
-/** Reports an Error as one sentence on stderr. */
-export async function reportError(
-  { error, message }: Rejection,
-  details: readonly string[],
-  terminal: Terminal,
-): Promise<void> {
-  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
-  const isLong = message.length > maxSentenceLength;
-  const sentence = isLong ? `${message.slice(0, maxSentenceLength)}…` : message;
-  await terminal.error(sentence + addition, error);
 }
