@@ -171,23 +171,23 @@ describe("help", () => {
     expect(all).toMatch(/--no-color [^]*NO_COLOR[^]*Exit codes:/);
   });
 
-  it.each(["serve", "create"])(
-    "of %s shows ten options, and all of them with --all",
-    async (name) => {
-      const command = await findCommand(plantstoreCommand, [name]);
-      const { options = {} } = command ?? {};
-      expect(Object.values(options).filter(({ isFirst }) => isFirst)).toHaveLength(10);
-      const { stdout: short } = await runCli([name, "--help"]);
-      expect(short.trimEnd().split("\n").length).toBeLessThanOrEqual(50);
-      expect(short).toContain(`\n  plantstore ${name} --help --all\n`);
-      const { stdout: all } = await runCli([name, "--help", "--all"]);
-      expect((await runCli(["help", name, "--all"])).stdout).toBe(all);
-      for (const { flags, isFirst = false } of Object.values(options)) {
-        expect(short.includes(`  ${flags} `), flags).toBe(isFirst);
-        expect(all).toContain(`  ${flags} `);
-      }
-    },
-  );
+  it.each([
+    ["serve", 10],
+    ["create", 12],
+  ])("of %s shows %i options, and all of them with --all", async (name, count) => {
+    const command = await findCommand(plantstoreCommand, [name]);
+    const { options = {} } = command ?? {};
+    expect(Object.values(options).filter(({ isFirst }) => isFirst)).toHaveLength(count);
+    const { stdout: short } = await runCli([name, "--help"]);
+    expect(short.trimEnd().split("\n").length).toBeLessThanOrEqual(50);
+    expect(short).toContain(`\n  plantstore ${name} --help --all\n`);
+    const { stdout: all } = await runCli([name, "--help", "--all"]);
+    expect((await runCli(["help", name, "--all"])).stdout).toBe(all);
+    for (const { flags, isFirst = false } of Object.values(options)) {
+      expect(short.includes(`  ${flags} `), flags).toBe(isFirst);
+      expect(all).toContain(`  ${flags} `);
+    }
+  });
 
   it.each([40, 50])("breaks no word at %i columns", async (columns) => {
     const options = { terminals: allTerminals, columns };
@@ -203,7 +203,7 @@ describe("help", () => {
     expect(stdout).toMatch(/--port <port> .*\n +\(default: 7526, env: PLANTSTORE_PORT\)/);
     const { stdout: create } = await runCli(["create", "--help"]);
     expect(create).toMatch(
-      /--url <url> .*\n +\(default: the last login or first serve, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
+      /--url <url> .*\n +\(default: the saved URL, or\s+http:\/\/127\.0\.0\.1:7526,\s+env: PLANTSTORE_URL\)/,
     );
   });
 });

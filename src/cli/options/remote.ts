@@ -78,7 +78,7 @@ export const urlOption = {
     isFirst: true,
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
-    shownDefault: "the last login or first serve, or http://127.0.0.1:7526",
+    shownDefault: "the saved URL, or http://127.0.0.1:7526",
     saved: "url",
   }),
 } as const satisfies Options;
@@ -133,9 +133,13 @@ export const createOptions = {
     ...input,
     type: types.line,
   }),
-  isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", input),
+  isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", {
+    ...input,
+    isFirst: true,
+  }),
   isMany: toggleFlag("--many", "Print a line for each record, even for a single one", {
     ...output,
+    isFirst: true,
     for: "inputs",
   }),
   json: toggleFlag("--json", "Print the status of each plant as a line of JSON", {

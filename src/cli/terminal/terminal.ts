@@ -41,6 +41,12 @@ export class Terminal {
     this.#io = io;
   }
 
+  /** True if progress can be shown. ora would count the lines of a terminal that reports no columns for ever. */
+  get showsProgress(): boolean {
+    const { stderr, env } = this.#io;
+    return !env["CI"] && stderr.isTTY === true && !!stderr.columns && env["TERM"] !== "dumb";
+  }
+
   /** Prints an error; `number` is that of an Error body. */
   async error(message: string, number?: number): Promise<void> {
     const { error } = await this.loadPalette(this.#io.stderr);
@@ -107,11 +113,8 @@ export class Terminal {
   }
 
   #startSpinner(toText: () => string): Spinner {
-    const { stderr, env } = this.#io;
-    // ora would count the lines of a terminal that reports no columns for ever.
-    if (env["CI"] || !stderr.isTTY || !stderr.columns || env["TERM"] === "dumb") {
-      return { clear() {}, stop() {} };
-    }
+    if (!this.showsProgress) return { clear() {}, stop() {} };
+    const { stderr } = this.#io;
     const color = this.isColored(stderr) ? "cyan" : false;
     let isOver = false;
     let shown: Spinner | undefined;

@@ -14,14 +14,13 @@ export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or the plants in files and in
 standard input. An input is JSON in any layout (NDJSON, arrays, concatenated
 objects), or a table if its name ends in .csv or .tsv. Prints the Plant or the
-Error for a single plant, or one line of JSON per plant, in input order. Repeating
-a create is safe: a plant that already exists is "unchanged".`,
+Error of a single plant, or a line of JSON for each of several: in scripts use
+--many. Repeating a create is safe: a plant that already exists is "unchanged".`,
   options: { ...plantOptions, ...createOptions },
   isGrouped: true,
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
-    "plantstore create plants.ndjson --rejects rejects.ndjson",
-    "plantstore create plants.csv --quiet",
+    "plantstore create plants.csv --quiet --rejects rejects.csv",
     "tail -f plants.log | plantstore create --many -",
     "plantstore create plant.json --url https://plants.example.org/v1",
   ],

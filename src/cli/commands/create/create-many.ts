@@ -148,6 +148,14 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
   const report = new RecordReport(run, input.paths.length > 1, rejects);
   /** The store was unavailable at the last attempt. All plants in flight see the same outage. */
   let outage: Retry | undefined;
+  const needsProgress = !isQuiet && !isVerbose;
+  const hasProgress = needsProgress && !input.isTyped && !io.isPiped && terminal.showsProgress;
+  let needsWarning = needsProgress && !hasProgress;
+  const onRetry = (retry: Retry): void => {
+    outage = retry;
+    if (needsWarning) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
+    needsWarning = false;
+  };
   // undici takes 20 ms to load.
   const { createPlants } = await import("../../../client/create-plants.ts");
   const outcomes = createPlants(records, {
@@ -156,7 +164,7 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
     request: toRequest(found?.token, run),
     lastCall,
     stopReading: input.stop,
-    onRetry: (retry) => (outage = retry),
+    onRetry,
     ...(isVerbose && { wrapPost: (post: Post) => tracePost(post, terminal) }),
   });
   const toText = (): string => {
@@ -175,7 +183,6 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
   let failure: unknown;
   try {
     if (!isDryRun) run.sends = "many";
-    const hasProgress = !isQuiet && !isVerbose && !input.isTyped && !io.isPiped;
     await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
   } catch (error) {
     if (!isExpected(error, run)) throw error;

@@ -732,7 +732,7 @@ describe("a run that ends early", () => {
     const { exitCode, stderr } = await runCli(["create", "-", "--retry", "2"], { env, stdin });
     expect(exitCode).toBe(6);
     expect(stderr).toMatch(
-      /^error: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/,
+      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/,
     );
   });
 
@@ -763,6 +763,35 @@ describe("a run that ends early", () => {
       stderr:
         "error: standard input cannot be read: the pipe broke; resume with --from-line 2, or repeat the same command\n",
     });
+  });
+});
+
+describe("an unavailable store", () => {
+  const start = async (args: readonly string[], options: CliOptions = {}) => {
+    const { url } = await openScriptedServer(errorResponse(50_301));
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const stdin = `${a}\n${b}\n`;
+    const { stderr } = await runCli(["create", "--retry", "1", ...args], {
+      stdin,
+      env,
+      ...options,
+    });
+    const warning = `warning: ${url} is unavailable (error 50301), retrying\n`;
+    return { parts: stderr.split(warning), stderr };
+  };
+
+  it("is a warning before the first retry of a run, in pipes", async () => {
+    const { parts } = await start([]);
+    expect(parts).toEqual(["", expect.stringContaining("error 50301: message of 50301")]);
+    const options = { terminals: { stderr: true }, columns: 400, isPiped: true };
+    const { parts: ofTerminal } = await start(["--no-color"], options);
+    expect(ofTerminal).toHaveLength(2);
+  });
+
+  it("causes no warning with --quiet, and with --verbose, which prints each request", async () => {
+    for (const flag of ["--quiet", "--verbose"]) {
+      expect((await start([flag])).stderr).not.toContain("retrying");
+    }
   });
 });
 
