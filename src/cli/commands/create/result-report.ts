@@ -3,11 +3,14 @@ import type { Outcome } from "../../../client/create-plants.ts";
 import {
   type FinalResponse,
   type ItemResult,
+  type Rejection,
   toSentResult,
   UnavailableError,
 } from "../../../client/results.ts";
+import { escapeUnprintable } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../command-failure.ts";
+import { toInputName } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
 import { type PlacedRecord, type RecordPlace, UnknownMembers } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
@@ -27,7 +30,9 @@ export class RecordReport {
   readonly #withFile: boolean;
   readonly #rejects: RejectsFile | undefined;
   readonly #unknownMembers = new UnknownMembers();
-  readonly #showsAll: boolean;
+  readonly #isQuiet: boolean;
+  /** Sentences about rejected and failed records, instead of JSON. */
+  readonly #hasSentences: boolean;
 
   /** @param withFile whether lines name the file of their record */
   constructor(run: CreateRun, withFile: boolean, rejects: RejectsFile | undefined) {
@@ -36,7 +41,8 @@ export class RecordReport {
     this.#run = run;
     this.#withFile = withFile;
     this.#rejects = rejects;
-    this.#showsAll = !isQuiet && (json === true || !run.io.stdout.isTTY);
+    this.#hasSentences = json !== true && run.io.stdout.isTTY === true;
+    this.#isQuiet = isQuiet === true;
   }
 
   /**
@@ -97,10 +103,13 @@ export class RecordReport {
       const { item, result } = outcome;
       if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
       if (result === undefined) continue;
-      if (!this.#showsAll && !isMissing(outcome)) continue;
-      // The run can be resumed after a record if no record up to there has to be sent again.
-      const withCursor = this.resumeAt === undefined;
-      lines.push(toRecordJson(item, result, { withFile: this.#withFile, withCursor }));
+      if (this.#hasSentences) {
+        if ("error" in result) lines.push(...(await this.#toSentenceLines(item, result)));
+      } else if (!this.#isQuiet || isMissing(outcome)) {
+        // The run can be resumed after a record if no record up to there has to be sent again.
+        const withCursor = this.resumeAt === undefined;
+        lines.push(toRecordJson(item, result, { withFile: this.#withFile, withCursor }));
+      }
     }
     if (lines.length === 0) return;
     if (io.stdout.isTTY) this.clearProgress();
@@ -111,6 +120,15 @@ export class RecordReport {
       this.#setResumeAt(outcomes[0]);
       throw error;
     }
+  }
+
+  async #toSentenceLines(item: PlacedRecord, result: MissingResult): Promise<readonly string[]> {
+    const sentence = toRecordSentence(item, result, this.#withFile);
+    const { columns } = this.#run.io.stdout;
+    // A terminal that does not report its width has 0 columns.
+    if (!columns) return [sentence];
+    const { wrapText } = await import("../../terminal/text-width.ts");
+    return wrapText(sentence, columns, 0, sentenceIndent).split("\n");
   }
 
   #needsResend({ result }: RecordOutcome): boolean {
@@ -146,6 +164,26 @@ function toRecordJson(
   return `{"record":${number},${file}"line":${line},${members}}`;
 }
 
+/** Result of a rejected or failed record. */
+type MissingResult = Extract<ItemResult, { readonly error: Rejection }>;
+
+/** Indentation of the further lines of a sentence. */
+const sentenceIndent = 2;
+
+/** Returns the result of a rejected or failed record as a sentence, without control characters. */
+function toRecordSentence(
+  { path, line, content: { id } }: PlacedRecord,
+  result: MissingResult,
+  withFile: boolean,
+): string {
+  const place = `${withFile ? `${toInputName(path)} ` : ""}line ${line}  `;
+  const plant = id === undefined ? "" : `id ${id}  `;
+  const { status, error: rejection, requestId } = result;
+  const number = rejection.error === undefined ? "" : ` ${rejection.error}`;
+  const request = requestId === undefined ? "" : ` (request ${requestId})`;
+  return escapeUnprintable(`${place}${plant}${status}${number}: ${toMessage(rejection)}${request}`);
+}
+
 /** Returns the result of a single plant as one line. */
 export function toResultLine(
   id: bigint | undefined,
@@ -173,9 +211,13 @@ function toDetailJson(result: ItemResult): string {
   if (!("error" in result)) return "";
   const { error: rejection, requestId } = result;
   const { error } = rejection;
-  const message = rejection instanceof UnavailableError ? toAdvice(rejection) : rejection.message;
+  const message = toMessage(rejection);
   const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
   return `,"error":${JSON.stringify({ error, message })}${request}`;
+}
+
+function toMessage(rejection: Rejection): string {
+  return rejection instanceof UnavailableError ? toAdvice(rejection) : rejection.message;
 }
 
 /** Status of a record. */

@@ -890,8 +890,38 @@ describe("a terminal", () => {
   it("shows only rejected and failed records if stdout is a terminal", async () => {
     const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
     const { stdout, stderr } = await runCli(["create"], options);
-    expect(toLines(stdout)).toMatchObject([{ record: 2, status: "rejected" }]);
+    expect(stdout).toMatch(/^line 2 {2}rejected 42201: id is missing[^]*name is missing/);
+    expect(stdout.match(/line \d/g)).toHaveLength(1);
     expect(stderr).toMatch(summary(2, 0, 0, 1, 0));
+  });
+
+  it("shows rejected records as sentences between words, with their files and requests", async () => {
+    const moss = '{"id":1,"name":"moss"}';
+    const paths = [await writeInput("a.json", `${a}\n${moss}\n`), await writeInput("b.json", moss)];
+    const options = withServer({ terminals: { stdout: true }, columns: 60 });
+    const { stdout } = await runCli(["create", "--quiet", ...paths, "--concurrency", "1"], options);
+    for (const each of stdout.split("\n")) {
+      if (!each.includes("/")) expect(each.length).toBeLessThanOrEqual(60);
+    }
+    const unwrapped = stdout.replaceAll("\n  ", " ").replaceAll(/request [^)]+/g, "request R");
+    const sentence =
+      "id 1  rejected 40900: id 1 belongs to a different plant, which was not changed: choose another id (request R)";
+    expect(unwrapped).toBe(`${paths[0]} line 2  ${sentence}\n${paths[1]} line 1  ${sentence}\n`);
+  });
+
+  it("escapes control characters in the sentences", async () => {
+    const message = "\u001b[31mred\u0085";
+    const { url } = await openScriptedServer(json(400, JSON.stringify({ error: 40900, message })));
+    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+    const options = { env, stdin: `${a}\n${b}\n`, terminals: { stdout: true } };
+    const { stdout } = await runCli(["create"], options);
+    expect(stdout).toContain(String.raw`line 1  id 1  rejected 40900: \u001b[31mred\u0085` + "\n");
+  });
+
+  it("shows rejected records as JSON with --json", async () => {
+    const options = withServer({ stdin: `${a}\n{}\n`, terminals: { stdout: true } });
+    const { stdout } = await runCli(["create", "--json", "--quiet"], options);
+    expect(toLines(stdout)).toMatchObject([{ record: 2, status: "rejected" }]);
   });
 
   it("shows every record with --json if stdout is a terminal", async () => {
