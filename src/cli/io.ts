@@ -56,7 +56,8 @@ export interface Io {
   readonly readCommandLine: () => Uint8Array | undefined;
   /**
    * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are ignored for a
-   * quarter of a second. Later signals have their default effect: a second Ctrl-C ends the process.
+   * quarter of a second. Later signals have their default effect: a second Ctrl-C ends the process. If stderr is a
+   * terminal, the signal ends its line, which shows `^C` or a question.
    *
    * @returns a function that restores the default effect
    */
@@ -223,6 +224,7 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
     if (isImpatient) process.exit(128 + constants.signals[signal]);
     if (!isFirst) return;
     isFirst = false;
+    if (process.stderr.isTTY) process.stderr.write("\n");
     setTimeout(endWithNext, sameSignalMs).unref();
     handler(signal);
   };

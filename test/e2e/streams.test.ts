@@ -264,6 +264,35 @@ kill -TERM $server; wait $server; echo "exit $?"; grep -ci debugger log`,
   expect(stdout).toBe("exit 0\n0\n");
 });
 
+it.each([
+  [
+    "a question",
+    (store: string) => `exec $PLANTSTORE delete 1 --store ${store}`,
+    "[y/N] ",
+    "error: stopped by SIGINT: no plant was deleted",
+  ],
+  [
+    "typed plants",
+    () => "exec $PLANTSTORE create --many --dry-run -",
+    "end with Ctrl-D\r\n",
+    "error: stopped by SIGINT before anything was sent",
+  ],
+  [
+    "the log of a server",
+    () => "exec $PLANTSTORE serve --port 0 --store memory:",
+    "URL    http",
+    "Stopping: waiting for requests in flight",
+  ],
+])("Ctrl-C ends its line after %s", async (_what, toCommand, last, message) => {
+  const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
+  const session = startSession(toCommand(store), home, { PLANTSTORE_TOKEN: "chosen" });
+  await session.saw(last);
+  session.type("\u0003");
+  const screen = await session.finished;
+  expect(screen).toMatch(/\^C\r\n\S/);
+  expect(screen).toContain(message);
+});
+
 it("a server ends by SIGHUP, without an abort, when its terminal is closed", async () => {
   // The kernel sends SIGHUP to the outer shell only, and to the others when that has ended.
   const serve = "trap : HUP; $PLANTSTORE serve --port 0; echo $? >code.new; mv code.new code";

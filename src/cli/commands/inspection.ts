@@ -74,7 +74,7 @@ export interface SettingReport {
   /** The flag, the variable, the file of saved settings, or `the default`. Absent if it is invalid. */
   readonly source?: string;
   /** Why it is invalid, or has no default; and how to fix it. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** Lists the settings of all commands, from the table of options. */
@@ -121,7 +121,8 @@ export interface DirectoryReport {
   readonly path?: string;
   readonly source: string;
   readonly exists?: boolean;
-  readonly problem?: string;
+  /** Why it is unknown, or cannot be read. */
+  readonly problem?: string | undefined;
 }
 
 /** Examines a directory: `config` with the saved settings and tokens in it, or `data` with the default store. */
@@ -146,13 +147,14 @@ export async function inspectDirectory(
       readSavedSettings(path);
       for (const origin of await listSavedOrigins(path, io)) readSavedToken(path, origin, io);
     }
-    return { report: { ...found, exists: true }, finding };
+    return { report: { ...found, exists: true, problem: await findReadProblem(path) }, finding };
   } catch (error) {
     const finding =
       stats === undefined
         ? await describeAbsence(subject, found, error)
         : toErrorFinding(subject, error);
-    return { report: { ...found, exists: stats !== undefined }, finding };
+    const exists = stats !== undefined || !isMissing(error);
+    return { report: { ...found, exists, problem: await findReadProblem(path) }, finding };
   }
 }
 
@@ -169,12 +171,12 @@ async function describeAbsence(
     const message = `${shown} cannot be read (${toSystemReason(error)}): change its permissions`;
     return { subject, state: "error", message, exitCode: exitCodes.usage.code };
   }
-  const parent = await findParent(path);
-  if (parent.isUsable) {
+  const problem = await findParentProblem(path);
+  if (problem === undefined) {
     const message = `${path} does not exist yet: ${creators[subject]} creates it`;
     return { subject, state: "none", message };
   }
-  const message = `${shown} cannot be created, because of ${parent.path}: use another directory to save anything`;
+  const message = `${shown} cannot be created, because ${problem}: use another directory to save anything`;
   return { subject, state: "warning", message };
 }
 
@@ -198,13 +200,29 @@ async function checkDirectory(
   return { subject, state: "ok", message: `${path} is writable${privacy}` };
 }
 
-/** Finds the nearest existing directory above a path, and whether files can be created in it. */
-async function findParent(path: string): Promise<{ path: string; isUsable: boolean }> {
+/** Finds why nothing can be created in the nearest existing directory above a path. */
+async function findParentProblem(path: string): Promise<string | undefined> {
   const parent = dirname(path);
   const stats = await stat(parent).catch(() => undefined);
-  if (stats === undefined && parent !== path) return findParent(parent);
-  const isUsable = stats?.isDirectory() === true && (await isWritable(parent));
-  return { path: parent, isUsable };
+  if (stats === undefined && parent !== path) return findParentProblem(parent);
+  if (stats?.isDirectory() !== true) return `${parent} is not a directory`;
+  return (await isWritable(parent)) ? undefined : `${parent} is read-only`;
+}
+
+/** Finds why this user cannot read a file or a directory; undefined if it is missing. */
+async function findReadProblem(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    return isMissing(error) ? undefined : toSystemReason(error);
+  }
+}
+
+/** Finds why this user cannot read a store; undefined if it is missing or not a file. @param url a valid store URL */
+export async function findStoreProblem(url: string): Promise<string | undefined> {
+  const { path } = parseStoreUrl(url);
+  return path === undefined ? undefined : findReadProblem(path);
 }
 
 /** Checks whether this user can create files in a directory, or change a file. */
@@ -265,12 +283,12 @@ async function checkStore(
   }
   const path = location.path === undefined ? undefined : resolve(location.path);
   if (path !== undefined && (await storeExists(url)) === false) {
-    const parent = await findParent(path);
-    if (parent.isUsable) {
+    const problem = await findParentProblem(path);
+    if (problem === undefined) {
       const message = `${place} does not exist yet: "plantstore serve" creates it`;
       return { subject, state: "none", message };
     }
-    const message = `${place} does not exist and cannot be created, because of ${parent.path}: choose another path`;
+    const message = `${place} does not exist and cannot be created, because ${problem}: choose another path`;
     return { subject, state: "warning", message };
   }
   const count = await terminal.showWhile(
@@ -337,7 +355,7 @@ export async function checkInspectedServer(
   const token: Finding =
     "token" in found
       ? describeToken(found, isRejected || failure === undefined ? failure : "unchecked")
-      : { subject: "token", state: "error", ...found };
+      : describeMissingToken(found, isReachable);
   if (!isReachable) return [{ subject: "server", state: "error", ...check }, token, clock];
   const ca = await findAuthorities(target, io);
   const readiness = await checkReadiness({ baseUrl, ca, timeoutMs, signal });
@@ -371,6 +389,15 @@ function describeServer(
   const risk = hasToken ? describePlaintext(baseUrl) : undefined;
   if (risk !== undefined) return { subject, state: "warning", message: risk };
   return { subject, state: "ok", message: `${baseUrl} is a plant store` };
+}
+
+/** Without a server on this machine, the server is the only problem: it saves a token. */
+function describeMissingToken(failure: CheckFailure, isReachable: boolean): Finding {
+  const subject = "token";
+  if (isReachable || failure.exitCode !== exitCodes.unavailable.code) {
+    return { subject, state: "error", ...failure };
+  }
+  return { subject, state: "none", message: "none is saved for this URL" };
 }
 
 function describeToken(

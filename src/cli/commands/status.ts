@@ -61,6 +61,8 @@ async function printStatus(run: Run): Promise<number> {
   const url = findSetting(all, "--url");
   const store = findSetting(all, "--store");
   const exists = store.value === undefined ? undefined : await inspection.storeExists(store.value);
+  const problem =
+    store.value === undefined ? undefined : await inspection.findStoreProblem(store.value);
   const config = (await inspection.inspectDirectory("config", io)).report;
   const data = (await inspection.inspectDirectory("data", io)).report;
   const settings = all.filter(({ source }) => showsAll === true || source !== "the default");
@@ -72,6 +74,7 @@ async function printStatus(run: Run): Promise<number> {
       store: store.value,
       storeSource: store.source,
       storeExists: exists,
+      storeProblem: problem,
       directories: { config, data },
       settings,
     };
@@ -85,7 +88,10 @@ async function printStatus(run: Run): Promise<number> {
       [commandGroups.remote, [["Server", toMeaning(url)], ...toServerItems(server, config)]],
       [
         commandGroups.local,
-        [["Store", toMeaning(store, exists)], ...toElsewhereItems(url.value, store)],
+        [
+          ["Store", toMeaning({ ...store, problem: problem ?? store.problem }, exists)],
+          ...toElsewhereItems(url.value, store),
+        ],
       ],
       [
         "Directories:",
@@ -221,7 +227,8 @@ function toMeaning(
 ): string {
   if (value === undefined) return `${source === undefined ? "invalid" : "none"}: ${problem}`;
   const origin = source === "the default" ? "default" : `from ${source}`;
-  return `${value} (${origin}${exists ? "" : ", does not exist yet"})`;
+  const state = exists ? problem : "does not exist yet";
+  return `${value} (${[origin, ...(state === undefined ? [] : [state])].join(", ")})`;
 }
 
 /** Says that the server is on another machine than the default store. */

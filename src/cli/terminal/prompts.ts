@@ -2,8 +2,9 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { redactTokens } from "../../core/messages.ts";
-import { CommandError } from "../command-error.ts";
-import { type Io, writeText } from "../io.ts";
+import { CommandError, Interruption } from "../command-error.ts";
+import { type Io, type OutputStream, writeText } from "../io.ts";
+import { wrapText } from "./text-width.ts";
 
 /** Checks whether a user is there to answer. */
 export function canAsk({ stdin, stderr }: Io): boolean {
@@ -18,14 +19,14 @@ export function canAsk({ stdin, stderr }: Io): boolean {
  */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  await writeText(io.stderr, question);
+  await writeText(io.stderr, toPrompt(question, io.stderr));
   const lines = createInterface({ input: io.stdin, signal });
   // Ends without a line after Ctrl-D, and once the signal is aborted.
   const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();
   const { done, value = "" } = await iterator.next();
   lines.close();
-  // The cursor is still behind the question.
-  if (done) await writeText(io.stderr, "\n");
+  // The cursor is still behind the question. A signal has moved it.
+  if (done && !signal.aborted) await writeText(io.stderr, "\n");
   signal.throwIfAborted();
   return /^\s*y(?:es)?\s*$/i.test(value);
 }
@@ -39,6 +40,7 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
+  const prompt = toPrompt(question, screen);
   // Before the question, so that the echo is off when the user types. The output discards it.
   const lines = createInterface({
     input: io.stdin,
@@ -54,10 +56,10 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
       lines.write(null, { ctrl: true, name: "e" });
       lines.write(null, { ctrl: true, name: "u" });
       lines.resume();
-      void writeText(screen, redactTokens(question)).catch(reject);
+      void writeText(screen, prompt).catch(reject);
     });
     lines.once("SIGINT", () => {
-      reject(new CommandError("interrupted", "stopped by Ctrl-C: nothing was saved"));
+      reject(new Interruption("SIGINT", "nothing was saved"));
     });
     lines.once("close", () => {
       reject(new CommandError("usage", "no token was typed: nothing was saved"));
@@ -65,10 +67,16 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
   try {
-    const [secret] = await Promise.all([line, writeText(screen, redactTokens(question))]);
+    const [secret] = await Promise.all([line, writeText(screen, prompt)]);
     return secret;
   } finally {
     lines.close();
-    await writeText(screen, "\n");
+    if (!signal.aborted) await writeText(screen, "\n");
   }
+}
+
+/** Wraps a question. A terminal that does not report its width has 0 columns. */
+function toPrompt(question: string, { columns }: OutputStream): string {
+  const text = redactTokens(question);
+  return columns ? wrapText(text, columns) : text;
 }

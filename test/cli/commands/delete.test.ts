@@ -90,6 +90,19 @@ describe("delete", () => {
     expect(await listIds(url)).toEqual([int64Min, int64Max]);
   });
 
+  it("wraps its question between words", async () => {
+    const url = await createStore();
+    const run = { terminals: allTerminals, stdin: "y\n", columns: 60 };
+    const { stderr } = await runCli(["delete", "1", "2", "--store", url], run);
+    const [question = ""] = stderr.split("[y/N] ");
+    expect(question.replaceAll("\n", " ")).toBe(
+      `Delete 2 plants with the ids 1, 2 from the store ${url} permanently? `,
+    );
+    const lines = question.split("\n");
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
   it("deletes nothing without a yes", async () => {
     const url = await createStore();
     const run = { terminals: allTerminals, stdin: "\n" };

@@ -204,7 +204,9 @@ describe("doctor checks directories, and", () => {
       `error: ${path} (from ${variable}) is not a directory: move it, or use another directory`,
     );
     const below = await examine([], { env: { [variable]: join(path, "below") } });
-    expect(below.find(subject)).toMatch(/^warning: .* cannot be created, because of /);
+    expect(below.find(subject)).toContain(
+      ` cannot be created, because ${path} is not a directory: `,
+    );
   });
 
   it("reports a missing home directory only if it is needed", async () => {
@@ -298,7 +300,7 @@ describe("doctor checks the store, and", () => {
     await writeFile(path, "");
     const { find } = await examine(["--store", `sqlite:${path}/below/plants.db`]);
     expect(find("store")).toBe(
-      `warning: sqlite:${path}/below/plants.db does not exist and cannot be created, because of ${path}: choose another path`,
+      `warning: sqlite:${path}/below/plants.db does not exist and cannot be created, because ${path} is not a directory: choose another path`,
     );
   });
 
@@ -311,6 +313,14 @@ describe("doctor checks the store, and", () => {
 describe("doctor checks the server, the token and the clock, and finds", () => {
   const withToken = (url: string, token = testToken): CliOptions => ({
     env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: token },
+  });
+
+  it("no server, which is the only error without a saved token", async () => {
+    const { exitCode, find, report } = await examine();
+    expect(exitCode).toBe(6);
+    expect(find("server")).toMatch(/^error: cannot connect to /);
+    expect(find("token")).toBe("none: none is saved for this URL");
+    expect(report.checks.filter(({ state }) => state === "error")).toHaveLength(1);
   });
 
   it("no server", async () => {

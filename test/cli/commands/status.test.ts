@@ -1,5 +1,5 @@
 /** `plantstore status`: the server, the token, the store, directories and settings, with their sources. */
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
@@ -168,6 +168,29 @@ describe("status", () => {
     expect(stdout).toContain(
       `  Token      none is saved for this URL\n  Others     tokens for ${origin}\n`,
     );
+  });
+
+  it("distinguishes a store and directories that cannot be read from missing ones", async () => {
+    for (const name of ["config", "data", "plants.db"]) {
+      await symlink(name, join(home, name));
+    }
+    const env = {
+      PLANTSTORE_CONFIG_DIR: join(home, "config"),
+      PLANTSTORE_DATA_DIR: join(home, "data"),
+      PLANTSTORE_STORE: `sqlite:${home}/plants.db`,
+      PLANTSTORE_URL: await findClosedUrl(),
+      PLANTSTORE_TOKEN: testToken,
+    };
+    const { stdout } = await status([], { env });
+    const problem = "too many symbolic links encountered";
+    expect(stdout).toContain(`/plants.db (from PLANTSTORE_STORE, ${problem})\n`);
+    expect(stdout).toContain(`/config (from PLANTSTORE_CONFIG_DIR, ${problem})\n`);
+    expect(stdout).toContain(`/data (from PLANTSTORE_DATA_DIR, ${problem})\n`);
+    expect(await readReport([], { env })).toMatchObject({
+      storeExists: true,
+      storeProblem: problem,
+      directories: { config: { exists: true, problem }, data: { exists: true, problem } },
+    });
   });
 
   it("shows that the URL is that of the first serve", async () => {
