@@ -53,15 +53,22 @@ export function readChunks(
 /**
  * Checks that a file, a named pipe or a device can be read.
  *
+ * @param name its name in messages
  * @param hints lines after the message of an error
  * @throws CommandError
  */
-export async function statReadable(path: string, hints?: readonly string[]): Promise<Stats> {
+export async function statReadable(
+  path: string,
+  {
+    name = toInputName(path),
+    hints,
+  }: { readonly name?: string; readonly hints?: readonly string[] },
+): Promise<Stats> {
   try {
     await promises.access(path, constants.R_OK);
     return await promises.stat(path);
   } catch (error) {
-    throw toReadError(toInputName(path), error, hints);
+    throw toReadError(name, error, hints);
   }
 }
 

@@ -379,21 +379,11 @@ describe("wrong usage", () => {
     [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],
     [["logout", "1"], "plantstore logout [options]", /^unexpected argument '1': remove it$/],
     [
-      ["get", "x"],
-      "plantstore get [options] <id...>",
-      /^the id must be an integer from .* \(got "x"\)/,
-    ],
-    [
       ["serve", "--max-waiting", "1GiB"],
       "plantstore serve [options]",
       /^unknown option '--max-waiting': .*64 MiB; --max-body limits each body/,
     ],
     [["serve", "now"], "plantstore serve [options]", /^unexpected argument 'now': remove it$/],
-    [
-      ["serve", "--port", "x"],
-      "plantstore serve [options]",
-      '--port must be a whole number from 0 to 65535 (got "x")',
-    ],
     [
       ["create", "--id", "1", "--name", "my", "fern"],
       create,
@@ -414,7 +404,6 @@ describe("wrong usage", () => {
     [["create", "--name", "a", "--name", "a"], create, /^--name is given twice/],
     [["create", "--id", "1", "plant.json"], create, /^two plants: give either a file or the flags/],
     [["create", "--tag", "", "-"], create, /^two plants: give either a file or the flags/],
-    [["create", "--url", "nowhere", "--id", "1"], create, /^--url must be a URL .*"nowhere"\)$/],
     [["create", "--token-file", "-"], create, /^standard input is the token \(--token-file -\)/],
     [["create", "--token-file", "-", "-"], create, /^standard input is the token/],
     [["create", "--nöpe\u001b[31m"], create, "unknown option '--nöpe\\u001b[31m'"],
@@ -486,6 +475,19 @@ describe("wrong usage", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
     expect(stderr).not.toContain("secret");
+  });
+
+  it.each([
+    [["create", "--url", "nowhere", "--id", "1"], /^error: --url must be a URL .*"nowhere"\)\n$/],
+    [["get", "x"], /^error: the id must be an integer from .* \(got "x"\)\n$/],
+    [
+      ["serve", "--port", "x"],
+      /^error: --port must be a whole number from 0 to 65535 \(got "x"\)\n$/,
+    ],
+  ])("%j exits 2 with one line about the invalid value", async (argv, message) => {
+    const { exitCode, stdout, stderr } = await runCli(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(message);
   });
 
   it("does not repeat a token in the wrong place", async () => {

@@ -7,7 +7,7 @@ import { toExitCode } from "../../src/cli/command-failure.ts";
 import { type Io, writeText } from "../../src/cli/io.ts";
 import { printFailure } from "../../src/cli/main.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../src/cli/server-access.ts";
-import { parseArgument } from "../../src/cli/options/values.ts";
+import { parseText } from "../../src/cli/options/values.ts";
 import { canAsk, confirm } from "../../src/cli/terminal/prompts.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
@@ -91,16 +91,14 @@ function parseOptions(argv: readonly string[]): Options | undefined {
   const { url, timeout, "status-mode": mode, "first-id": firstId } = flags;
   if (url === undefined) throw wrongUsage("--url is missing: it has no default");
   return {
-    url: parseArgument("--url", url, baseUrl),
+    url: parseText("--url", url, baseUrl),
     isConfirmed: flags.yes === true,
     tokenFile: flags["token-file"],
     cacert: flags.cacert,
-    statusMode: mode === undefined ? undefined : parseArgument("--status-mode", mode, modeType),
+    statusMode: mode === undefined ? undefined : parseText("--status-mode", mode, modeType),
     firstId: firstId === undefined ? chooseFirstId() : parseFirstId(firstId),
     timeoutMs:
-      timeout === undefined
-        ? timeoutMs.default
-        : parseArgument("--timeout", timeout, timeoutMs.type),
+      timeout === undefined ? timeoutMs.default : parseText("--timeout", timeout, timeoutMs.type),
     json: flags.json === true,
     isVerbose: flags.verbose === true,
   };

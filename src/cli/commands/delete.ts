@@ -12,7 +12,7 @@ import {
 import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { deleteOptions } from "../options/local.ts";
-import { parseArgument, readOptions } from "../options/values.ts";
+import { parseText, readOptions } from "../options/values.ts";
 import { changeStore, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
@@ -53,7 +53,7 @@ export async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const readsInput = isStandardInput(operands);
-  const ids = readsInput ? [] : operands.map((each) => parseArgument("the id", each, plantId));
+  const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const place = `the store ${describeStoreUrl(url)}`;
   if (!isConfirmed && (readsInput || !canAsk(io))) {
     throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);

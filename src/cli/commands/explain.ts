@@ -88,7 +88,11 @@ function listErrors(): string {
   const terms = errorKinds.map((kind) => `${errorTable[kind].error}  ${kind}`);
   const width = Math.max(...terms.map((term) => term.length));
   return errorKinds
-    .map((kind, index) => toItem(terms[index] ?? "", width, errorTable[kind].when, undefined))
+    .map((kind, index) => {
+      const { error, when } = errorTable[kind];
+      const meaning = `${when} (exit code ${toExitCode(error)})`;
+      return toItem(terms[index] ?? "", width, meaning, undefined);
+    })
     .join("");
 }
 

@@ -17,7 +17,7 @@ import { type CommandBody, describeVariables, type Run, storeHints } from "../co
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../options/local.ts";
-import { parseArgument, readOptions } from "../options/values.ts";
+import { parseText, readOptions } from "../options/values.ts";
 import { explainMissing, readStore } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
@@ -136,7 +136,7 @@ export async function printPlant(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url } = readOptions(jsonStoreOptions, flags, io);
   const readsInput = isStandardInput(operands);
-  const ids = readsInput ? [] : operands.map((each) => parseArgument("the id", each, plantId));
+  const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const missing = new IdList();
   await readInterruptibly(
     url,

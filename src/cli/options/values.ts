@@ -1,6 +1,6 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
 import { InvalidValue, type TextType } from "../../library/option-types.ts";
-import { CommandError, UsageError } from "../command-error.ts";
+import { CommandError } from "../command-error.ts";
 import { findConfigDirectoryIfAny } from "../config/directories.ts";
 import { readSavedSettings, toSettingsFile } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
@@ -53,7 +53,7 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   const { env = "", type } = option;
   if (flag !== undefined) {
     const source = toLongFlag(option.flags);
-    return { value: parseArgument(source, flag, type), source };
+    return { value: parseText(source, flag, type), source };
   }
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
@@ -85,17 +85,7 @@ function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | un
   return { value: parseText(source, text, type), source, savedBy };
 }
 
-/** Parses a part of the command line. @throws UsageError */
-export function parseArgument<T>(source: string, text: string, type: TextType<T>): T {
-  try {
-    return parseText(source, text, type);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    throw new UsageError(error.message, { cause: error.cause });
-  }
-}
-
-/** Parses text that is not part of the command line, such as a variable. @throws CommandError */
+/** Parses a part of the command line, a variable or a saved setting. @throws CommandError without the usage of the command */
 export function parseText<T>(source: string, text: string, type: TextType<T>): T {
   try {
     return type.parse(text);

@@ -34,7 +34,10 @@ Exit code:  5, of "plantstore create"
     expect(exitCode).toBe(0);
     const listed = stdout.trimEnd().split("\n");
     expect(listed.map((line) => line.split(/ {2,}/))).toEqual(
-      errorKinds.map((kind) => [String(errorTable[kind].error), kind, errorTable[kind].when]),
+      errorKinds.map((kind) => {
+        const { error, when } = errorTable[kind];
+        return [String(error), kind, `${when} (exit code ${toExitCode(error)})`];
+      }),
     );
   });
 

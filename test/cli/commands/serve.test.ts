@@ -759,7 +759,7 @@ describe("--tls-cert and --tls-key", () => {
     [
       "a missing file",
       ([a = "", ...rest]) => [a, "/nonexistent", ...rest.slice(1)],
-      /does not exist/,
+      /^error: --tls-cert: \/nonexistent does not exist\n$/m,
     ],
     [
       "a key of another certificate",

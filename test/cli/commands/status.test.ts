@@ -402,7 +402,7 @@ describe("the settings of status", () => {
   it("that are invalid flags are wrong usage", async () => {
     const { exitCode, stdout, stderr } = await status(["--url", "nowhere"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: --url must be a URL [^]*\nUsage: plantstore status /);
+    expect(stderr).toMatch(/^error: --url must be a URL [^\n]*\n$/);
   });
 
   it("hide passwords and tokens", async () => {

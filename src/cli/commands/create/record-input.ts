@@ -62,17 +62,25 @@ export async function openRecordInput(
   paths: readonly string[],
   run: InputRun,
 ): Promise<RecordInput> {
-  // Words without a dot or a slash are probably a plant.
-  const hints = paths.some((path) => /^$|[./\\]/.test(path))
-    ? []
-    : ["An argument is a file. To create one plant: plantstore create --id 1 --name fern"];
+  const hints = toFileHints(paths);
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
-    const stats = path === "-" ? undefined : await statReadable(path, hints);
+    const stats = path === "-" ? undefined : await statReadable(path, { hints });
     const size = stats?.isFile() ? stats.size : undefined;
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
   return new RecordInput(paths, run, totalBytes);
+}
+
+/** Advice if one of the files is missing. */
+function toFileHints(paths: readonly string[]): readonly string[] {
+  const url = paths.find((path) => /^(?:https?|unix):\//.test(path));
+  if (url !== undefined) {
+    return [`An argument is a file. To choose the server: plantstore create --url ${url}`];
+  }
+  // Words without a dot or a slash are probably a plant.
+  if (paths.some((path) => /^$|[./\\]/.test(path))) return [];
+  return ["An argument is a file. To create one plant: plantstore create --id 1 --name fern"];
 }
 
 /** Inputs that are being read. */

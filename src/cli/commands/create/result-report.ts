@@ -293,13 +293,19 @@ export class Tally {
     const counts = Object.entries(this.#counts)
       .filter(([status, count]) => count > 0 || !this.#optional.includes(status))
       .map(([status, count]) => `${status} ${format(count)}`);
-    return `${counts.join(", ")} in ${describeDuration(elapsedMs)} (${this.#describeRate(elapsedMs)})`;
+    const summary = `${counts.join(", ")} in ${describeDuration(elapsedMs)}`;
+    const hasRate = elapsedMs >= minRateMs || this.total >= minRateRecords;
+    return hasRate ? `${summary} (${this.#describeRate(elapsedMs)})` : summary;
   }
 
   #describeRate(elapsedMs: number): string {
     return `${format(Math.round((this.total * 1000) / Math.max(elapsedMs, 1)))}/s`;
   }
 }
+
+/** The rate of a shorter run of fewer records is chance. */
+const minRateMs = 1000;
+const minRateRecords = 1000;
 
 function format(count: number): string {
   return count.toLocaleString("en");

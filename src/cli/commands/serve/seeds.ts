@@ -21,9 +21,10 @@ import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options
 export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): Promise<void> {
   for (const path of seeds) {
     if (path === "-") continue;
-    const stats = await statReadable(path);
+    const name = `--seed: ${toInputName(path)}`;
+    const stats = await statReadable(path, { name });
     if (stats.isDirectory()) {
-      throw new CommandError("usage", `${path} cannot be read: it is a directory`);
+      throw new CommandError("usage", `${name} cannot be read: it is a directory`);
     }
     if (!isVolatile && !stats.isFile()) {
       throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);

@@ -17,8 +17,8 @@ const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
  * @throws CommandError if a file cannot be read, or the key does not match the certificate
  */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
-  const cert = await read(certFile);
-  const key = await read(keyFile);
+  const cert = await read("--tls-cert", certFile);
+  const key = await read("--tls-key", keyFile);
   const certificate = attempt(
     () => new X509Certificate(cert),
     (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
@@ -54,11 +54,11 @@ function toOpensslReason(error: unknown): string {
   return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
-async function read(path: string): Promise<string> {
+async function read(flag: string, path: string): Promise<string> {
   try {
     return await readRegularFile(path);
   } catch (error) {
-    throw toReadError(path, error);
+    throw toReadError(`${flag}: ${path}`, error);
   }
 }
 

@@ -221,6 +221,16 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
     );
   });
 
+  it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
+    "is the URL %s, with advice",
+    async (url) => {
+      const { stderr } = await create([url]);
+      expect(stderr).toBe(
+        `error: ${url} does not exist\nAn argument is a file. To choose the server: plantstore create --url ${url}\n`,
+      );
+    },
+  );
+
   it.each([
     ["plants.ndjson", "does not exist"],
     ["data/plants", "does not exist"],

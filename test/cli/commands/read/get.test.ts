@@ -100,7 +100,7 @@ describe("an invalid id", () => {
       expect(await runCli(["get", text, "--store", url])).toEqual({
         exitCode: 2,
         stdout: "",
-        stderr: `error: the id must be an integer from ${int64Min} to ${int64Max} (got "${text}")\nUsage: plantstore get [options] <id...>\nSee "plantstore get --help"\n`,
+        stderr: `error: the id must be an integer from ${int64Min} to ${int64Max} (got "${text}")\n`,
       });
     },
   );

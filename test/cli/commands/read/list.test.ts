@@ -98,19 +98,26 @@ describe("which plants", () => {
   });
 
   it.each([
-    [["--limit", "0"], '--limit must be a whole number from 1 to 10000 (got "0")'],
-    [["--limit", "10001"], '--limit must be a whole number from 1 to 10000 (got "10001")'],
-    [["--limit", "-1"], '--limit must be a whole number from 1 to 10000 (got "-1")'],
-    [["--after", "1.5"], `--after must be an integer from ${int64Min} to ${int64Max} (got "1.5")`],
     [["--after", "1", "--after", "2"], "--after is given twice: remove one of them"],
-    [["--tag", "\uD83C"], "--tag contains an unpaired surrogate: write the pair, or remove it"],
     [["fern"], "unexpected argument 'fern': remove it"],
     [["--json", "--csv"], "--json excludes --csv: remove one of them"],
-  ])("%j is rejected", async (args, message) => {
+  ])("%j is rejected, with the usage", async (args, message) => {
     const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(/^error: [^\n]*\nUsage: plantstore list [^\n]*\nSee [^\n]*\n$/);
     expect(stderr).toContain(message);
+  });
+
+  it.each([
+    [["--limit", "0"], '--limit must be a whole number from 1 to 10000 (got "0")'],
+    [["--limit", "10001"], '--limit must be a whole number from 1 to 10000 (got "10001")'],
+    [["--limit", "-1"], '--limit must be a whole number from 1 to 10000 (got "-1")'],
+    [["--after", "1.5"], `--after must be an integer from ${int64Min} to ${int64Max} (got "1.5")`],
+    [["--tag", "\uD83C"], "--tag contains an unpaired surrogate: write the pair, or remove it"],
+  ])("%j is rejected in one line", async (args, message) => {
+    const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toBe(`error: ${message}\n`);
   });
 });
 

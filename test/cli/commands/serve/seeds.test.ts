@@ -220,7 +220,7 @@ describe("a seed that cannot be loaded stops the start", () => {
     const argv = ["serve", "--store", "memory:", "--port", usedPort, "--seed", seed];
     const { exitCode, stderr } = await runCli(argv, { home, env });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(`error: ${seed} ${reason}`);
+    expect(stderr).toMatch(`error: --seed: ${seed} ${reason}`);
   });
 
   it("standard input that is given twice", async () => {
