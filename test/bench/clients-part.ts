@@ -91,13 +91,12 @@ function behindNginx(peer: Peer): Peer {
       const proxy = spawn(nginx, ["-p", directory, "-c", file, "-e", "stderr", ...user]);
       await once(proxy, "spawn");
       const url = `http://127.0.0.1:${port}`;
-      while (
-        !(await fetch(url).then(
+      const isReady = (): Promise<boolean> =>
+        fetch(url).then(
           () => true,
           () => false,
-        ))
-      )
-        await sleep(20);
+        );
+      while (!(await isReady())) await sleep(20);
       return {
         ...server,
         url,

@@ -30,7 +30,7 @@ const server = createServer((request, response) => {
     const { id, name, tag } = JSON.parse(Buffer.concat(chunks).toString()) as NewPlant;
     pool.query("INSERT INTO plants VALUES ($1, $2, $3)", [id, name, tag ?? null]).then(
       () => send(200, tag === undefined ? { name } : { name, tag }),
-      (error: Error) => send(400, { error: 40900, message: error.message }),
+      (error: unknown) => send(400, { error: 40900, message: String(error) }),
     );
   });
 });
