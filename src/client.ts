@@ -4,7 +4,6 @@ export {
   NotAPlantStoreError,
   type ProxyLimit,
   type Rejection,
-  type SentResult,
   type StopCause,
   StoppedError,
   UnavailableError,

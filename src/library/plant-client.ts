@@ -1,13 +1,15 @@
 /** A client of a plant store for programs. */
 import {
   type CreateResponse,
+  type Rejection,
   type SentResult,
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
 import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
-import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import { assertPlantTypes, isIterable } from "./checks.ts";
 import { clientOptions } from "./client-certificates.ts";
 import {
@@ -156,13 +158,35 @@ export interface CreateManyOptions extends PartialValues<typeof createManyOption
  * - `created`, `unchanged`, `replaced`: the plant is in the store
  * - `rejected`: the same request would fail again
  * - `failed`: a retry may succeed; the error has no number if the store sent no response
+ *
+ * It has one member for each status, so that each check of `ok`, `status`, `plant` or `error` narrows it.
  */
-export type CreateManyResult = SentResult & {
+export type CreateManyResult = {
   /** Counts the plants, from 1. */
   readonly record: number;
   /** Id of the plant. */
   readonly id: bigint;
-};
+} & (
+  | {
+      [Status in SuccessfulResult]: {
+        readonly ok: true;
+        readonly status: Status;
+        readonly plant: Plant;
+        readonly error?: undefined;
+        readonly requestId?: undefined;
+      };
+    }[SuccessfulResult]
+  | {
+      [Status in "rejected" | "failed"]: {
+        readonly ok: false;
+        readonly status: Status;
+        readonly plant?: undefined;
+        readonly error: Rejection;
+        /** Id of the request in the server's log. */
+        readonly requestId?: string | undefined;
+      };
+    }["rejected" | "failed"]
+);
 
 /** Checked options. */
 interface CheckedOptions extends OptionValues<typeof clientOptions & typeof createManyOptions> {
@@ -191,7 +215,7 @@ async function* createMany(
     for await (const batch of outcomes) {
       for (const { item, result } of batch) {
         if (result === undefined) continue;
-        yield { ...item.identity, ...toPlainResult(result as SentResult) };
+        yield toResult(item.identity, result as SentResult);
       }
     }
     signal.throwIfAborted();
@@ -204,16 +228,20 @@ async function* createMany(
   }
 }
 
-/** The error of a plant without a response is an object with a message, as all others. */
-function toPlainResult(result: SentResult): SentResult {
-  const isUnavailable = "error" in result && result.error instanceof UnavailableError;
-  return isUnavailable ? { ...result, error: { message: result.error.message } } : result;
+type Identity = Pick<CreateManyResult, "record" | "id">;
+
+function toResult(identity: Identity, result: SentResult): CreateManyResult {
+  if (!("error" in result)) return { ...identity, ok: true, ...result };
+  // The error without a response is an object with a message, as all others.
+  const { message } = result.error;
+  const error = result.error instanceof UnavailableError ? { message } : result.error;
+  return { ...identity, ok: false, ...result, error };
 }
 
 interface SourceItem {
   readonly plant: NewPlant;
   readonly bytes: Uint8Array;
-  readonly identity: Pick<CreateManyResult, "record" | "id">;
+  readonly identity: Identity;
 }
 
 const noBytes = new Uint8Array();

@@ -88,6 +88,101 @@ it("the types reject the values that the checks at run time reject", async () =>
   expect(await runProgram(code)).toEqual({ stdout: "", stderr: "" });
 });
 
+it("a result of createMany narrows with each check of ok, status, plant or error", async () => {
+  const code = `
+    import { createClient, startPlantStore, type CreateManyResult } from "plantstore";
+    const store = await startPlantStore({ seed: [{ id: 1n, name: "moss" }] });
+    const results: CreateManyResult[] = [];
+    const plants = [1n, 2n].map((id) => ({ id, name: "fern" }));
+    for await (const result of createClient(store).createMany(plants)) results.push(result);
+    await store.close();
+
+    const number = 40900;
+    const forms: Record<string, (result: CreateManyResult) => string | number | undefined> = {
+      ok: (r) => (r.ok ? r.plant.name : r.error.error),
+      notOk(r) {
+        if (!r.ok) return r.error.error;
+        const status: "created" | "unchanged" | "replaced" = r.status;
+        return status && r.plant.name;
+      },
+      or(r) {
+        if (r.status === "rejected" || r.status === "failed") return r.error.error;
+        else return r.plant.name;
+      },
+      orOfSuccesses(r) {
+        if (r.status === "created" || r.status === "unchanged" || r.status === "replaced") return r.plant.name;
+        else return r.error.error;
+      },
+      unequal(r) {
+        if (r.status !== "rejected" && r.status !== "failed") return r.plant.name;
+        return r.error.error;
+      },
+      unequalSuccesses(r) {
+        if (r.status !== "created" && r.status !== "unchanged" && r.status !== "replaced") return r.error.error;
+        return r.plant.name;
+      },
+      switchWithDefault(r) {
+        switch (r.status) {
+          case "rejected":
+          case "failed":
+            return r.error.error;
+          default:
+            return r.plant.name;
+        }
+      },
+      switchWithDefaultForErrors(r) {
+        switch (r.status) {
+          case "created":
+          case "unchanged":
+          case "replaced":
+            return r.plant.name;
+          default:
+            return r.error.error;
+        }
+      },
+      plant: (r) => (r.plant ? r.plant.name : r.error.error),
+      error: (r) => (r.error === undefined ? r.plant.name : r.error.error),
+      chain: (r) => r.plant?.name ?? r.error?.error,
+      destructured({ ok, plant, error, requestId }) {
+        const id: string | undefined = requestId;
+        return ok ? plant.name : id && error.error;
+      },
+      destructuredStatus({ status, plant, error }) {
+        if (status === "rejected" || status === "failed") return error.error;
+        else return plant.name;
+      },
+      destructuredSwitch(r) {
+        const { status, plant, error } = r;
+        switch (status) {
+          case "failed":
+          case "rejected":
+            return error.error;
+          default:
+            return plant.name;
+        }
+      },
+    };
+    for (const [name, form] of Object.entries(forms)) {
+      const [rejected, created] = results.map(form);
+      if (rejected !== number || created !== "fern") console.log(name, rejected, created);
+    }
+
+    const names = [
+      results.filter((r) => r.ok).map((r) => r.plant.name),
+      results.filter((r) => r.status !== "rejected" && r.status !== "failed").map((r) => r.plant.name),
+      results.filter((r) => r.plant !== undefined).map(({ plant }) => plant.name),
+    ];
+    const errors = [
+      results.filter((r) => !r.ok).map((r) => r.error.error),
+      results.filter((r) => r.status === "rejected" || r.status === "failed").map((r) => r.error.error),
+      results.filter((r) => r.error !== undefined).map(({ error }) => error.error),
+    ];
+    console.log(JSON.stringify([names, errors]));
+  `;
+  const stdout = '[[["fern"],["fern"],["fern"]],[[40900],[40900],[40900]]]\n';
+  expect(await runProgram(code)).toEqual({ stdout, stderr: "" });
+});
+
 it("a store in a program adds no signal handlers or globals, and does not keep the program running", async () => {
   const program = `
     const known = process.eventNames();

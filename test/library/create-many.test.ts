@@ -39,17 +39,18 @@ it("returns a result for each plant, in the order of the plants", async () => {
     { id: 1n, name: "fern", tag: "pot" },
   ];
   const rejected = (error: number) => ({
+    ok: false,
     status: "rejected",
     error: { error, message: expect.any(String) as string },
     requestId: expect.any(String) as string,
   });
   expect(await collect(createClient(store).createMany(plants))).toEqual({
     results: [
-      { record: 1, id: 1n, status: "created", plant: { name: "fern", tag: "pot" } },
-      { record: 2, id: 2n, status: "unchanged", plant: { name: "fern" } },
+      { record: 1, id: 1n, ok: true, status: "created", plant: { name: "fern", tag: "pot" } },
+      { record: 2, id: 2n, ok: true, status: "unchanged", plant: { name: "fern" } },
       { record: 3, id: 2n, ...rejected(40900) },
       { record: 4, id: 2n ** 63n, ...rejected(42203) },
-      { record: 5, id: 1n, status: "unchanged", plant: { name: "fern", tag: "pot" } },
+      { record: 5, id: 1n, ok: true, status: "unchanged", plant: { name: "fern", tag: "pot" } },
     ],
   });
 });
