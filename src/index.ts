@@ -1,14 +1,10 @@
 /** The public API: a plant store in another program, and a client of plant stores. */
 export * from "./client.ts";
-export {
-  type ConflictPolicy,
-  type PlantQuery,
-  StoreError,
-  type StoreErrorReason,
-} from "./core/store.ts";
+export { type ConflictPolicy, StoreError, type StoreErrorReason } from "./core/store.ts";
 export type { Latency } from "./library/option-types.ts";
 export type { FaultOptions } from "./library/client-options.ts";
 export {
+  type ListOptions,
   type PlantSeed,
   type PlantStoreOptions,
   type RunningPlantStore,

@@ -183,6 +183,7 @@ const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
 export interface Rejection {
   /** A number of the error table; missing if no rule of the service is broken, or without a response. */
   readonly error?: number;
+  /** The broken rule or the failure, and how to fix it. */
   readonly message: string;
 }
 

@@ -35,9 +35,13 @@ function findCertificateProblem(text: string): string | undefined {
   return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
 }
 
-/** Options of a client, besides the URL and the token. */
-export const clientOptions = {
-  ...attemptOptions,
+const trustOptions = {
   /** Certificates of trusted authorities, in PEM; by default those of Node. */
   ca: { type: certificates, default: undefined },
 } as const;
+
+/** Options of a client, besides the URL and the token. The type that a spread has would lose the comments. */
+export const clientOptions: typeof attemptOptions & typeof trustOptions = {
+  ...attemptOptions,
+  ...trustOptions,
+};

@@ -29,7 +29,7 @@ export interface PlantClientOptions extends PartialValues<typeof clientOptions> 
    * URL of the plant store, with its base path if it has one. `http:` or `https:`, without a user, a query or a fragment.
    * For a Unix socket `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
    */
-  readonly url: string;
+  readonly url: string | URL;
   /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
 }
@@ -90,7 +90,7 @@ const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOpt
 export function createClient(options: PlantClientOptions): PlantClient {
   const names = ["url", "token", ...Object.keys(clientOptions)];
   assertKnownOptions(options, names, Object.keys(storeMembers));
-  const url = checkOption("url", (value) => baseUrl.check(value), options.url);
+  const url = checkOption("url", checkUrl, options.url);
   const bearer = checkOption("token", (value) => token.check(value), options.token);
   const checked = checkOptions(clientOptions, options);
   const { timeoutMs, retries, ca } = checked;
@@ -132,6 +132,14 @@ async function addUrlAdvice<Response extends CreateResponse>(
   const advice = findUrlAdvice(url, error, "url");
   if (advice === undefined) return response;
   return { ...response, error: { ...error, message: `${error.message}: ${advice}` } };
+}
+
+function checkUrl(value: unknown): string {
+  return baseUrl.check(isUrl(value) ? value.href : value);
+}
+
+function isUrl(value: unknown): value is URL {
+  return isBuiltIn(value, "URL");
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {

@@ -4,7 +4,7 @@ import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
 import { RequestError } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
-import type { PlantQuery, PlantStore } from "../core/store.ts";
+import type { PlantFilter, PlantQuery, PlantStore } from "../core/store.ts";
 import { Faults } from "../server/faults.ts";
 import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
@@ -42,6 +42,12 @@ export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+/** Options for `list` of a running store. */
+export interface ListOptions extends PlantFilter {
+  /** Maximum number of plants, at least 1; by default 100. */
+  readonly limit?: number | undefined;
+}
+
 /** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
 export interface RunningPlantStore {
   /** URL above `/plants`: scheme, host, port and base path. */
@@ -58,8 +64,8 @@ export interface RunningPlantStore {
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /** Resolves with the plant of an id. @throws TypeError if the id is not a bigint */
   get(id: bigint): Promise<NewPlant | undefined>;
-  /** Resolves with at most `limit` plants in the order of their ids. @throws TypeError, RangeError for an invalid query */
-  list(query: PlantQuery): Promise<readonly NewPlant[]>;
+  /** Resolves with some plants, in the order of their ids. @throws TypeError, RangeError for an invalid option */
+  list(options?: ListOptions): Promise<readonly NewPlant[]>;
   /** Resolves with all plants in the order of their ids. */
   all(): Promise<NewPlant[]>;
   /** Resolves with the number of plants. */
@@ -149,17 +155,24 @@ function createRunningStore(
       if (typeof (id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
       return store.get(id);
     },
-    async list(query) {
-      assertKnownOptions(query, ["afterId", "tag", "limit"]);
-      const { afterId, tag, limit }: { readonly [Key in keyof PlantQuery]?: unknown } = query;
+    async list(options = {}) {
+      assertKnownOptions(options, ["afterId", "tag", "limit"]);
+      const {
+        afterId,
+        tag,
+        limit = 100,
+      } = options as { readonly [Key in keyof ListOptions]: unknown };
       if (afterId !== undefined && typeof afterId !== "bigint") {
         throw new TypeError("afterId must be a bigint, or be left out");
       }
       if (tag !== undefined && typeof tag !== "string") {
         throw new TypeError("tag must be a string, or be left out");
       }
-      checkOption("limit", (value) => checkInteger(value, limitRange), limit);
-      return list(query);
+      return list({
+        afterId,
+        tag,
+        limit: checkOption("limit", (value) => checkInteger(value, limitRange), limit),
+      });
     },
     all: () => list({ limit: Infinity }),
     count: () => store.count({}),

@@ -11,10 +11,10 @@ const files = Object.values(manifest.exports).flatMap((each) =>
   typeof each === "string" ? [] : [each.types],
 );
 
-/** Lists the types of the package that a signature of an exported name mentions, and that are not exported themselves. */
-function findUnnamed(types: string): string[] {
+/** Reads the exported names of a file of types. */
+function readExports(types: string) {
   const path = join(root, types);
-  const program = ts.createProgram([path], { noLib: true, types: [] });
+  const program = ts.createProgram([path], { lib: ["lib.es2022.d.ts"], types: [], strict: true });
   const checker = program.getTypeChecker();
   const resolve = (symbol: ts.Symbol): ts.Symbol =>
     (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
@@ -22,6 +22,12 @@ function findUnnamed(types: string): string[] {
   if (file === undefined) throw new Error(`${path} does not exist: run npm run build`);
   const module = checker.getSymbolAtLocation(file);
   const exported = new Set((module && checker.getExportsOfModule(module))?.map(resolve));
+  return { checker, resolve, exported };
+}
+
+/** Lists the types of the package that a signature of an exported name mentions, and that are not exported themselves. */
+function findUnnamed(types: string): string[] {
+  const { checker, resolve, exported } = readExports(types);
   const unnamed = new Set<string>();
 
   function visit(node: ts.Node): void {
@@ -44,7 +50,29 @@ function findUnnamed(types: string): string[] {
   return [...unnamed];
 }
 
+/** Lists the members of options and of objects, each with the comment that an editor shows. */
+function readComments(types: string): [member: string, comment: string][] {
+  const { checker, exported } = readExports(types);
+  const interfaces = [...exported].filter(({ flags }) => flags & ts.SymbolFlags.Interface);
+  return interfaces.flatMap((symbol) =>
+    checker
+      .getDeclaredTypeOfSymbol(symbol)
+      .getProperties()
+      .map((member): [string, string] => {
+        const comment = ts.displayPartsToString(member.getDocumentationComment(checker));
+        return [`${symbol.name}.${member.name}`, comment];
+      }),
+  );
+}
+
 describe("the built types", () => {
+  it.each(files)("of %s have a comment for every option and member", (path) => {
+    const comments = new Map(readComments(path));
+    expect(comments.get("PlantClientOptions.retries")).toContain("by default 2");
+    expect(comments.get("CreateManyOptions.concurrency")).toContain("by default 128");
+    expect([...comments].filter(([, comment]) => comment === "")).toEqual([]);
+  });
+
   it.each(files)("of %s export every type of their signatures", (path) => {
     expect(findUnnamed(path)).toEqual([]);
   });

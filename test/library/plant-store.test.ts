@@ -220,15 +220,21 @@ describe("startPlantStore", () => {
   });
 
   it.each([
-    [undefined, "options must be an object (got undefined)"],
     [null, "options must be an object (got null)"],
-    [{}, "limit must be a whole number from 1 to 9007199254740991 (got undefined)"],
     [{ limit: "1" }, 'limit must be a whole number from 1 to 9007199254740991 (got "1")'],
     [{ limit: 1, tag: 5 }, "tag must be a string, or be left out"],
     [{ limit: 1, sort: "id" }, 'unknown option "sort": known: afterId, tag, limit'],
   ])("rejects the query %o of a program without types", async (query, message) => {
     await using plants = await startPlantStore();
     await expect(plants.list(query as { limit: number })).rejects.toThrow(new TypeError(message));
+  });
+
+  it("lists 100 plants without a limit", async () => {
+    const plants = Array.from({ length: 101 }, (_, id) => ({ id: BigInt(id), name: "fern" }));
+    await using store = await startPlantStore({ seed: plants });
+    expect(await store.list()).toEqual(plants.slice(0, 100));
+    expect(await store.list({ limit: undefined, afterId: 99n })).toEqual(plants.slice(100));
+    expect(await store.list({ limit: 1 })).toEqual(plants.slice(0, 1));
   });
 
   it.each([0, 1.5, Number.NaN])("rejects a limit of %d plants", async (limit) => {
@@ -287,6 +293,15 @@ describe("createClient", () => {
     await using plants = await startPlantStore({ basePath: "/v1" });
     const client = createClient({ ...plants, url: `${plants.url}//` });
     expect(await client.create(fern)).toMatchObject({ ok: true });
+  });
+
+  it("accepts a URL object, which it checks as a string", async () => {
+    await using plants = await startPlantStore({ basePath: "/v1" });
+    const client = createClient({ ...plants, url: new URL(plants.url) });
+    expect(await client.create(fern)).toMatchObject({ ok: true });
+    expect(() => createClient({ ...plants, url: new URL("ftp://a") })).toThrow(
+      new TypeError('url must be a URL such as http://127.0.0.1:7526 (got "ftp://a/")'),
+    );
   });
 
   it.each<[options: Partial<PlantClientOptions>, error: Error]>([
