@@ -9,6 +9,7 @@ export {
   UnavailableError,
   type UnavailableReason,
 } from "./client/results.ts";
+export type { Fetch } from "./client/fetch-post.ts";
 export { errorTable } from "./core/errors.ts";
 export {
   createClient,

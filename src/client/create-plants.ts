@@ -22,8 +22,7 @@ import {
   type Retry,
   toTransientFailure,
 } from "./create-plant.ts";
-import type { Post } from "./http-request.ts";
-import { type ConnectionPool, openPool } from "./http-pool.ts";
+import type { ConnectionPool } from "./http-pool.ts";
 import { mapInOrder } from "./map-in-order.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
@@ -46,8 +45,8 @@ export interface CreatePlantsOptions extends Omit<SendPlantOptions, "post" | "si
   readonly stopReading: () => void;
   /** Called for each failed attempt before its retry. */
   readonly onRetry?: (retry: Retry) => void;
-  /** Replaces the function that sends a request, for example to print it. */
-  readonly wrapPost?: (post: Post) => Post;
+  /** Sends the requests. The run closes it. */
+  readonly pool: ConnectionPool;
 }
 
 /** Items in memory for each item in flight: results wait for earlier ones. */
@@ -91,7 +90,6 @@ export async function* createPlants<Item extends PlantItem>(
 
 class Run<Item extends PlantItem> {
   readonly #options: CreatePlantsOptions;
-  readonly #pool: ConnectionPool;
   readonly #cutOff = new AbortController();
   readonly #createOptions: SendPlantOptions;
   readonly #lastById = new Map<bigint, Promise<unknown>>();
@@ -104,11 +102,9 @@ class Run<Item extends PlantItem> {
   #stopError: Error | undefined;
 
   constructor(options: CreatePlantsOptions) {
-    const { request, timeoutMs, concurrency, lastCall } = options;
+    const { pool, lastCall } = options;
     this.#options = options;
-    this.#pool = openPool(request.url, concurrency, timeoutMs, request.ca);
-    const post = options.wrapPost?.(this.#pool.post) ?? this.#pool.post;
-    this.#createOptions = { ...options, post, signal: this.#cutOff.signal };
+    this.#createOptions = { ...options, post: pool.post, signal: this.#cutOff.signal };
     // Each pause before a retry listens to both.
     setMaxListeners(0, this.#cutOff.signal, lastCall);
   }
@@ -141,7 +137,7 @@ class Run<Item extends PlantItem> {
   async close(): Promise<void> {
     this.#cutOff.abort();
     this.#options.stopReading();
-    await this.#pool.close();
+    await this.#options.pool.close();
   }
 
   #isToSend(plant: PlantItem["plant"]): plant is NewPlant {

@@ -33,7 +33,6 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
     ? process.getBuiltinModule("node:https")
     : process.getBuiltinModule("node:http");
   signal?.throwIfAborted();
-  const maxBytes = Math.max(minResponseLimitBytes, responseBytesPerBodyByte * body.length);
 
   const sent = request(httpUrl, {
     method,
@@ -58,12 +57,14 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
       sent.on("error", (error) => isComplete() || reject(error));
       sent.on("response", (response) => {
         isComplete = () => response.complete;
-        readResponse(response, url, maxBytes).then(resolve, reject);
+        readBody(response, message)
+          .then((bytes) => toResponse(response, bytes))
+          .then(resolve, reject);
       });
       // Without this listener Node closes the connection silently.
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
-        resolve(toResponse(response, []));
+        resolve(toResponse(response, new Uint8Array()));
       });
       sent.end(body);
     });
@@ -78,27 +79,33 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
   }
 }
 
-async function readResponse(
-  response: IncomingMessage,
-  url: string,
-  maxBytes: number,
-): Promise<ClientResponse> {
-  const chunks: Buffer[] = [];
+/**
+ * Reads the body of a response, up to a limit.
+ *
+ * @param request its URL, and the body that the response repeats
+ * @throws NotAPlantStoreError for a longer body; the rest is not read
+ */
+export async function readBody(
+  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  { url, body }: Pick<ClientRequest, "url" | "body">,
+): Promise<Buffer> {
+  const maxBytes = Math.max(minResponseLimitBytes, responseBytesPerBodyByte * body.length);
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of parts) {
     length += chunk.length;
     if (length > maxBytes) throw createTooLongError(url, maxBytes);
     chunks.push(chunk);
   }
-  return toResponse(response, chunks);
+  return Buffer.concat(chunks);
 }
 
 /** Uses `headersDistinct`, which keeps repeated headers; `headers` has only the first. */
 function toResponse(
   { statusCode = 0, headersDistinct }: IncomingMessage,
-  chunks: readonly Buffer[],
+  body: Uint8Array,
 ): ClientResponse {
-  return { status: statusCode, headers: headersDistinct, body: Buffer.concat(chunks) };
+  return { status: statusCode, headers: headersDistinct, body };
 }
 
 /** A request with a body. */

@@ -1,6 +1,15 @@
-/** Checks at run time that the plant of a caller has the right types. */
+/** Checks at run time that what a caller passes has the right types. */
 import type { NewPlant } from "../core/plant.ts";
 import { isRequired, newPlantSchema } from "../core/read-plant.ts";
+import { invalid } from "./option-types.ts";
+
+/** The `fetch` of each store that listens. A client of such a store uses sockets, as any other client. */
+export const listeningFetches = new WeakSet<object>();
+
+/** Checks that a value is a function, or undefined. @throws InvalidValue */
+export function checkFunction(value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw invalid(value, "a function");
+}
 
 /** Checks whether a program can read values from it, at once or one after the other. Strings do not count. */
 export function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {

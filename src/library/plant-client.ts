@@ -1,4 +1,7 @@
 /** A client of a plant store for programs. */
+import type { CreateRequest } from "../client/create-plant.ts";
+import type { Fetch } from "../client/fetch-post.ts";
+import type { ConnectionPool } from "../client/http-pool.ts";
 import {
   type CreateResponse,
   type Rejection,
@@ -10,7 +13,7 @@ import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
-import { assertPlantTypes, isIterable } from "./checks.ts";
+import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
 import { clientOptions } from "./client-certificates.ts";
 import {
   assertKnownOptions,
@@ -20,7 +23,7 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { baseUrl, invalid, token } from "./option-types.ts";
+import { baseUrl, httpUrl, invalid, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
 
 /** Options for {@link createClient}. */
@@ -32,6 +35,11 @@ export interface PlantClientOptions extends PartialValues<typeof clientOptions> 
   readonly url: string | URL;
   /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
+  /**
+   * Sends each request: the global `fetch`, or a function like it. By default sockets of Node. The `fetch` of a running
+   * store is used only if the store does not listen. Without `ca` and `unix:`.
+   */
+  readonly fetch?: Fetch | undefined;
 }
 
 /** Options for `create` of a client. */
@@ -71,7 +79,6 @@ export interface PlantClient {
 
 /** Members of a running store that are not options, so that a program can write `{ ...store, retries: 0 }`. */
 const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOptions>, true> = {
-  fetch: true,
   get: true,
   list: true,
   all: true,
@@ -88,9 +95,10 @@ const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOpt
  * @throws TypeError for an unknown or invalid option; RangeError for a number that is too small, too large or not whole
  */
 export function createClient(options: PlantClientOptions): PlantClient {
-  const names = ["url", "token", ...Object.keys(clientOptions)];
+  const names = ["url", "token", "fetch", ...Object.keys(clientOptions)];
   assertKnownOptions(options, names, Object.keys(storeMembers));
-  const url = checkOption("url", checkUrl, options.url);
+  const fetch = checkFetch(options);
+  const url = checkOption("url", (value) => checkUrl(value, fetch), options.url);
   const bearer = checkOption("token", (value) => token.check(value), options.token);
   const checked = checkOptions(clientOptions, options);
   const { timeoutMs, retries, ca } = checked;
@@ -101,7 +109,10 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const signal = checkOption("signal", checkSignal, createOptions.signal);
       // A program that only starts a server needs no HTTP client.
       const { sendPlant, toCreateRequest } = await import("../client/create-plant.ts");
-      const { post } = await import("../client/http-request.ts");
+      const post =
+        fetch === undefined
+          ? (await import("../client/http-request.ts")).post
+          : (await import("../client/fetch-post.ts")).createFetchPost(fetch);
       const { attempts: _, ...response } = await sendPlant(toNewPlantJson(plant), {
         request: toCreateRequest(url, bearer, { ca }),
         timeoutMs,
@@ -116,7 +127,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const { concurrency } = checkOptions(createManyOptions, many);
       const signal = checkOption("signal", checkSignal, many.signal);
       checkOption("plants", checkPlants, plants);
-      yield* createMany(plants, { url, token: bearer, ...checked, concurrency, signal });
+      yield* createMany(plants, { url, token: bearer, fetch, ...checked, concurrency, signal });
     },
   };
 }
@@ -134,8 +145,17 @@ async function addUrlAdvice<Response extends CreateResponse>(
   return { ...response, error: { ...error, message: `${error.message}: ${advice}` } };
 }
 
-function checkUrl(value: unknown): string {
-  return baseUrl.check(isUrl(value) ? value.href : value);
+/** @returns undefined to use sockets */
+function checkFetch({ fetch, ca }: PlantClientOptions): Fetch | undefined {
+  checkOption("fetch", checkFunction, fetch);
+  if (fetch === undefined || listeningFetches.has(fetch)) return undefined;
+  if (ca === undefined) return fetch;
+  throw new TypeError("ca does not concern fetch: leave it out, and let fetch trust the authority");
+}
+
+function checkUrl(value: unknown, fetch: Fetch | undefined): string {
+  const type = fetch === undefined ? baseUrl : httpUrl;
+  return type.check(isUrl(value) ? value.href : value);
 }
 
 function isUrl(value: unknown): value is URL {
@@ -200,6 +220,7 @@ export type CreateManyResult = {
 interface CheckedOptions extends OptionValues<typeof clientOptions & typeof createManyOptions> {
   readonly url: string;
   readonly token: string;
+  readonly fetch: Fetch | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -214,9 +235,11 @@ async function* createMany(
   signal.addEventListener("abort", source.stop);
   if (signal.aborted) source.stop();
   try {
+    const request = toCreateRequest(url, bearer, { ca });
     const outcomes = createPlants(source.read(), {
       ...options,
-      request: toCreateRequest(url, bearer, { ca }),
+      request,
+      pool: await toPool(request, options),
       lastCall: signal,
       stopReading: source.stop,
     });
@@ -234,6 +257,18 @@ async function* createMany(
   } finally {
     signal.removeEventListener("abort", source.stop);
   }
+}
+
+async function toPool(
+  { url, ca }: CreateRequest,
+  { fetch, concurrency, timeoutMs }: Pick<CheckedOptions, "fetch" | "concurrency" | "timeoutMs">,
+): Promise<ConnectionPool> {
+  if (fetch === undefined) {
+    const { openPool } = await import("../client/http-pool.ts");
+    return openPool(url, concurrency, timeoutMs, ca);
+  }
+  const { createFetchPost } = await import("../client/fetch-post.ts");
+  return { post: createFetchPost(fetch), close: async () => {} };
 }
 
 type Identity = Pick<CreateManyResult, "record" | "id">;

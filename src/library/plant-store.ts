@@ -21,7 +21,7 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { assertPlantTypes, isIterable } from "./checks.ts";
+import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
 import { storeOptions } from "./store-options.ts";
 
@@ -126,6 +126,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
       await opened.close();
     };
     const { url, fetch } = server;
+    if (listen) listeningFetches.add(fetch);
     return { url, token, fetch, ...running, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await server.close(0);
@@ -214,10 +215,6 @@ const limitRange = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 function checkBoolean(value: unknown): void {
   if (typeof value !== "boolean") throw invalid(value, "true or false");
-}
-
-function checkFunction(value: unknown): void {
-  if (typeof value !== "function") throw invalid(value, "a function");
 }
 
 function checkSeedType(value: unknown): void {

@@ -64,7 +64,8 @@ describe("loads only the packages it needs", () => {
     ["src/cli/commands/login.ts", ["zod"]],
     ["src/cli/commands/create/create-many.ts", ["zod"]],
     // A single plant is sent without it.
-    ["src/client/create-plants.ts", ["undici", "zod"]],
+    ["src/client/create-plants.ts", ["zod"]],
+    ["src/client/http-pool.ts", ["undici"]],
     ["src/index.ts", ["zod"]],
     ["src/store/sqlite/engine.ts", []],
     ["src/store/sqlite/worker.ts", []],

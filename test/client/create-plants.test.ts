@@ -15,6 +15,7 @@ import {
   type Outcome,
 } from "../../src/client/create-plants.ts";
 import { toCreateRequest } from "../../src/client/create-plant.ts";
+import { openPool } from "../../src/client/http-pool.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { readNewPlant } from "../../src/core/read-plant.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
@@ -56,11 +57,14 @@ function start(
   baseUrl: string,
   { token = testToken, ...options }: TestOptions = {},
 ) {
+  const { concurrency = 64, timeoutMs = 10_000 } = options;
+  const request = toCreateRequest(baseUrl, token);
   return createPlants(items, {
-    request: toCreateRequest(baseUrl, token),
-    timeoutMs: 10_000,
+    request,
+    pool: openPool(request.url, concurrency, timeoutMs),
+    timeoutMs,
     retries: 0,
-    concurrency: 64,
+    concurrency,
     lastCall: new AbortController().signal,
     stopReading: () => void items.return(undefined),
     ...options,

@@ -5,13 +5,15 @@ import { describe, expect, it } from "vitest";
 import {
   createClient,
   type CreateOptions,
+  type Fetch,
   type PlantClientOptions,
   startPlantStore,
   NotAPlantStoreError,
   StoreError,
   UnavailableError,
 } from "../../src/index.ts";
-import { json, openScriptedServer } from "../client/scripted-server.ts";
+import { findClosedUrl, json, openScriptedServer } from "../client/scripted-server.ts";
+import { createCertificate } from "../helpers/certificate.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 9007199254740993n, name: "fern" };
@@ -295,6 +297,64 @@ describe("createClient", () => {
     expect(await client.create(fern)).toMatchObject({ ok: true });
   });
 
+  describe("fetch", () => {
+    it("of a store without a port is used for each request, with its faults", async () => {
+      const faults = { failRate: 0.3, dropRate: 0.3, seed: 1 };
+      await using plants = await startPlantStore({ listen: false, basePath: "/v1", faults });
+      // The host does not matter.
+      const client = createClient({ ...plants, url: "http://plants.example/v1", retries: 100 });
+      expect(await client.create(fern)).toMatchObject({ ok: true, plant: { name: fern.name } });
+      const many = Array.from({ length: 50 }, (_, id) => ({ id: BigInt(id), name: "moss" }));
+      const stored: bigint[] = [];
+      for await (const { ok, id } of client.createMany(many)) if (ok) stored.push(id);
+      expect(stored).toEqual(many.map(({ id }) => id));
+      expect(await plants.all()).toEqual([...many, fern]);
+    });
+
+    it("of a store that listens is not used", async () => {
+      await using plants = await startPlantStore();
+      const url = await findClosedUrl();
+      for (const options of [plants, { fetch: plants.fetch, token: plants.token }]) {
+        const client = createClient({ ...options, url, retries: 0 });
+        await expect(client.create(fern)).rejects.toMatchObject({ reason: "refused" });
+        const many = client.createMany([fern]).next();
+        await expect(many).rejects.toMatchObject({ reason: "refused" });
+      }
+      expect(await createClient(plants).create(fern)).toMatchObject({ ok: true });
+    });
+
+    it("of a program sends create and createMany", async () => {
+      await using plants = await startPlantStore();
+      const sent: string[] = [];
+      const fetch: Fetch = (url, init) => {
+        sent.push(`${init.method} ${url}`);
+        return globalThis.fetch(url, init);
+      };
+      const client = createClient({ ...plants, fetch });
+      expect(await client.create(fern)).toMatchObject({ ok: true, result: "created" });
+      const { value } = await client.createMany([fern]).next();
+      expect(value).toMatchObject({ ok: true, status: "unchanged" });
+      expect(sent).toEqual(Array.from({ length: 2 }, () => `POST ${plants.url}/plants`));
+    });
+
+    it("that fails for each plant stops createMany", async () => {
+      const fetch: Fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+      const client = createClient({ url: "http://a", token: "a", fetch, retries: 2 });
+      const failure = { name: "UnavailableError", reason: "lost", attempts: 3 };
+      await expect(client.create(fern)).rejects.toMatchObject(failure);
+      await expect(client.createMany([fern]).next()).rejects.toMatchObject(failure);
+    });
+
+    it("rejects with the reason of an aborted signal", async () => {
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      const fetch: Fetch = () => new Promise(() => controller.abort(reason));
+      const client = createClient({ url: "http://a", token: "a", fetch });
+      const created = client.create(fern, { signal: controller.signal });
+      await expect(created).rejects.toBe(reason);
+    });
+  });
+
   it("accepts a URL object, which it checks as a string", async () => {
     await using plants = await startPlantStore({ basePath: "/v1" });
     const client = createClient({ ...plants, url: new URL(plants.url) });
@@ -349,7 +409,18 @@ describe("createClient", () => {
     [{ timeout: 5 } as object, new TypeError('unknown option "timeout": did you mean timeoutMs?')],
     [
       { retry: 5 } as object,
-      new TypeError('unknown option "retry": known: url, token, timeoutMs, retries, ca'),
+      new TypeError('unknown option "retry": known: url, token, fetch, timeoutMs, retries, ca'),
+    ],
+    [{ fetch: "x" } as object, new TypeError('fetch must be a function (got "x")')],
+    [
+      { fetch, ca: createCertificate("a").cert },
+      new TypeError("ca does not concern fetch: leave it out, and let fetch trust the authority"),
+    ],
+    [
+      { fetch, url: "unix:/run/plants.sock" },
+      new TypeError(
+        'url must be a URL such as http://127.0.0.1:7526 (got "unix:/run/plants.sock")',
+      ),
     ],
     [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
     [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],

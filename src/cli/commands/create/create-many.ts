@@ -1,7 +1,6 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
-import type { Post } from "../../../client/http-request.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
@@ -156,16 +155,19 @@ async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun):
     if (needsWarning) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
     needsWarning = false;
   };
-  // undici takes 20 ms to load.
   const { createPlants } = await import("../../../client/create-plants.ts");
+  // undici takes 20 ms to load.
+  const { openPool } = await import("../../../client/http-pool.ts");
+  const request = toRequest(found?.token, run);
+  const pool = openPool(request.url, options.concurrency, options.timeoutMs, request.ca);
   const outcomes = createPlants(records, {
     ...options,
     retries: options.bulkRetries,
-    request: toRequest(found?.token, run),
+    request,
+    pool: isVerbose ? { ...pool, post: tracePost(pool.post, terminal) } : pool,
     lastCall,
     stopReading: input.stop,
     onRetry,
-    ...(isVerbose && { wrapPost: (post: Post) => tracePost(post, terminal) }),
   });
   const toText = (): string => {
     if (lastCall.aborted) return "waiting for plants in flight; Ctrl-C again stops at once";

@@ -1,0 +1,65 @@
+/** Requests with a function like the global `fetch`: for stores without a socket, for proxies, traces and mocks of a program. */
+import { isBuiltIn, isError } from "../core/messages.ts";
+import { type ClientRequest, type Post, readBody, toClientError } from "./http-request.ts";
+import { UnavailableError } from "./results.ts";
+
+/** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Creates a Post that sends its requests with `fetch`. It needs no pool: `fetch` decides about connections. */
+export function createFetchPost(fetch: Fetch): Post {
+  return async (request) => {
+    const { url, headers, body, timeoutMs, signal } = request;
+    signal?.throwIfAborted();
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort();
+    const timer = setTimeout(() => {
+      stopping.abort(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+    }, timeoutMs);
+    // Not AbortSignal.any: the signal may outlive millions of requests (see `pause`).
+    signal?.addEventListener("abort", stop);
+    const init: RequestInit = {
+      method: "POST",
+      headers,
+      body,
+      credentials: "omit",
+      redirect: "manual",
+      signal: stopping.signal,
+    };
+    const exchange = async () => {
+      const response = await fetch(url, init);
+      const chunks = (response.body ?? []) as Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+      // fetch has decoded the body.
+      const { "content-encoding": _, ...rest } = Object.fromEntries(response.headers);
+      return { status: response.status, headers: rest, body: await readBody(chunks, request) };
+    };
+    try {
+      return await Promise.race([toRejection(stopping.signal), exchange()]);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw stopping.signal.aborted ? stopping.signal.reason : toFetchError(error, request);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  };
+}
+
+/** Rejects once a signal is aborted: a function may ignore it. */
+function toRejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+  });
+}
+
+/** Maps the error of a request without a response. Other errors are bugs of the function, and do not change. */
+function toFetchError(error: unknown, request: ClientRequest): unknown {
+  // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
+  const cause = isError(error) && isError(error.cause) ? error.cause : error;
+  const known = toClientError(cause, request);
+  if (known !== cause) return known;
+  if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {
+    return error;
+  }
+  return new UnavailableError("lost", request.url, error.message, { cause: error });
+}
