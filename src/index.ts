@@ -11,3 +11,4 @@ export {
   startPlantStore,
 } from "./library/plant-store.ts";
 export type { SeedTally } from "./library/seed.ts";
+export type { JournalEntry } from "./server/journal.ts";

@@ -84,6 +84,7 @@ const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOpt
   all: true,
   count: true,
   seed: true,
+  requests: true,
   reset: true,
   close: true,
   [Symbol.asyncDispose]: true,

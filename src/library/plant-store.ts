@@ -6,6 +6,7 @@ import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { PlantFilter, PlantQuery, PlantStore } from "../core/store.ts";
 import { Faults } from "../server/faults.ts";
+import { Journal, type JournalEntry } from "../server/journal.ts";
 import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
 import { readPlantPages } from "../store/pages.ts";
@@ -38,6 +39,8 @@ export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
   readonly token?: string | undefined;
   /** Faults of creates, for tests of clients; by default none. */
   readonly faults?: FaultOptions | undefined;
+  /** Number of requests that {@link RunningPlantStore.requests} returns: 1 … 100000; by default none is kept. */
+  readonly journal?: number | undefined;
   /** Receives the server's own failures, which clients see as 50000 and above. Must not throw. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -79,7 +82,17 @@ export interface RunningPlantStore {
    * @throws the error of node:fs if a file cannot be read
    */
   seed(plants: PlantSeed): Promise<SeedTally>;
-  /** Removes all plants, those of the seed too; tokens stay. @throws Error unless the store is `memory:` */
+  /**
+   * Returns the newest requests in the order of their responses, oldest first.
+   *
+   * @throws Error unless the store was started with `journal`
+   */
+  requests(): readonly JournalEntry[];
+  /**
+   * Removes all plants, those of the seed too, and empties the journal of requests; tokens stay.
+   *
+   * @throws Error unless the store is `memory:`
+   */
   reset(): Promise<void>;
   /** Waits up to ten seconds for requests in flight, and closes the store. May be called twice. */
   close(): Promise<void>;
@@ -88,7 +101,7 @@ export interface RunningPlantStore {
 }
 
 /** Options that are not in the table, because the command line has none of them or another form. */
-const otherOptions = ["listen", "seed", "token", "faults", "onError"];
+const otherOptions = ["listen", "seed", "token", "faults", "journal", "onError"];
 
 /**
  * Starts a plant store. It never installs signal handlers, exits the process or writes to the console.
@@ -109,14 +122,22 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   if (listen) assertListens();
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
   const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
+  const journal = createJournal(options.journal);
   const { shutdownTimeoutMs, ...limits } = checkOptions(limitOptions, {});
   // First, so that no store is created if the port is in use.
-  const server = await openPlantServer({ ...limits, ...serverOptions, listen, faults, onError });
+  const server = await openPlantServer({
+    ...limits,
+    ...serverOptions,
+    listen,
+    faults,
+    journal,
+    onError,
+  });
   let store: PlantStore | undefined;
   try {
     const opened = await openStore(storeUrl);
     store = opened;
-    const running = createRunningStore(store, serverOptions);
+    const running = createRunningStore(store, journal, serverOptions);
     if (options.seed !== undefined) await running.seed(options.seed);
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
@@ -135,10 +156,20 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   }
 }
 
-type StoreMethods = Pick<RunningPlantStore, "get" | "list" | "all" | "count" | "seed" | "reset">;
+function createJournal(maxEntries: number | undefined): Journal | undefined {
+  if (maxEntries === undefined) return undefined;
+  const range = { min: 1, max: 100_000 };
+  return new Journal(checkOption("journal", (value) => checkInteger(value, range), maxEntries));
+}
+
+type StoreMethods = Pick<
+  RunningPlantStore,
+  "get" | "list" | "all" | "count" | "seed" | "requests" | "reset"
+>;
 
 function createRunningStore(
   store: PlantStore,
+  journal: Journal | undefined,
   {
     onConflict,
     maxBodyBytes,
@@ -186,11 +217,18 @@ function createRunningStore(
       const { error, message } = result;
       throw new Error(message, { cause: { error, message } });
     },
+    requests() {
+      if (journal !== undefined) return journal.entries;
+      throw new Error(
+        "requests() needs a journal: start the store with an option such as journal: 1000",
+      );
+    },
     async reset() {
       if (store.clear === undefined) {
         throw new Error("reset() removes plants only from a memory: store; this one is durable");
       }
       await store.clear();
+      journal?.clear();
     },
   };
 }

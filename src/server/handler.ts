@@ -22,6 +22,7 @@ import {
   type RequestHead,
   type RequestRecord,
   type ServerRequest,
+  toPath,
   toRequestId,
 } from "./request.ts";
 import {
@@ -287,13 +288,6 @@ function toAllow(routes: Path["routes"]): string {
 function toPattern(path: string): RegExp {
   const escaped = path.replace(/[$()*+.?[\\\]^|]/g, "\\$&");
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-}
-
-/** Returns the path of a target in origin-form or absolute-form, without its query. Without a path, it is `/`. */
-function toPath(target: string): string {
-  const [beforeQuery = ""] = target.split("?", 1);
-  if (beforeQuery.startsWith("/")) return beforeQuery;
-  return beforeQuery.replace(/^https?:\/\/[^/]*/i, "") || "/";
 }
 
 /** Adds the headers that a page of this origin needs to read a response. */

@@ -324,6 +324,13 @@ const validRequestId = /^(?!.*pst_)[\w.:=+/@~-]{1,128}$/;
 const requestIdPrefix = randomBytes(6).toString("hex");
 let requestCount = 0;
 
+/** Returns the path of a target in origin-form or absolute-form, without its query. Without a path, it is `/`. */
+export function toPath(target: string): string {
+  const [beforeQuery = ""] = target.split("?", 1);
+  if (beforeQuery.startsWith("/")) return beforeQuery;
+  return beforeQuery.replace(/^https?:\/\/[^/]*/i, "") || "/";
+}
+
 /** Returns the first valid X-Request-Id of the client, or a new id. */
 export function toRequestId(headers: HttpHeaders): string {
   const fromClient = headers["x-request-id"]?.find((value) => validRequestId.test(value));

@@ -7,6 +7,7 @@ import { createHandler, type HandlerOptions } from "./handler.ts";
 import { FlushQueue, type TransportContext } from "./http/connection.ts";
 import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
 import { type HttpServerOptions, openHttpServer, type TlsCertificate } from "./http/http-server.ts";
+import type { Journal } from "./journal.ts";
 import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
 import { serverStopping } from "./response.ts";
 
@@ -65,19 +66,20 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     isStopping: () => isDraining || closed !== undefined,
     onError,
   });
+  const handler = createHandler({
+    ...options,
+    url: httpUrl,
+    admission,
+    backend: () => backend,
+    started,
+    checkReadiness: readiness.check,
+    onError(error) {
+      if (error instanceof StoreError) readiness.doubt();
+      onError(error);
+    },
+  });
   const context: TransportContext = {
-    handler: createHandler({
-      ...options,
-      url: httpUrl,
-      admission,
-      backend: () => backend,
-      started,
-      checkReadiness: readiness.check,
-      onError(error) {
-        if (error instanceof StoreError) readiness.doubt();
-        onError(error);
-      },
-    }),
+    handler: options.journal?.watch(handler) ?? handler,
     admission,
     keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
     stoppedAtMs: () => stoppedAtMs,
@@ -122,4 +124,6 @@ export interface PlantServerOptions
     Omit<HandlerOptions, "url" | "admission" | "backend" | "started" | "checkReadiness"> {
   /** `false` opens no socket: requests come only through `PlantServer.fetch`. */
   readonly listen?: boolean;
+  /** Records each request, which costs time and memory. */
+  readonly journal?: Journal | undefined;
 }

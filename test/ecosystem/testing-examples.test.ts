@@ -50,9 +50,9 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     expect(stdout).toMatch(/Tests +1 passed/);
   });
 
-  it("run in node:test", async () => {
-    const directory = await createProject("plants.test.mjs");
-    const { stdout } = await runNode(directory, ["--test", "plants.test.mjs"]);
+  it.each(["plants.test.mjs", "retries.test.mjs"])("run in node:test: %s", async (file) => {
+    const directory = await createProject(file);
+    const { stdout } = await runNode(directory, ["--test", file]);
     expect(stdout).toMatch(/pass 1\n/);
   });
 

@@ -245,7 +245,8 @@ describe("startPlantStore", () => {
   });
 
   it("has the default of every option that is undefined", async () => {
-    const names = ["store", "host", "port", "listen", "seed", "token", "faults", "onError"];
+    const names = ["store", "host", "port", "listen", "seed", "token"];
+    names.push("faults", "journal", "onError");
     const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
     await using plants = await startPlantStore(undefinedOptions);
     const client = createClient({ ...plants, timeoutMs: undefined, ca: undefined });

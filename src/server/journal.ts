@@ -1,0 +1,97 @@
+/** A journal of requests, for tests of clients. Only the library has one. */
+import { RequestError } from "../core/errors.ts";
+import type { Handler } from "./handler.ts";
+import { type BodyResult, type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
+import { isDropped } from "./response.ts";
+
+/** A request and its response. */
+export interface JournalEntry {
+  /** Method, such as `POST`. */
+  readonly method: string;
+  /** Path as the client wrote it, without the query. */
+  readonly path: string;
+  /** By lower-case name, without `authorization`. The values of a repeated header are joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first 64 KiB of the body. Absent if the store rejected the request without reading its body. */
+  readonly body?: string;
+  /** Status of the response. */
+  readonly status: number;
+  /** Number of the Error in the response. */
+  readonly error?: number;
+  /** Result of a create: `created`, `unchanged` or `replaced`. */
+  readonly result?: string;
+  /** False if a fault dropped the response, or if the connection was closed before. */
+  readonly isSent: boolean;
+}
+
+const maxBodyBytes = 64 * 1024;
+
+/** Keeps the newest requests, in the order of their responses. */
+export class Journal {
+  readonly #maxEntries: number;
+  readonly #bodies = new WeakMap<ServerRequest, string>();
+  #entries: JournalEntry[] = [];
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  /** Oldest first. */
+  get entries(): readonly JournalEntry[] {
+    return [...this.#entries];
+  }
+
+  clear(): void {
+    this.#entries = [];
+  }
+
+  /** Returns a handler that does the same, and records each request. Bytes that are not a request are not recorded. */
+  watch(handler: Handler): Handler {
+    return {
+      handle: (request) => {
+        this.#watchBody(request);
+        return handler.handle(request);
+      },
+      complete: (request, result, atMs, isAborted, connectionHeaders) => {
+        const message = handler.complete(request, result, atMs, isAborted, connectionHeaders);
+        if (request === undefined) return message;
+        const body = this.#bodies.get(request);
+        this.#entries.push({
+          method: request.method,
+          path: toPath(request.target),
+          headers: toPlainHeaders(request.headers),
+          ...(body !== undefined && { body }),
+          status: message.status,
+          ...(result.error !== undefined && { error: result.error }),
+          ...("result" in result && { result: result.result }),
+          isSent: !isAborted && !isDropped(result),
+        });
+        if (this.#entries.length > this.#maxEntries) this.#entries.shift();
+        return message;
+      },
+    };
+  }
+
+  #watchBody(request: ServerRequest): void {
+    const read = request.readBody.bind(request);
+    const keep = (body: BodyResult): BodyResult => {
+      if (!(body instanceof RequestError)) this.#bodies.set(request, toText(body));
+      return body;
+    };
+    request.readBody = (maxBytes) => {
+      const body = read(maxBytes);
+      return body instanceof Promise ? body.then(keep) : keep(body);
+    };
+  }
+}
+
+/** Decodes the beginning of a body, without a character that is cut. */
+function toText(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, maxBodyBytes), { stream: true });
+}
+
+function toPlainHeaders(headers: HttpHeaders): Record<string, string> {
+  const { authorization: _, ...others } = headers;
+  const entries = Object.entries(others).map(([name, values = []]) => [name, values.join(", ")]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}

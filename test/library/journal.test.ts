@@ -1,0 +1,155 @@
+/** The journal of a running store keeps the requests of clients for tests. */
+import { describe, expect, it } from "vitest";
+import {
+  createClient,
+  type JournalEntry,
+  type RunningPlantStore,
+  startPlantStore,
+} from "../../src/index.ts";
+import { exchangeRaw } from "../helpers/raw-http.ts";
+
+const fern = { id: 1n, name: "fern" };
+const fernBody = '{"id":1,"name":"fern"}';
+
+it("has each request with its response, in the order of the responses", async () => {
+  await using store = await startPlantStore({ journal: 10, basePath: "/v1", statusMode: "http" });
+  const client = createClient(store);
+  await client.create(fern);
+  await client.create({ ...fern, name: "moss" });
+  await createClient({ ...store, token: "wrong" }).create(fern);
+  await fetch(`${store.url}/elsewhere?a=b`);
+  const create = { method: "POST", path: "/v1/plants", isSent: true };
+  const headers = {
+    host: new URL(store.url).host,
+    "content-type": "application/json",
+    accept: "application/json",
+    "accept-encoding": "identity",
+    "user-agent": expect.stringContaining("plantstore/") as string,
+    "content-length": expect.any(String) as string,
+    connection: "close",
+  };
+  expect(store.requests()).toEqual([
+    { ...create, headers, body: fernBody, status: 200, result: "created" },
+    { ...create, headers, body: '{"id":1,"name":"moss"}', status: 409, error: 40900 },
+    { ...create, headers, status: 401, error: 40102 },
+    {
+      method: "GET",
+      path: "/v1/elsewhere",
+      headers: expect.objectContaining({ accept: "*/*" }) as object,
+      status: 404,
+      error: 40400,
+      isSent: true,
+    },
+  ]);
+});
+
+/** Sends a create in one way. */
+type Send = (store: RunningPlantStore, body: string) => Promise<unknown>;
+
+const toPort = ({ url }: RunningPlantStore): number => Number(new URL(url).port);
+const toHead = ({ token }: RunningPlantStore, more: string): string =>
+  `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${more}\r\n`;
+
+describe.each<[lane: string, send: Send]>([
+  [
+    "the fast lane",
+    (store, body) =>
+      exchangeRaw(
+        toPort(store),
+        toHead(store, `Content-Length: ${Buffer.byteLength(body)}\r\n`) + body,
+      ),
+  ],
+  [
+    "node:http",
+    (store, body) =>
+      exchangeRaw(
+        toPort(store),
+        `${toHead(store, "Transfer-Encoding: chunked\r\n")}${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      ),
+  ],
+  [
+    "fetch",
+    ({ fetch, token }, body) =>
+      fetch("http://a/plants", {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body,
+      }),
+  ],
+])("of a request through %s", (_lane, send) => {
+  it("has the body, and no credential", async () => {
+    await using store = await startPlantStore({ journal: 10 });
+    await send(store, '{"id":1,"name":"mönstera 🌱"}');
+    expect(store.requests()).toMatchObject([
+      { body: '{"id":1,"name":"mönstera 🌱"}', status: 200, result: "created" },
+    ]);
+    expect(JSON.stringify(store.requests())).not.toContain(store.token);
+  });
+
+  it("has the first 64 KiB of the body, without a character that is cut", async () => {
+    await using store = await startPlantStore({ journal: 10 });
+    const body = JSON.stringify({ id: 1, name: "x" + "ö".repeat(100_000) });
+    await send(store, body);
+    const [entry] = store.requests();
+    expect(entry).toMatchObject({ status: 200, result: "created" });
+    expect(body.startsWith(entry?.body ?? "none")).toBe(true);
+    const cutCharacter = 1;
+    expect(Buffer.byteLength(entry?.body ?? "")).toBe(64 * 1024 - cutCharacter);
+  });
+});
+
+it("shows that a client repeated its request with the same body", async () => {
+  const faults = { dropRate: 0.5, failRate: 0.2, seed: 3 };
+  await using store = await startPlantStore({ journal: 1000, faults });
+  const client = createClient({ ...store, retries: 100 });
+  const plants = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), name: "fern" }));
+  for await (const { ok } of client.createMany(plants)) expect(ok).toBe(true);
+  const toOutcome = ({ isSent, error, result }: JournalEntry): unknown => [isSent, error ?? result];
+  for (const { id } of plants) {
+    const ofPlant = store.requests().filter(({ body }) => body === `{"id":${id},"name":"fern"}`);
+    const outcomes = ofPlant.map(toOutcome);
+    const last = outcomes.pop();
+    const isFirst = outcomes.every((outcome) => String(outcome) === "true,50301");
+    expect(last).toEqual([true, isFirst ? "created" : "unchanged"]);
+  }
+  const isDropped = ({ isSent }: JournalEntry): boolean => !isSent;
+  expect(store.requests().filter(isDropped).length).toBeGreaterThan(0);
+});
+
+it("keeps the newest requests only, until reset()", async () => {
+  await using store = await startPlantStore({ journal: 2 });
+  expect(store.requests()).toEqual([]);
+  const client = createClient(store);
+  for (const id of [1n, 2n, 3n]) await client.create({ ...fern, id });
+  const requests = store.requests();
+  expect(requests.map(({ body }) => body)).toEqual([
+    '{"id":2,"name":"fern"}',
+    '{"id":3,"name":"fern"}',
+  ]);
+  await store.reset();
+  expect(store.requests()).toEqual([]);
+  // An array that was returned before does not change.
+  expect(requests).toHaveLength(2);
+});
+
+it("has a request whose client went away before the response", async () => {
+  await using store = await startPlantStore({
+    listen: false,
+    journal: 1,
+    faults: { latencyMs: 500 },
+  });
+  const client = createClient({ ...store, timeoutMs: 50, retries: 0 });
+  await expect(client.create(fern)).rejects.toMatchObject({ reason: "timeout" });
+  await expect.poll(() => store.requests()).toMatchObject([{ body: fernBody, isSent: false }]);
+});
+
+it("is an option", async () => {
+  await using store = await startPlantStore();
+  expect(() => store.requests()).toThrow(
+    new Error("requests() needs a journal: start the store with an option such as journal: 1000"),
+  );
+  await expect(startPlantStore({ journal: 0 })).rejects.toThrow(
+    new RangeError("journal must be a whole number from 1 to 100000 (got 0)"),
+  );
+  await expect(startPlantStore({ journal: true as unknown as number })).rejects.toThrow(TypeError);
+});
