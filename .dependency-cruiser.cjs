@@ -102,7 +102,7 @@ module.exports = {
         pathNot: [
           "[.]test[.]ts$",
           "[.]d[.]ts$",
-          "[.]browser[.]js$",
+          "[.]browser[.][jt]s$",
           "^bin/",
           "^test/helpers/dispose-symbols[.]ts$",
         ],

@@ -64,15 +64,18 @@ async function build() {
   const { tsup, register } = await loadTools();
   register();
   // Imported here: tsup would write a file next to it, which another build would take for a source.
-  const { options } = await import("./tsup.config.ts");
+  const { browserOptions, options } = await import("./tsup.config.ts");
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
+  const outDir = `${newDirectory}/browser`;
+  await tsup.build({ ...browserOptions, config: false, outDir, silent: true });
   const { writeLicenses, writeSbom } = await import("./bundled-packages.ts");
   await writeLicenses(newDirectory);
   writeSbom(newDirectory);
   const { toManPage } = await import("./man-page.ts");
   writeFileSync(`${newDirectory}/plantstore.1`, await toManPage());
+  const files = readdirSync(newDirectory, { recursive: true, encoding: "utf8" });
   /** @type {Stamp} */
-  const stamp = { sources: digest, files: readdirSync(newDirectory) };
+  const stamp = { sources: digest, files };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));
   replaceDist();
 }

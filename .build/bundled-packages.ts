@@ -25,7 +25,7 @@ export interface Metafile {
 /**
  * Writes the licenses of the bundled packages: most of them require their text in each copy.
  *
- * @param directory the bundle, with its metafile
+ * @param directory the bundles, with their metafiles
  */
 export async function writeLicenses(directory: string): Promise<void> {
   // The tool reads the names of the bundled files from a source map.
@@ -45,7 +45,7 @@ export async function writeLicenses(directory: string): Promise<void> {
 /**
  * Writes the list of the bundled packages (CycloneDX), in which scanners look for known vulnerabilities.
  *
- * @param directory the bundle, with its metafile
+ * @param directory the bundles, with their metafiles
  * @throws {Error} if npm does not list one of them
  */
 export function writeSbom(directory: string): void {
@@ -76,8 +76,9 @@ export function writeSbom(directory: string): void {
 
 /** Lists the files that the bundle contains code of. */
 function listBundledFiles(directory: string): string[] {
-  const { outputs } = readJson(`${directory}/metafile-esm.json`) as Metafile;
-  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  const paths = [`${directory}/metafile-esm.json`, `${directory}/browser/metafile-esm.json`];
+  const outputs = paths.flatMap((path) => Object.values((readJson(path) as Metafile).outputs));
+  const inputs = outputs.flatMap((output) => Object.entries(output.inputs));
   return inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }
 

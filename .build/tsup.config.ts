@@ -1,4 +1,6 @@
 /** Bundles the command, the library and the thread of the SQLite store. */
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Options } from "tsup";
 
 export const options: Options = {
@@ -23,4 +25,30 @@ export const options: Options = {
   // commander, pg and undici are CommonJS, and require modules of Node.
   banner: { js: "const require = process.getBuiltinModule;" },
   dts: { entry: { index: "src/index.ts", client: "src/client.ts" } },
+};
+
+/** The client for browsers: one file, without Node. `NAME.browser.ts` takes the place of `NAME.ts`. */
+export const browserOptions: Options = {
+  entry: { client: "src/client.ts" },
+  format: "esm",
+  platform: "browser",
+  target: "es2022",
+  splitting: false,
+  minify: true,
+  metafile: true,
+  esbuildPlugins: [
+    {
+      name: "browser-files",
+      setup(build) {
+        build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
+          const replacement = resolve(resolveDir, path.replace(/\.ts$/, ".browser.ts"));
+          return existsSync(replacement) ? { path: replacement } : undefined;
+        });
+        build.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
+          const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
+          return { contents: JSON.stringify({ version }), loader: "json" };
+        });
+      },
+    },
+  ],
 };

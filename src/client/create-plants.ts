@@ -1,5 +1,4 @@
 /** Creates many plants at a time and returns the outcomes in the order of the input. */
-import { setMaxListeners } from "node:events";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import {
   concernsAllCreates,
@@ -24,6 +23,7 @@ import {
 } from "./create-plant.ts";
 import type { ConnectionPool } from "./http-pool.ts";
 import { mapInOrder } from "./map-in-order.ts";
+import { setMaxListeners } from "./platform.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
 export interface Outcome<Item> {

@@ -1,7 +1,7 @@
 /** Requests with a function like the global `fetch`: for stores without a socket, for proxies, traces and mocks of a program. */
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type ClientRequest, type Post, readBody, toClientError } from "./http-request.ts";
-import { UnavailableError } from "./results.ts";
+import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -29,6 +29,10 @@ export function createFetchPost(fetch: Fetch): Post {
     const exchange = async () => {
       const response = await fetch(url, init);
       const chunks = (response.body ?? []) as Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+      // Browsers hide the response.
+      if (response.type === "opaqueredirect") {
+        throw new NotAPlantStoreError(url, "it redirects, and redirects are not followed");
+      }
       // fetch has decoded the body.
       const { "content-encoding": _, ...rest } = Object.fromEntries(response.headers);
       return { status: response.status, headers: rest, body: await readBody(chunks, request) };

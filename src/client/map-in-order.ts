@@ -1,5 +1,5 @@
 /** Maps items of a stream, several at a time, and returns the results in the order of the items. */
-import { setImmediate as endOfTurn } from "node:timers/promises";
+import { endOfTurn } from "./platform.ts";
 
 /** Options for {@link mapInOrder}. */
 export interface MapOptions<Item> {

@@ -1,5 +1,4 @@
 /** Types of options: how each parses, checks and formats its values. */
-import { isIP } from "node:net";
 import { findTokenProblem, tokenMarker } from "../auth/token.ts";
 import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
 import { quoteInput, unpairedSurrogate } from "../core/messages.ts";
@@ -120,7 +119,7 @@ const validBasePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
 /** A host to listen on. An IPv6 address may be in brackets; one with a zone is invalid, because no URL can contain it. */
 export const host = string((text) => {
   const name = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
-  const isAddress = isIP(name) !== 0 && !name.includes("%");
+  const isAddress = /^[\da-f:.]+$/i.test(name) && URL.canParse(`http://[${name}]`);
   if (isAddress || hostName.test(text)) return name;
   throw invalid(text, "a host name or an IP address, without a port or a zone");
 });

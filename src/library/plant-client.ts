@@ -1,7 +1,5 @@
 /** A client of a plant store for programs. */
-import type { CreateRequest } from "../client/create-plant.ts";
 import type { Fetch } from "../client/fetch-post.ts";
-import type { ConnectionPool } from "../client/http-pool.ts";
 import {
   type CreateResponse,
   type Rejection,
@@ -25,6 +23,7 @@ import {
 } from "./client-options.ts";
 import { baseUrl, httpUrl, invalid, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
+import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
 
 /** Options for {@link createClient}. */
 export interface PlantClientOptions extends PartialValues<typeof clientOptions> {
@@ -36,8 +35,8 @@ export interface PlantClientOptions extends PartialValues<typeof clientOptions> 
   /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
   /**
-   * Sends each request: the global `fetch`, or a function like it. By default sockets of Node. The `fetch` of a running
-   * store is used only if the store does not listen. Without `ca` and `unix:`.
+   * Sends each request: the global `fetch`, or a function like it. The default are sockets of Node, and the global `fetch` in
+   * a browser. The `fetch` of a running store is used only if the store does not listen. Without `ca` and `unix:`.
    */
   readonly fetch?: Fetch | undefined;
 }
@@ -108,12 +107,8 @@ export function createClient(options: PlantClientOptions): PlantClient {
       assertPlantTypes(plant);
       assertKnownOptions(createOptions, ["signal"]);
       const signal = checkOption("signal", checkSignal, createOptions.signal);
-      // A program that only starts a server needs no HTTP client.
       const { sendPlant, toCreateRequest } = await import("../client/create-plant.ts");
-      const post =
-        fetch === undefined
-          ? (await import("../client/http-request.ts")).post
-          : (await import("../client/fetch-post.ts")).createFetchPost(fetch);
+      const post = await loadPost(fetch);
       const { attempts: _, ...response } = await sendPlant(toNewPlantJson(plant), {
         request: toCreateRequest(url, bearer, { ca }),
         timeoutMs,
@@ -147,10 +142,10 @@ async function addUrlAdvice<Response extends CreateResponse>(
 }
 
 /** @returns undefined to use sockets */
-function checkFetch({ fetch, ca }: PlantClientOptions): Fetch | undefined {
-  checkOption("fetch", checkFunction, fetch);
-  if (fetch === undefined || listeningFetches.has(fetch)) return undefined;
-  if (ca === undefined) return fetch;
+function checkFetch({ fetch: own, ca }: PlantClientOptions): Fetch | undefined {
+  checkOption("fetch", checkFunction, own);
+  const fetch = own === undefined || listeningFetches.has(own) ? getDefaultFetch() : own;
+  if (fetch === undefined || ca === undefined) return fetch;
   throw new TypeError("ca does not concern fetch: leave it out, and let fetch trust the authority");
 }
 
@@ -240,7 +235,7 @@ async function* createMany(
     const outcomes = createPlants(source.read(), {
       ...options,
       request,
-      pool: await toPool(request, options),
+      pool: await openTransport(options.fetch, request, options),
       lastCall: signal,
       stopReading: source.stop,
     });
@@ -258,18 +253,6 @@ async function* createMany(
   } finally {
     signal.removeEventListener("abort", source.stop);
   }
-}
-
-async function toPool(
-  { url, ca }: CreateRequest,
-  { fetch, concurrency, timeoutMs }: Pick<CheckedOptions, "fetch" | "concurrency" | "timeoutMs">,
-): Promise<ConnectionPool> {
-  if (fetch === undefined) {
-    const { openPool } = await import("../client/http-pool.ts");
-    return openPool(url, concurrency, timeoutMs, ca);
-  }
-  const { createFetchPost } = await import("../client/fetch-post.ts");
-  return { post: createFetchPost(fetch), close: async () => {} };
 }
 
 type Identity = Pick<CreateManyResult, "record" | "id">;

@@ -113,6 +113,30 @@ describe("loads only the packages it needs", () => {
   });
 });
 
+describe("the client for browsers", () => {
+  it("is one file that imports nothing, of at most 60 kB", async () => {
+    const browserMetafile = await readFile(join(root, "dist/browser/metafile-esm.json"), "utf8");
+    const built = JSON.parse(browserMetafile) as Metafile;
+    expect(Object.values(built.outputs).flatMap((output) => output.imports)).toEqual([]);
+    const code = await readFile(join(root, "dist/browser/client.js"), "utf8");
+    expect(code).not.toMatch(/\b(?:node:|Buffer\.|process\.|getBuiltinModule)/);
+    expect(Buffer.byteLength(code)).toBeLessThanOrEqual(60_000);
+    expect(await readdir(join(root, "dist/browser"))).toEqual(["client.js", "metafile-esm.json"]);
+  });
+
+  it("exports the same as the client for Node", async () => {
+    const [forBrowsers, forNode] = await Promise.all(
+      ["dist/browser/client.js", "dist/client.js"].map(
+        (path) => import(pathToFileURL(join(root, path)).href) as Promise<object>,
+      ),
+    );
+    expect(Object.keys(forBrowsers ?? {}).toSorted()).toEqual(
+      Object.keys(forNode ?? {}).toSorted(),
+    );
+    expect(Object.keys(forNode ?? {})).toContain("createClient");
+  });
+});
+
 describe("the built package", () => {
   it("imports only Node's modules, its own files and the packages of SQLite and pg", () => {
     const imports = Object.values(outputs).flatMap((output) => output.imports);

@@ -153,8 +153,8 @@ it("two builds at once both succeed, and leave one complete dist", async () => {
   const { files } = JSON.parse(await readFile(join(checkout, "dist/build.json"), "utf8")) as {
     files: string[];
   };
-  expect(await readdir(join(checkout, "dist"))).toEqual(
-    expect.arrayContaining(["main.js", ...files]),
+  expect(await readdir(join(checkout, "dist"), { recursive: true })).toEqual(
+    expect.arrayContaining(["main.js", "browser/client.js", ...files]),
   );
   expect((await readdir(checkout)).filter((name) => name.startsWith("dist."))).toEqual([]);
 }, 300_000);

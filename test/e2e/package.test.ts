@@ -140,6 +140,7 @@ describe("the tarball", () => {
         "package.json",
         "bin/plantstore.js",
         "dist/THIRD-PARTY-LICENSES.txt",
+        "dist/browser/client.js",
         "dist/client.d.ts",
         "dist/client.js",
         "dist/index.d.ts",
@@ -153,7 +154,7 @@ describe("the tarball", () => {
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:[\w.-]+\.js|page\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|page\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 

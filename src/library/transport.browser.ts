@@ -1,0 +1,23 @@
+/** How a client in a browser sends its requests: always with `fetch`. */
+import { createFetchPost, type Fetch } from "../client/fetch-post.ts";
+import type { ConnectionPool } from "../client/http-pool.ts";
+import type { Post } from "../client/http-request.ts";
+
+/** Returns the `fetch` of the browser, also one that a mock installs later. */
+export function getDefaultFetch(): Fetch {
+  return (url, init) => globalThis.fetch(url, init);
+}
+
+/** Returns the function that sends one request, without the headers that only programs outside of browsers send. */
+export async function loadPost(fetch: Fetch): Promise<Post> {
+  const post = createFetchPost(fetch);
+  return (request) => {
+    const { "user-agent": _, "accept-encoding": __, ...headers } = request.headers;
+    return post({ ...request, headers });
+  };
+}
+
+/** Returns what a bulk create sends its requests with. */
+export async function openTransport(fetch: Fetch): Promise<ConnectionPool> {
+  return { post: await loadPost(fetch), close: async () => {} };
+}
