@@ -1,6 +1,12 @@
 /** Requests with a function like the global `fetch`: for stores without a socket, for proxies, traces and mocks of a program. */
 import { isBuiltIn, isError } from "../core/messages.ts";
-import { type ClientRequest, type Post, readBody, toClientError } from "./http-request.ts";
+import {
+  type ClientRequest,
+  createNoHttpError,
+  type Post,
+  readBody,
+  toClientError,
+} from "./http-request.ts";
 import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
@@ -60,6 +66,10 @@ function toRejection(signal: AbortSignal): Promise<never> {
 function toFetchError(error: unknown, request: ClientRequest): unknown {
   // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
   const cause = isError(error) && isError(error.cause) ? error.cause : error;
+  // It has no code if the bytes come before the request is sent.
+  if (isError(cause) && cause.name === "HTTPParserError") {
+    return createNoHttpError(request.url, cause);
+  }
   const known = toClientError(cause, request);
   if (known !== cause) return known;
   if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {

@@ -7,6 +7,11 @@ export async function readBody(parts: ReadableStream<Uint8Array> | never[]): Pro
     : new Uint8Array(await new Response(parts).arrayBuffer());
 }
 
+/** Browsers report no such error. */
+export function createNoHttpError(_url: string, cause: Error): Error {
+  return cause;
+}
+
 /** Browsers do not tell programs why they cannot connect. */
 export function toClientError(error: unknown): unknown {
   return error;

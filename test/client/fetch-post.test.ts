@@ -1,5 +1,6 @@
 /** Requests with a function like the global `fetch` have the results and the errors of requests with node:http. */
 import { getEventListeners } from "node:events";
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createFetchPost, type Fetch } from "../../src/client/fetch-post.ts";
@@ -73,9 +74,11 @@ it.each<[what: string, reason: string, open: () => Promise<string>]>([
   expect(error).toMatchObject({ reason });
 });
 
-it("rejects with NotAPlantStoreError if the response is not HTTP", async () => {
-  const url = await openRawServer((socket) => socket.end("220 mail.example.org\r\n"));
-  await expect(post(url)).rejects.toThrow(NotAPlantStoreError);
+it.each<[when: string, respond: (socket: Socket) => void]>([
+  ["before the request", (socket) => void socket.write("220 mail.example.org\r\n")],
+  ["after it", (socket) => socket.once("data", () => socket.end("220 mail.example.org\r\n"))],
+])("rejects with NotAPlantStoreError if a response %s is not HTTP", async (_when, respond) => {
+  await expect(post(await openRawServer(respond))).rejects.toThrow(NotAPlantStoreError);
 });
 
 it.each<[what: string, fetch: Fetch]>([
