@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { listSavedOrigins } from "../helpers/credentials.ts";
 import { toFailure } from "../../src/cli/command-failure.ts";
+import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { toClientError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -85,6 +86,8 @@ it("serve --socket suggests commands with its absolute URL on a terminal", async
     ["second", `plantstore login --url unix:${socketPath}:/v1\n`],
   ] as const) {
     const env = { PLANTSTORE_CONFIG_DIR: join(directory, user) };
+    // As after a logout: the server does not become the default.
+    await saveSettings(env.PLANTSTORE_CONFIG_DIR, {});
     const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
     await serve.saw(`unix:${socketPath}:/v1\n`);
     expect(serve.stderr()).toContain(suggestion);

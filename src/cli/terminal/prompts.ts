@@ -4,7 +4,6 @@ import { Writable } from "node:stream";
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, Interruption } from "../command-error.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
-import { wrapText } from "./text-width.ts";
 
 /** Checks whether a user is there to answer. */
 export function canAsk({ stdin, stderr }: Io): boolean {
@@ -19,7 +18,7 @@ export function canAsk({ stdin, stderr }: Io): boolean {
  */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  await writeText(io.stderr, toPrompt(question, io.stderr));
+  await writeText(io.stderr, await toPrompt(question, io.stderr));
   const lines = createInterface({ input: io.stdin, signal });
   // Ends without a line after Ctrl-D, and once the signal is aborted.
   const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();
@@ -38,9 +37,9 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
  * @throws the signal's reason, once it is aborted
  */
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
-  signal.throwIfAborted();
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
-  const prompt = toPrompt(question, screen);
+  const prompt = await toPrompt(question, screen);
+  signal.throwIfAborted();
   // Before the question, so that the echo is off when the user types. The output discards it.
   const lines = createInterface({
     input: io.stdin,
@@ -76,7 +75,9 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
 }
 
 /** Wraps a question. A terminal that does not report its width has 0 columns. */
-function toPrompt(question: string, { columns }: OutputStream): string {
+async function toPrompt(question: string, { columns }: OutputStream): Promise<string> {
   const text = redactTokens(question);
-  return columns ? wrapText(text, columns) : text;
+  if (!columns || text.length <= columns) return text;
+  const { wrapText } = await import("./text-width.ts");
+  return wrapText(text, columns);
 }
