@@ -1,12 +1,13 @@
 /** Finds out what listens at a URL: a ready plant store, and whether it accepts the token. */
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
-import { operations, tokenCheckHeader } from "../core/contract.ts";
+import { tokenCheckHeader } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
 import { gatewayStatuses, parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
 import { get, type ClientRequest, type ClientResponse, post } from "./http-request.ts";
 import { categorizeError, NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { findUrlAdvice, isOfOtherUrl } from "./wrong-path.ts";
 
 /** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
@@ -83,34 +84,6 @@ function parseReadyBody(body: Uint8Array): readonly string[] {
   return (
     /^\{"status":"ready"(?:,"store":"(memory)")?\}$/.exec(new TextDecoder().decode(body)) ?? []
   );
-}
-
-/** Checks for the Error of a plant store that is at another URL, of the same server. */
-export function isOfOtherUrl({ error }: ErrorBody): boolean {
-  return error === errorTable.noSuchPath.error;
-}
-
-/**
- * Finds the URL of the plant store that sent an {@link isOfOtherUrl} Error. A proxy may have removed a prefix of the path.
- *
- * @param flag name of the URL in the advice
- * @returns what to change; undefined for any other Error, and if the URL is unknown
- */
-export function findUrlAdvice(
-  baseUrl: string,
-  error: ErrorBody,
-  flag = "--url",
-): string | undefined {
-  const [, path, basePath] =
-    /^unknown path "([^"]+)": create plants with POST ((?:\/[\w.~-]+)*)\/plants$/.exec(
-      error.message,
-    ) ?? [];
-  const used = joinPath(baseUrl, operations.create.path);
-  if (path === undefined || !isOfOtherUrl(error) || !used.endsWith(path)) return undefined;
-  const root = used.slice(0, -path.length).replace(/:$/, "");
-  const right = basePath ? joinPath(root, basePath) : root;
-  const isPathTwice = joinPath(right, operations.create.path) === baseUrl;
-  return isPathTwice ? `remove ${operations.create.path} from ${flag}` : `use ${flag} ${right}`;
 }
 
 /** Options for {@link checkToken}. */

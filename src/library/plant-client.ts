@@ -7,6 +7,7 @@ import {
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
+import { findUrlAdvice } from "../client/wrong-path.ts";
 import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
@@ -129,13 +130,9 @@ export function createClient(options: PlantClientOptions): PlantClient {
 }
 
 /** Adds the right URL to the Error for a wrong path. */
-async function addUrlAdvice<Response extends CreateResponse>(
-  response: Response,
-  url: string,
-): Promise<Response> {
+function addUrlAdvice<Response extends CreateResponse>(response: Response, url: string): Response {
   if (response.ok || response.error.error !== errorTable.noSuchPath.error) return response;
   const { error } = response;
-  const { findUrlAdvice } = await import("../client/probe.ts");
   const advice = findUrlAdvice(url, error, "url");
   if (advice === undefined) return response;
   return { ...response, error: { ...error, message: `${error.message}: ${advice}` } };
@@ -249,7 +246,7 @@ async function* createMany(
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     const { cause } = error;
-    throw isError(cause) ? cause : new StoppedError(await addUrlAdvice(cause, url));
+    throw isError(cause) ? cause : new StoppedError(addUrlAdvice(cause, url));
   } finally {
     signal.removeEventListener("abort", source.stop);
   }

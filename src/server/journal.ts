@@ -48,6 +48,7 @@ export class Journal {
   /** Returns a handler that does the same, and records each request. Bytes that are not a request are not recorded. */
   watch(handler: Handler): Handler {
     return {
+      ...handler,
       handle: (request) => {
         this.#watchBody(request);
         return handler.handle(request);

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { attempt } from "../../core/attempt.ts";
-import { isOfOtherUrl } from "../../client/probe.ts";
+import { isOfOtherUrl } from "../../client/wrong-path.ts";
 import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";

@@ -1,6 +1,6 @@
 /** Messages about plants that are not created. A create without a failure does not load them. */
 import type { Retry } from "../../../client/create-plant.ts";
-import { findUrlAdvice } from "../../../client/probe.ts";
+import { findUrlAdvice } from "../../../client/wrong-path.ts";
 import { categorizeError, type FinalResponse, type Rejection } from "../../../client/results.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/messages.ts";

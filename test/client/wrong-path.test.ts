@@ -1,5 +1,6 @@
+/** The right URL after an Error for an unknown path. */
 import { describe, expect, it } from "vitest";
-import { findUrlAdvice } from "../../src/client/probe.ts";
+import { findUrlAdvice } from "../../src/client/wrong-path.ts";
 
 const toError = (path: string, right: string) => ({
   error: 40400,
