@@ -47,7 +47,7 @@ export function createFetchPost(fetch: Fetch): Post {
       return await Promise.race([toRejection(stopping.signal), exchange()]);
     } catch (error) {
       signal?.throwIfAborted();
-      throw stopping.signal.aborted ? stopping.signal.reason : toFetchError(error, request);
+      throw stopping.signal.aborted ? stopping.signal.reason : await toFetchError(error, request);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
@@ -63,14 +63,14 @@ function toRejection(signal: AbortSignal): Promise<never> {
 }
 
 /** Maps the error of a request without a response. Other errors are bugs of the function, and do not change. */
-function toFetchError(error: unknown, request: ClientRequest): unknown {
+async function toFetchError(error: unknown, request: ClientRequest): Promise<unknown> {
   // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
   const cause = isError(error) && isError(error.cause) ? error.cause : error;
   // It has no code if the bytes come before the request is sent.
   if (isError(cause) && cause.name === "HTTPParserError") {
     return createNoHttpError(request.url, cause);
   }
-  const known = toClientError(cause, request);
+  const known = await toClientError(cause, request);
   if (known !== cause) return known;
   if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {
     return error;

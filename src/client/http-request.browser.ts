@@ -13,6 +13,6 @@ export function createNoHttpError(_url: string, cause: Error): Error {
 }
 
 /** Browsers do not tell programs why they cannot connect. */
-export function toClientError(error: unknown): unknown {
+export async function toClientError(error: unknown): Promise<unknown> {
   return error;
 }
