@@ -164,11 +164,14 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(requested.join()).not.toContain(testToken);
   });
 
-  it("shows every column of the errors on a phone", async () => {
-    page = await openPage({ viewport: { width: 375, height: 667 } });
-    const width = await page.evaluate("document.querySelector('.errors').scrollWidth");
-    expect(width).toBeLessThanOrEqual(375);
-    expect(await page.locator(".errors td:last-child").first().isVisible()).toBe(true);
+  it.each([320, 390, 1280])("shows every column of the tables at %i px", async (width) => {
+    page = await openPage({ viewport: { width, height: 667 } });
+    const cut = await page.evaluate(`Array.from(document.querySelectorAll("table, th, td"))
+      .filter((box) => box.scrollWidth > box.clientWidth || box.getBoundingClientRect().right > innerWidth)
+      .map((box) => box.textContent)`);
+    expect(cut).toEqual([]);
+    expect(await page.locator("td:last-child").first().isVisible()).toBe(true);
+    expect(await page.locator("[tabindex]").count()).toBe(0);
   });
 
   it("reports a plant that is already stored", async () => {

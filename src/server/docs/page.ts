@@ -90,7 +90,7 @@ function toPage(server: PageServer): string {
 function toErrorRow(kind: ErrorKind): string {
   const { error, when, remedy } = errorTable[kind];
   const cells = [when, remedy].map((text) => `<td>${toHtml(text)}</td>`);
-  return `<tr><th scope="row">${error}</th>${cells.join("")}</tr>`;
+  return `<tr id="error-${error}"><th scope="row">${error}</th>${cells.join("")}</tr>`;
 }
 
 /** The parts of a JSON Schema that the description uses. */
@@ -104,20 +104,20 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** Lists the members of a schema in a table that the keyboard can scroll. */
+/** Lists the members of a schema in a table. */
 function toMembersTable(name: string, { components }: OpenApiObject): string {
   const { schemas } = components as unknown as { schemas: Readonly<Record<string, Schema>> };
   const rows = listMembers({ $ref: name }, schemas).map(
     ([member, { type = "", format, description = "" }, isRequired]) =>
       `<tr><th scope="row"><code>${toHtml(member)}</code></th><td>${toHtml(
         format === undefined ? type : `${type}, ${format}`,
-      )}</td><td>${isRequired ? "yes" : "no"}</td><td>${toHtml(description)}</td></tr>`,
+      )}, ${isRequired ? "required" : "optional"}</td><td>${toHtml(description)}</td></tr>`,
   );
-  return `<div class="scroll" role="region" aria-label="Members of ${toHtml(name)}" tabindex="0"><table>
-<thead><tr><th scope="col">member</th><th scope="col">type</th><th scope="col">required</th><th scope="col">meaning</th></tr></thead>
+  return `<table>
+<thead><tr><th scope="col">member</th><th scope="col">type</th><th scope="col">meaning</th></tr></thead>
 <tbody>
 ${rows.join("\n")}
-</tbody></table></div>`;
+</tbody></table>`;
 }
 
 type Member = readonly [name: string, schema: Schema, isRequired: boolean];
