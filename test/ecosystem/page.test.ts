@@ -33,7 +33,10 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     page = await openPage();
   });
 
-  async function openPage(options?: Parameters<Browser["newContext"]>[0]): Promise<Page> {
+  async function openPage(
+    options?: Parameters<Browser["newContext"]>[0],
+    { url } = server,
+  ): Promise<Page> {
     const context = await browser.newContext(options);
     onTestFinished(() => context.close());
     const opened = await context.newPage();
@@ -46,7 +49,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
       void dialog.dismiss();
     });
     opened.on("request", (request) => requested.push(request.url()));
-    await opened.goto(new URL("/", server.url).href);
+    await opened.goto(new URL("/", url).href);
     return opened;
   }
 
@@ -97,7 +100,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
       name: "mönstera 🌿",
       tag: "",
     });
-    expect(outcome).toBe("Created.");
+    expect(outcome).toBe("Created plant 9223372036854775807.");
     expect(request).toBe(
       [
         "POST /v1/plants HTTP/1.1",
@@ -113,6 +116,8 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     );
     const id = 9223372036854775807n;
     expect(await server.store.get(id)).toEqual({ id, name: "mönstera 🌿", tag: "" });
+    // No id is larger.
+    expect(await page.locator("#id").inputValue()).toBe(String(id));
     expect(complaints).toEqual([]);
     expect(new Set(requested.map((url) => new URL(url).origin))).toEqual(
       new Set([new URL(server.url).origin]),
@@ -123,7 +128,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     ["an unknown token", { id: "1", name: "fern" }, "wrong", 40102, /the token is unknown/],
   ])("shows the error of the server for %s", async (_what, plant, token, error, message) => {
     const { outcome, response } = await create(plant, token);
-    expect(outcome).toMatch(/^Not created: /);
+    expect(outcome).toMatch(/^Did not create plant 1: /);
     expect(outcome).toMatch(message);
     expect(outcome?.endsWith(` (error ${error})`)).toBe(true);
     expect(response).toMatch(/^400 Bad Request\n/);
@@ -147,6 +152,13 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(await page.locator("#curl").isVisible()).toBe(id === "1");
     await page.locator("#id").press("Enter");
     expect(await page.getByRole("status").textContent()).toBe(problem);
+    const field = page.locator("[aria-invalid=true]");
+    expect(await field.getAttribute("id")).toBe(token === "" ? "token" : "id");
+    expect(await field.getAttribute("aria-describedby")).toMatch(/\boutcome\b/);
+    expect(await page.evaluate("document.activeElement.ariaInvalid")).toBe("true");
+    await field.press("0");
+    expect(await page.locator("[aria-invalid]").count()).toBe(0);
+    expect(await page.getByRole("status").textContent()).toBe("");
     expect(requested).toEqual([new URL("/", server.url).href]);
   });
 
@@ -178,7 +190,85 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     await create({ id: "20", name: "fern" });
     await page.reload();
     const { outcome } = await create({ id: "20", name: "fern" });
-    expect(outcome).toBe("Unchanged: this plant is already stored.");
+    expect(outcome).toBe("Unchanged: plant 20 is already stored.");
+    expect(await page.locator("#id").inputValue()).toBe("20");
+  });
+
+  it("counts the id up after a create, with every digit", async () => {
+    await create({ id: " 009007199254740993", name: "fern" });
+    expect(await page.locator("#id").inputValue()).toBe("9007199254740994");
+    expect((await runCommand("plantstore")).slice(4)).toEqual([
+      "9007199254740994",
+      "--name",
+      "fern",
+    ]);
+    await page.locator("#id").press("Enter");
+    await page.getByText("Created plant 9007199254740994.").waitFor();
+  });
+
+  it("removes the outcome with an edit, and names the request the last one", async () => {
+    await create({ id: "50", name: "fern" });
+    await page.locator("#name").fill("moss");
+    expect(await page.getByRole("status").textContent()).toBe("");
+    await page.getByRole("heading", { name: "Last request" }).waitFor();
+    await page.locator("#id").fill("x");
+    await page.locator("#id").press("Enter");
+    expect(await page.getByRole("status").textContent()).toMatch(/^Not sent: /);
+    expect(await page.locator("#request").textContent()).toContain('{"id":50,"name":"fern"}');
+  });
+
+  it("sends one plant at a time, and names it while the form shows another", async () => {
+    const release = await holdCreates();
+    await fill({ id: "60", name: "fern" });
+    const name = page.locator("#name");
+    const status = page.getByRole("status");
+    await name.press("Enter");
+    expect(await status.textContent()).toBe("Sending plant 60…");
+    await name.fill("moss");
+    expect(await status.textContent()).toBe("Sending plant 60…");
+    await name.press("Enter");
+    expect(await status.textContent()).toBe("Still sending plant 60.");
+    release();
+    await page.getByText("Created plant 60.").waitFor();
+    expect(await page.locator("#request").textContent()).toContain('{"id":60,"name":"fern"}');
+    expect(await server.store.get(60n)).toEqual({ id: 60n, name: "fern" });
+    await name.press("Enter");
+    await page.getByText("Created plant 61.").waitFor();
+    expect(await server.store.get(61n)).toEqual({ id: 61n, name: "moss" });
+  });
+
+  it("keeps an id that was entered while a plant was sent", async () => {
+    const release = await holdCreates();
+    await fill({ id: "70", name: "fern" });
+    await page.locator("#name").press("Enter");
+    await page.locator("#id").fill("80");
+    release();
+    await page.getByText("Created plant 70.").waitFor();
+    expect(await page.locator("#id").inputValue()).toBe("80");
+  });
+
+  /** Delays creates until the returned function is called. */
+  async function holdCreates(): Promise<() => void> {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/plants", async (route) => {
+      await released;
+      await route.continue();
+    });
+    return release;
+  }
+
+  it("links an error to its row in the list", async () => {
+    await create({ id: "90", name: "fern" });
+    const { outcome } = await create({ id: "90", name: "moss" });
+    expect(outcome).toMatch(/^Did not create plant 90: .* \(error 40900\)$/);
+    await page.getByRole("link", { name: "error 40900" }).click();
+    const row = page.locator(":target");
+    expect(await row.textContent()).toMatch(/^40900/);
+    const { y = -1 } = (await row.boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
   });
 
   it.each(["#token", "#id", "#name", "#tag", "#has-tag"])(
@@ -201,7 +291,10 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
 
   it("reports a token that no header can hold", async () => {
     await create({ id: "1", name: "fern" }, "tökén🌿");
-    expect(await page.getByRole("status").textContent()).toMatch(/^The token contains/);
+    expect(await page.getByRole("status").textContent()).toBe(
+      "Not sent: the token contains an invalid character: copy it again.",
+    );
+    expect(await page.locator("[aria-invalid=true]").getAttribute("id")).toBe("token");
     expect(requested).toEqual([new URL("/", server.url).href]);
   });
 
@@ -278,10 +371,37 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(await page.getByLabel("Token").inputValue()).toBe("");
   });
 
-  it("reports that no response arrived", async () => {
-    await page.route("**/plants", (route) => route.abort());
-    const { outcome } = await create({ id: "9", name: "fern" });
-    expect(outcome).toMatch(/^No response\. The plant may or may not be stored\./);
+  it("names a server that is gone", async () => {
+    const gone = await startServer();
+    page = await openPage({}, gone);
+    await gone.close();
+    const { outcome, response } = await create({ id: "9", name: "fern" });
+    expect(response).toBe(
+      `No response: nothing listens at ${new URL(gone.url).origin}, or the connection broke.`,
+    );
+    expect(outcome).toBe(`${response} Plant 9 may or may not be stored. Send it again.`);
+    expect(await page.locator("#id").inputValue()).toBe("9");
+  });
+
+  it("stops a request without a response after 30 s", async () => {
+    // A tenth of the time.
+    await page.addInitScript(
+      "const timeout = AbortSignal.timeout; AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 10);",
+    );
+    await page.reload();
+    await page.route("**/plants", () => undefined, { times: 1 });
+    const { outcome, response } = await create({ id: "9", name: "fern" });
+    expect(response).toBe("No response within 30 s.");
+    expect(outcome).toBe(`${response} Plant 9 may or may not be stored. Send it again.`);
+    await page.locator("#id").press("Enter");
+    await page.getByText("Created plant 9.").waitFor();
+  });
+
+  it("shows the commands but no form without JavaScript", async () => {
+    page = await openPage({ javaScriptEnabled: false });
+    await page.locator("noscript p").waitFor();
+    expect(await page.locator("form").isVisible()).toBe(false);
+    expect(await page.locator("#curl").isVisible()).toBe(true);
   });
 
   it("copies a command", async () => {
@@ -323,8 +443,13 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     page = await openPage({ viewport: { width, height: 800 }, colorScheme });
     // Not with addScriptTag: the page's policy forbids other scripts.
     await page.evaluate(await readFile(axePath, "utf8"));
-    for (const plant of [undefined, { id: "1.5", name: "fern", tag: "pot" }]) {
-      if (plant !== undefined) await create(plant);
+    const plant = { id: "1", name: "fern", tag: "pot" };
+    for (const act of [
+      () => undefined,
+      () => create({ ...plant, id: "1.5" }),
+      () => create(plant, "wrong"),
+    ]) {
+      await act();
       const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
       expect(violations.map(({ id, impact, nodes }) => [id, impact, nodes[0]?.html])).toEqual([]);
     }

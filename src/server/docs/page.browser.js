@@ -16,10 +16,12 @@ function find(id, type) {
 
 const form = find("create", HTMLFormElement);
 const token = find("token", HTMLInputElement);
+const idField = find("id", HTMLInputElement);
 /** @type {readonly HTMLInputElement[]} */
 const members = Array.from(form.querySelectorAll("[data-json]"));
 const outcome = find("outcome", HTMLElement);
 const wholeNumber = /^-?\d+$/;
+const timeoutSeconds = 30;
 
 /**
  * Removes zeros before an integer, which JSON does not allow. Other text does not change.
@@ -30,14 +32,39 @@ function toDigits(text) {
   return wholeNumber.test(text) ? String(BigInt(text)) : text;
 }
 
-/** Returns the first problem of the fields; undefined for a plant that the server accepts. */
+/** Returns the id in the form. */
+function readId() {
+  return toDigits(idField.value.trim());
+}
+
+/** @param {bigint} value */
+function isInt64(value) {
+  return BigInt.asIntN(64, value) === value;
+}
+
+/** Returns the first invalid field of the plant, and its problem; undefined for a plant that the server accepts. */
 function findProblem() {
-  for (const { id, value, dataset } of members) {
-    const text = value.trim();
-    if (dataset["json"] !== "number") continue;
-    if (text === "") return `${id} is missing: enter a whole number`;
-    if (!wholeNumber.test(text)) return `${id} must be a whole number`;
-    if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) return `${id} is too large or too small`;
+  for (const field of members) {
+    if (field.dataset["json"] !== "number") continue;
+    const text = field.value.trim();
+    if (text === "") return { field, problem: `${field.id} is missing: enter a whole number` };
+    if (!wholeNumber.test(text)) return { field, problem: `${field.id} must be a whole number` };
+    if (!isInt64(BigInt(text))) return { field, problem: `${field.id} is too large or too small` };
+  }
+  return undefined;
+}
+
+/** Returns the problem of the token; undefined for a token that the server may know. */
+function findTokenProblem() {
+  const text = token.value.trim();
+  if (text === "") {
+    const advice =
+      '"plantstore serve" prints one at its first start, "plantstore token issue" further ones';
+    return { field: token, problem: `the token is missing: ${advice}` };
+  }
+  // No token has other characters, and a header cannot hold them all.
+  if (/[^!-~]/.test(text)) {
+    return { field: token, problem: "the token contains an invalid character: copy it again" };
   }
   return undefined;
 }
@@ -81,13 +108,19 @@ function updateCommands() {
 }
 
 /**
- * @param {string} text
  * @param {"" | "done" | "failed"} className
+ * @param {(string | Node)[]} content
  */
-function showOutcome(text, className) {
-  outcome.textContent = text;
+function showOutcome(className, ...content) {
+  outcome.replaceChildren(...content);
   outcome.className = className;
   outcome.scrollIntoView({ block: "nearest" });
+}
+
+/** Removes the outcome, and the mark of an invalid field. */
+function clearOutcome() {
+  outcome.replaceChildren();
+  form.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
 }
 
 /**
@@ -100,50 +133,52 @@ function showExchange(request, response) {
   find("exchange", HTMLElement).hidden = false;
 }
 
-/** @type {Readonly<Record<string, string>>} */
+/** @type {Readonly<Record<string, (id: string) => string>>} */
 const results = {
-  created: "Created.",
-  unchanged: "Unchanged: this plant is already stored.",
-  replaced: "Replaced the stored plant with this id.",
+  created: (id) => `Created plant ${id}.`,
+  unchanged: (id) => `Unchanged: plant ${id} is already stored.`,
+  replaced: (id) => `Replaced plant ${id}.`,
 };
 
 /**
- * Describes an Error body; another body comes from a proxy.
+ * Describes an Error body, with a link to its number in the list; another body comes from a proxy.
  *
  * @param {number} status
  * @param {string} body
+ * @returns {(string | Node)[]}
  */
 function describeFailure(status, body) {
   try {
     const { error, message } = /** @type {{ error: number, message: string }} */ (JSON.parse(body));
-    return `Not created: ${message} (error ${error})`;
+    const link = document.createElement("a");
+    link.href = `#error-${error}`;
+    link.textContent = `error ${error}`;
+    return [`${message} (`, link, ")"];
   } catch {
-    return `Not created: the response has the status ${status} and no Error.`;
+    return [`the response has the status ${status} and no Error.`];
   }
 }
 
-async function create() {
-  const problem = findProblem();
-  if (problem !== undefined) {
-    showOutcome(`Not sent: ${problem}.`, "failed");
-    return;
-  }
-  if (token.value.trim() === "") {
-    const advice =
-      '"plantstore serve" prints one at its first start, "plantstore token issue" further ones';
-    showOutcome(`Not sent: the token is missing: ${advice}.`, "failed");
-    token.focus();
-    return;
-  }
+/**
+ * Shows the next id, unless the form has another one by now.
+ *
+ * @param {string} id
+ */
+function countUp(id) {
+  const next = BigInt(id) + 1n;
+  if (readId() !== id || !isInt64(next)) return;
+  idField.value = String(next);
+  updateCommands();
+}
+
+/**
+ * Sends the plant of the form, which can change meanwhile, and shows the outcome.
+ *
+ * @param {string} id
+ */
+async function create(id) {
   const url = new URL(form.dataset["target"] ?? "", location.href);
   const body = toBody();
-  const headers = new Headers({ "Content-Type": "application/json" });
-  try {
-    headers.set("Authorization", `Bearer ${token.value}`);
-  } catch {
-    showOutcome("The token contains a character that no header can have. Copy it again.", "failed");
-    return;
-  }
   const request = [
     `POST ${url.pathname} HTTP/1.1`,
     `Host: ${url.host}`,
@@ -152,41 +187,67 @@ async function create() {
     "",
     body,
   ].join("\n");
+  showOutcome("", `Sending plant ${id}…`);
+  showExchange(request, "…");
+  const signal = AbortSignal.timeout(timeoutSeconds * 1000);
   try {
     const response = await fetch(url, {
       method: "POST",
-      headers,
+      headers: {
+        Authorization: `Bearer ${token.value.trim()}`,
+        "Content-Type": "application/json",
+      },
       body,
       cache: "no-store",
       credentials: "omit",
       redirect: "error",
       referrerPolicy: "no-referrer",
+      signal,
     });
     const text = await response.text();
     const { ok, status, statusText } = response;
     const fields = Array.from(response.headers, ([field, value]) => `${field}: ${value}`);
     showExchange(request, [`${status} ${statusText}`, ...fields, "", text].join("\n"));
+    if (!ok) {
+      showOutcome("failed", `Did not create plant ${id}: `, ...describeFailure(status, text));
+      return;
+    }
     const result = response.headers.get("x-plantstore-result") ?? "created";
-    if (ok) showOutcome(results[result] ?? "Created.", "done");
-    else showOutcome(describeFailure(status, text), "failed");
-  } catch (error) {
-    showExchange(request, String(error));
-    showOutcome(
-      "No response. The plant may or may not be stored. You can send it again.",
-      "failed",
-    );
+    if (result === "created") countUp(id);
+    showOutcome("done", results[result]?.(id) ?? result);
+  } catch {
+    const reason = signal.aborted
+      ? `No response within ${timeoutSeconds} s.`
+      : `No response: nothing listens at ${url.origin}, or the connection broke.`;
+    showExchange(request, reason);
+    showOutcome("failed", `${reason} Plant ${id} may or may not be stored. Send it again.`);
   }
 }
 
-let isSending = false;
+/**
+ * Id of the plant that is being sent.
+ *
+ * @type {string | undefined}
+ */
+let sending;
 
 async function submit() {
   // The button stays enabled, because a disabled button loses the focus.
-  if (isSending) return;
-  isSending = true;
-  showOutcome("Sending…", "");
-  await create();
-  isSending = false;
+  if (sending !== undefined) {
+    showOutcome("", `Still sending plant ${sending}.`);
+    return;
+  }
+  clearOutcome();
+  const invalid = findProblem() ?? findTokenProblem();
+  if (invalid !== undefined) {
+    invalid.field.setAttribute("aria-invalid", "true");
+    invalid.field.focus();
+    showOutcome("failed", `Not sent: ${invalid.problem}.`);
+    return;
+  }
+  sending = readId();
+  await create(sending);
+  sending = undefined;
 }
 
 form.addEventListener("submit", (event) => {
@@ -194,7 +255,10 @@ form.addEventListener("submit", (event) => {
   void submit();
 });
 
-form.addEventListener("input", updateCommands);
+form.addEventListener("input", () => {
+  if (sending === undefined) clearOutcome();
+  updateCommands();
+});
 updateCommands();
 
 /** Moves the token of a link from the address bar to the form. Browsers send no fragment to a server. */
