@@ -5,7 +5,7 @@ import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler, type HandlerOptions } from "./handler.ts";
 import { FlushQueue, type TransportContext } from "./http/connection.ts";
-import { type Fetch, FetchTransport } from "./http/fetch-transport.ts";
+import { FetchTransport, type ServerFetch } from "./http/fetch-transport.ts";
 import { type HttpServerOptions, openHttpServer, type TlsCertificate } from "./http/http-server.ts";
 import type { Journal } from "./journal.ts";
 import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
@@ -18,7 +18,7 @@ export interface PlantServer {
   /** Name or address that it listens at; undefined for a Unix socket, and without a socket. */
   readonly host: string | undefined;
   /** Responds to a request without a socket. */
-  readonly fetch: Fetch;
+  readonly fetch: ServerFetch;
   /** Starts to serve. Up to 256 creates that arrive earlier wait, further ones get 50301. */
   start(backend: ServerBackend): void;
   /**

@@ -30,7 +30,8 @@ function listExports(path: string): readonly string[] {
 it("declares each exported name once, except in parallel files of the SQL engines", () => {
   const placesByName = new Map<string, string[]>();
   for (const path of readdirSync(src, { recursive: true, encoding: "utf8" })) {
-    if (!path.endsWith(".ts") || path.endsWith(".d.ts")) continue;
+    // In the build for browsers, NAME.browser.ts takes the place of NAME.ts.
+    if (!path.endsWith(".ts") || /\.(?:d|browser)\.ts$/.test(path)) continue;
     for (const name of listExports(path)) {
       placesByName.set(name, [...(placesByName.get(name) ?? []), path]);
     }

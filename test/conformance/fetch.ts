@@ -1,7 +1,7 @@
 /** Carries out exchanges through the `fetch` of a server, without a socket. */
 import { fillStep, type Conversation } from "./conversation.ts";
 import type { Placeholders } from "./request-template.ts";
-import type { Fetch } from "../../src/server/http/fetch-transport.ts";
+import type { ServerFetch } from "../../src/server/http/fetch-transport.ts";
 import type { Response } from "./response.ts";
 import type { Exchange, Rule } from "./rule.ts";
 
@@ -19,7 +19,7 @@ export function isFetchable({ exchanges }: Rule): boolean {
 
 /** Sends the requests of an exchange one after the other. */
 export async function converseByFetch(
-  fetch: Fetch,
+  fetch: ServerFetch,
   { send }: Exchange,
   values: Placeholders,
 ): Promise<Conversation> {

@@ -20,7 +20,7 @@ import type { TransportContext } from "./connection.ts";
  * @throws TypeError if the body was read before, or the response is dropped on purpose; the error of the body's stream
  * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
  */
-export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+export type ServerFetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
 
 /** The requests of one server that come without a socket. */
 export class FetchTransport {
@@ -34,7 +34,7 @@ export class FetchTransport {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  readonly fetch: Fetch = async (input, init) => {
+  readonly fetch: ServerFetch = async (input, init) => {
     const isRequest = input instanceof Request && init === undefined;
     const request = isRequest ? input : new Request(input, init);
     if (request.bodyUsed || request.body?.locked === true) {
