@@ -20,9 +20,17 @@ if (isSupported) {
   const loaded = import(`${dist}/main.js`);
   loaded
     .then((command) => command.main(process.argv.slice(2), command.createProcessIo()))
-    .then((exitCode) => {
-      process.exitCode = exitCode;
-    });
+    .then(
+      (exitCode) => {
+        process.exitCode = exitCode;
+      },
+      (/** @type {unknown} */ error) => {
+        // Node names the missing module.
+        const { url } = /** @type {{ url?: unknown }} */ (Object(error));
+        if (!String(url).endsWith("/dist/main.js")) throw error;
+        process.stderr.write("error: plantstore is not built: run npm run build\n");
+      },
+    );
 } else {
   process.stderr.write(
     `error: plantstore needs Node.js 20.19 or later of 20, 22.15 or later of 22, or 24 or later (this is ${process.versions.node}). See https://nodejs.org\n`,

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, readdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -40,6 +40,33 @@ it.each(["20.19.0", "22.15.0", "24.0.0", "26.0.0"])("runs on Node %s", async (ve
 
 it("supports the versions that the package names", () => {
   expect(manifest.engines).toEqual({ node: "^20.19.0 || ^22.15.0 || >=24.0.0" });
+});
+
+/** Runs a copy of the program with an incomplete build. @param files of its dist */
+async function runIncomplete(files: Readonly<Record<string, string>>) {
+  const copy = await createTemporaryDirectory();
+  for (const name of ["bin", "package.json"]) {
+    const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
+    await cp(path, join(copy, name), { recursive: true });
+  }
+  await mkdir(join(copy, "dist"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(copy, "dist", name), text);
+  return promisify(execFile)(process.execPath, [join(copy, "bin/plantstore.js"), "--help"]);
+}
+
+it("says how to build the command if it is not built", async () => {
+  await expect(runIncomplete({})).rejects.toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: "error: plantstore is not built: run npm run build\n",
+  });
+});
+
+it("names the file that a build lacks, which is a bug", async () => {
+  await expect(runIncomplete({ "main.js": 'import "./missing.js";' })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/ERR_MODULE_NOT_FOUND[^]*missing\.js/) as string,
+  });
 });
 
 it("reports an error if another version has replaced the file that explains errors", async () => {
