@@ -10,7 +10,11 @@ interface Package {
 
 /** The part of a CycloneDX document that is changed. */
 interface Sbom {
-  readonly metadata: { readonly component: { name: string; readonly version: string } };
+  serialNumber?: string;
+  readonly metadata: {
+    timestamp?: string;
+    readonly component: { name: string; readonly version: string; properties: unknown[] };
+  };
   components: { readonly "bom-ref": string; scope?: string; properties?: { name: string }[] }[];
   dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
 }
@@ -60,6 +64,11 @@ export function writeSbom(directory: string): void {
   const output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const sbom = JSON.parse(output) as Sbom;
   const { component } = sbom.metadata;
+  // Two builds of the same sources are equal.
+  delete sbom.serialNumber;
+  delete sbom.metadata.timestamp;
+  // Only the checkout is private.
+  component.properties = [];
   // npm takes it from the directory.
   component.name = (readJson("package.json") as Package).name;
   // For npm they are packages of the development, because a user need not install them.

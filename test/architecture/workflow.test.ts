@@ -28,7 +28,9 @@ it("publish the tarball that was packed, tested and attached to the release", as
   const { jobs } = await readWorkflow("publish.yml");
   const commands = jobs["publish"]?.steps?.flatMap(({ run }) => run ?? []) ?? [];
   const find = (text: string): number => commands.findIndex((command) => command.includes(text));
-  const places = ["npm pack", "PLANTSTORE_TARBALL=", "gh release create", "npm publish"].map(find);
+  const places = ["npm run pack", "PLANTSTORE_TARBALL=", "gh release create", "npm publish"].map(
+    find,
+  );
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(commands[find("npm publish")]).toMatch(/plantstore-\*\.tgz/);

@@ -20,7 +20,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { pack } from "../helpers/pack.ts";
+import { copyCheckout, pack, packCheckout } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -158,6 +158,16 @@ describe("the tarball", () => {
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
+  it("has the same modes for every user: only the command is executable", async () => {
+    const { stdout } = await run("tar", ["--list", "--verbose", "--file", tarball]);
+    const modes = stdout
+      .trim()
+      .split("\n")
+      .map((line) => `${line.slice(0, 10)} ${line.split(" ").at(-1)}`);
+    const others = modes.filter((line) => !line.startsWith("-rw-r--r-- "));
+    expect(others).toEqual(["-rwxr-xr-x package/bin/plantstore.js"]);
+  });
+
   it("is smaller than a megabyte", async () => {
     expect((await stat(tarball)).size).toBeLessThan(1_000_000);
   });
@@ -165,10 +175,9 @@ describe("the tarball", () => {
   it("runs no install script, and has no dependency but the SQLite that only Node 20 lacks", async () => {
     const path = join(project, "node_modules/plantstore/package.json");
     const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, object>;
-    const scripts = Object.keys(manifest["scripts"] ?? {});
-    expect(scripts).toContain("build");
-    expect(scripts.filter((name) => /^(?:(?:pre|post)?install|prepare)$/.test(name))).toEqual([]);
+    expect(manifest["scripts"]).toBeUndefined();
     expect(manifest["dependencies"]).toBeUndefined();
+    expect(manifest["devDependencies"]).toBeUndefined();
     expect(manifest["optionalDependencies"]).toBeUndefined();
     expect(manifest["peerDependencies"]).toEqual({ "@photostructure/sqlite": "^1.2.1" });
     expect(manifest["peerDependenciesMeta"]).toEqual({
@@ -179,16 +188,41 @@ describe("the tarball", () => {
 
 // The tarball of a release has no checkout here.
 describe.runIf(process.env["PLANTSTORE_TARBALL"] === undefined)("the checkout", () => {
-  it("is unchanged after the package was packed from it", async () => {
+  it("has only ignored files more after the package was packed from it", async () => {
     const checkout = join(directory, "checkout");
-    const { stdout } = await run("npm", ["pack", "--dry-run"], { cwd: checkout });
-    expect(stdout).toMatch(/plantstore-\d.*\.tgz\n$/);
-    const listed = await readdir(checkout);
-    expect(listed.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+    const added = (await readdir(checkout)).filter((name) => !existsSync(join(root, name)));
+    const { stdout } = await run("git", ["check-ignore", "--no-index", ...added], { cwd: root });
+    expect(stdout.trim().split("\n")).toEqual(added);
     for (const name of ["package.json", "package-lock.json"]) {
       const [before, after] = [root, checkout].map((place) => readFile(join(place, name), "utf8"));
       expect(await after).toBe(await before);
     }
+  });
+
+  it("gives the same bytes when it is built again, elsewhere and with other permissions", async () => {
+    const tarballs = ["022", "077"].map(async (umask) => {
+      const checkout = join(directory, `umask-${umask}`);
+      await copyCheckout(checkout);
+      await run("sh", ["-c", `umask ${umask} && npm run build`], { cwd: checkout });
+      return readFile(join(checkout, await packCheckout(checkout)));
+    });
+    const [first, second] = await Promise.all(tarballs);
+    expect(second?.equals(first ?? Buffer.of())).toBe(true);
+  });
+
+  it("names its repository in the package if a workflow packs it", async () => {
+    const checkout = join(directory, "checkout");
+    const env = {
+      ...process.env,
+      GITHUB_SERVER_URL: "https://github.com",
+      GITHUB_REPOSITORY: "example/plantstore",
+    };
+    await run("npm", ["run", "stage"], { cwd: checkout, env });
+    expect(
+      JSON.parse(await readFile(join(checkout, ".package/package.json"), "utf8")),
+    ).toMatchObject({
+      repository: { type: "git", url: "git+https://github.com/example/plantstore.git" },
+    });
   });
 });
 
