@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import pnpmFile from "../../.pnpmfile.cjs";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -21,4 +22,26 @@ it("says that it needs the development packages if they are missing", async () =
     stderr:
       "A build needs the development packages: run npm ci without --omit=dev and without NODE_ENV=production\n",
   });
+});
+
+it("ignores the files that other package managers leave in a checkout", async () => {
+  const names = [
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "bun.lockb",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
+  ];
+  const args = ["check-ignore", "--no-index", ...names, ".yarn/install-state.gz"];
+  const { stdout } = await promisify(execFile)("git", args, { cwd: root });
+  expect(stdout.trim().split("\n")).toEqual([...names, ".yarn/install-state.gz"]);
+});
+
+it("lets pnpm leave out the scripts of packages, and keeps its other settings", () => {
+  const config = pnpmFile.hooks.updateConfig({
+    strictDepBuilds: true,
+    registry: "https://example.org",
+  });
+  expect(config).toEqual({ strictDepBuilds: false, registry: "https://example.org" });
 });

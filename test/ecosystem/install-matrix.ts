@@ -1,8 +1,10 @@
 /**
  * Installs the packed package with each package manager on each version of Node, all from the registry. Each installation makes
- * one round trip (serve, create, list). Prints a table of the results.
+ * one round trip (serve, create, list). In cells that begin with `checkout:`, installs a clone of the last commit instead, and
+ * checks that no file of it changes. Prints a table of the results.
  *
- * Usage: tsx test/ecosystem/install-matrix.ts [MANAGER/NODE...], such as `npm@12/24 pnpm@11/22`; by default all of them.
+ * Usage: tsx test/ecosystem/install-matrix.ts [[checkout:]MANAGER/NODE...], such as `npm@12/24 checkout:pnpm@11/22`; by default
+ * all of them.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +12,13 @@ import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pack } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const checkoutPrefix = "checkout:";
 const nodes = ["20", "22", "24", "26"];
 /** Node 20 has no SQLite. */
 const sqlitePackage = "@photostructure/sqlite@1";
@@ -70,7 +75,10 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write("NOT TESTED: the registry has Node as a package only for Linux on x64\n");
     return 0;
   }
-  const all = Object.keys(managers).flatMap((manager) => nodes.map((node) => `${manager}/${node}`));
+  const ofPackage = Object.keys(managers).flatMap((manager) =>
+    nodes.map((node) => `${manager}/${node}`),
+  );
+  const all = [...ofPackage, ...ofPackage.map((cell) => `${checkoutPrefix}${cell}`)];
   const cells = args.length === 0 ? all : args;
   const unknown = cells.find((cell) => !all.includes(cell));
   if (unknown !== undefined) throw new Error(`unknown cell ${unknown}: known are ${all.join(" ")}`);
@@ -114,7 +122,8 @@ interface Row {
   readonly result: string;
 }
 
-async function testCell(name: string, node: string, tarball: string): Promise<Row> {
+async function testCell(cellName: string, node: string, tarball: string): Promise<Row> {
+  const name = cellName.replace(checkoutPrefix, "");
   const manager = managers[name];
   if (manager === undefined) throw new Error(`unknown manager ${name}`);
   const { script, minNode = 0, env: managerEnv = {}, add, repeat, execute } = manager;
@@ -126,7 +135,6 @@ async function testCell(name: string, node: string, tarball: string): Promise<Ro
   const command = /\.\w+$/.test(program) ? [nodePath, program] : [program];
 
   const project = await mkdtemp(join(directory, "project-"));
-  await writeFile(join(project, "package.json"), '{"private":true,"type":"module"}');
   const { stdout: registry } = await run("npm", ["config", "get", "registry"]);
   const env = {
     ...process.env,
@@ -145,9 +153,18 @@ async function testCell(name: string, node: string, tarball: string): Promise<Ro
   };
   const call = (words: readonly string[]) => {
     const [file = "", ...rest] = words;
-    return run(file, rest, { cwd: project, env, timeout: 180_000 });
+    return run(file, rest, { cwd: project, env, timeout: 300_000 });
   };
   const { stdout: version } = await call([...command, "--version"]);
+  const result = `works with ${version.trim()}`;
+  if (cellName !== name) {
+    await run("git", ["clone", "--quiet", root, project]);
+    await call([...command, repeat === "ci" ? "ci" : "install"]);
+    const { stdout: changed } = await call(["git", "status", "--porcelain"]);
+    if (changed !== "") throw new Error(`the checkout has changed: ${changed}`);
+    return { node: exactNode, result };
+  }
+  await writeFile(join(project, "package.json"), '{"private":true,"type":"module"}');
   const packages = [execute === undefined ? tarball : `plantstore@file:${tarball}`];
   if (node === "20") packages.push(sqlitePackage);
   await call([...command, add, ...packages]);
@@ -192,5 +209,5 @@ async function testCell(name: string, node: string, tarball: string): Promise<Ro
     // The package manager and the server.
     if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, "SIGKILL");
   }
-  return { node: exactNode, result: `works with ${version.trim()}` };
+  return { node: exactNode, result };
 }
