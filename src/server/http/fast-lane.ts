@@ -1,4 +1,5 @@
 /** The fast lane: recognizes the usual create in the bytes of a connection, and passes everything else to node:http. */
+import type { RequestError } from "../../core/errors.ts";
 import type { ByteHolder } from "../admission.ts";
 import { type BodyResult, HeadChecks, type HttpHeaders, type RequestHead } from "../request.ts";
 import type { HttpMessage } from "../response.ts";
@@ -30,6 +31,7 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
   const { socket } = connection;
   let stalledMs = 0;
   let partial: PartialRequest | undefined;
+  let restTimer: NodeJS.Timeout | undefined;
 
   function onData(chunk: Buffer): void {
     stalledMs = 0;
@@ -40,8 +42,7 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
     if (!partial.add(chunk) || !partial.isComplete) return;
     const { request } = partial;
     const bytes = endPartial(partial);
-    if (connection.isEnding) return;
-    if (request !== undefined) connection.accept(request.complete(bytes));
+    if (request !== undefined && !connection.isEnding) accept(request.complete(bytes));
     readRequests(bytes, request?.end ?? 0);
   }
 
@@ -52,7 +53,7 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
         socket.pause();
         socket.unshift(bytes.subarray(start));
         connection.whenRoom(() => void socket.resume());
-        return;
+        break;
       }
       const usual = parse(bytes, start);
       if (usual === undefined || usual.end > bytes.length) {
@@ -63,8 +64,14 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
         return;
       }
       start = usual.end;
-      connection.accept(new FastLaneRequest(connection, usual));
+      accept(new FastLaneRequest(connection, usual));
     }
+    stopTimer();
+  }
+
+  function accept(request: FastLaneRequest): void {
+    stopTimer();
+    connection.accept(request);
   }
 
   /** A client whose token is not accepted makes the lane hold nothing. */
@@ -75,7 +82,9 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
   }
 
   function awaitRest(request: FastLaneRequest | undefined, bytes: Buffer): void {
-    partial = new PartialRequest(connection, request, giveUp, restTimeoutMs);
+    // One limit for all pieces of a request. node:http can have it once the requests before it have their responses.
+    restTimer ??= setTimeout(() => connection.whenSettled(giveUp), restTimeoutMs);
+    partial = new PartialRequest(connection, request, onFull);
     partial.add(bytes);
   }
 
@@ -86,12 +95,27 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
     if (!connection.isEnding) leave(bytes);
   }
 
+  function onFull(error: RequestError): void {
+    if (connection.isSettled) giveUp();
+    else if (partial !== undefined) {
+      endPartial(partial);
+      stopTimer();
+      connection.reject(error);
+    }
+  }
+
   function endPartial(ended: PartialRequest): Buffer {
     partial = undefined;
     return ended.take();
   }
 
+  function stopTimer(): void {
+    clearTimeout(restTimer);
+    restTimer = undefined;
+  }
+
   function leave(bytes: Buffer): void {
+    stopTimer();
     socket.pause();
     socket.off("data", onData).off("drain", onDrain).off("end", onEnd);
     connection.whenSettled(() => {
@@ -106,7 +130,7 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
 
   function onEnd(): void {
     if (partial === undefined) connection.end();
-    else giveUp();
+    else connection.whenSettled(giveUp);
   }
 
   function onTimeout(): void {
@@ -115,8 +139,13 @@ export function startFastLane(connection: ClientConnection, options: FastLaneOpt
     else socket.setTimeout(idleTimeoutMs);
   }
 
+  function onClose(): void {
+    stopTimer();
+    if (partial !== undefined) endPartial(partial);
+  }
+
   socket.on("data", onData).on("drain", onDrain).once("end", onEnd).on("timeout", onTimeout);
-  socket.once("close", () => partial?.take());
+  socket.once("close", onClose);
   socket.setTimeout(idleTimeoutMs);
 }
 
@@ -128,50 +157,47 @@ class PartialRequest implements ByteHolder {
   transferStartedAtMs = 0;
   #length = 0;
   readonly #connection: ClientConnection;
-  readonly #giveUp: () => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #onFull: (error: RequestError) => void;
   readonly #pieces: Buffer[] = [];
 
-  /** @param giveUp called after the timeout, or if the bytes do not fit into memory */
+  /** @param onFull called if the bytes do not fit into memory, or if another client needs it */
   constructor(
     connection: ClientConnection,
     request: FastLaneRequest | undefined,
-    giveUp: () => void,
-    timeoutMs: number,
+    onFull: (error: RequestError) => void,
   ) {
     this.request = request;
     this.#connection = connection;
-    this.#giveUp = giveUp;
-    this.#timer = setTimeout(giveUp, timeoutMs);
+    this.#onFull = onFull;
     connection.awaitRest(true);
   }
 
-  /** True if the request is complete, or if its head may be. */
+  /** True if the request has arrived; without a request, if its head has, or is too long to be usual. */
   get isComplete(): boolean {
-    return this.#length >= (this.request?.end ?? 0);
+    if (this.request !== undefined) return this.#length >= this.request.end;
+    return !isCutHead(Buffer.concat(this.#pieces));
   }
 
-  /** Adds bytes. Returns false, and gives up, if they do not fit into memory. */
+  /** Adds bytes. Returns false if they do not fit into memory. */
   add(bytes: Buffer): boolean {
     const { admission } = this.#connection;
     this.#pieces.push(bytes);
     this.#length += bytes.length;
-    const isHeld = admission.hold(this, bytes.length) === undefined;
-    if (isHeld) admission.startTransfer(this);
-    else this.#giveUp();
-    return isHeld;
+    const error = admission.hold(this, bytes.length);
+    if (error === undefined) admission.startTransfer(this);
+    else this.#onFull(error);
+    return error === undefined;
   }
 
   /** Stops waiting, and returns all bytes. */
   take(): Buffer {
-    clearTimeout(this.#timer);
     this.#connection.admission.release(this);
     this.#connection.awaitRest(false);
     return Buffer.concat(this.#pieces);
   }
 
-  evict(): void {
-    this.#giveUp();
+  evict(error: RequestError): void {
+    this.#onFull(error);
   }
 }
 

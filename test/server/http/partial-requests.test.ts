@@ -1,6 +1,7 @@
 /** Usual requests whose rest arrives later: which of them the fast lane waits for, and how each wait ends. */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { maxRestMs } from "../../../src/server/http/fast-lane.ts";
 import { digestToken } from "../../../src/auth/authenticator.ts";
 import type { Connection } from "../../conformance/connection.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
@@ -148,6 +149,51 @@ describe("the wait for a body", () => {
   it("ends with 40800 if the body does not arrive", async () => {
     await using server = await startServer({ fastLane: true, requestTimeoutMs: 600 });
     expect((await exchangeRaw(server.port, head)).body).toContain('"error":40800');
+  });
+
+  it("ends with 40800 if the next head arrives byte by byte, as one wait for all pieces", async () => {
+    await using server = await startServer({ fastLane: true, requestTimeoutMs: 600 });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request);
+    await connection.responses(1);
+    let sent = 0;
+    const timer = setInterval(() => connection.socket.write(head.charAt(sent++ % 50)), 20);
+    await connection.ended();
+    clearInterval(timer);
+    expect(connection.received()).toContain('"error":40800');
+  });
+
+  it("ends with node:http once the create before it has its response", async () => {
+    const count = countAnnouncedRequests();
+    const held = createHeldStore();
+    await using server = await startServer({ store: held.store, fastLane: true });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request + head);
+    await held.isWaiting(1);
+    await sleep(2 * maxRestMs);
+    expect(server.server.readLoad().waitingBytes).toBe(body.length + head.length);
+    held.release("created");
+    await connection.responses(1);
+    await expect.poll(count).toBe(1);
+    connection.socket.write(body);
+    await held.isWaiting(1);
+    held.release("unchanged");
+    await connection.responses(2);
+    expect(statuses(connection.received())).toEqual([200, 200]);
+    connection.socket.destroy();
+  });
+
+  it("ends with 50301 after the create before it if its bytes do not fit into memory", async () => {
+    const held = createHeldStore();
+    const maxWaitingBytes = head.length + body.length - 1;
+    await using server = await startServer({ store: held.store, fastLane: true, maxWaitingBytes });
+    const connection = await openRawConnection(server.port);
+    connection.socket.write(request + head);
+    await held.isWaiting(1);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(body.length);
+    held.release("created");
+    await connection.ended();
+    expect(connection.received()).toMatch(/200 OK[^]*"error":50301/);
   });
 
   it("ends with 40000 if the client closes its side", async () => {
