@@ -10,7 +10,7 @@ export interface JournalEntry {
   readonly method: string;
   /** Path as the client wrote it, without the query. */
   readonly path: string;
-  /** By lower-case name, without `authorization`. The values of a repeated header are joined by commas. */
+  /** By lower-case name, without `authorization`, `proxy-authorization` and `cookie`. The values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   /** The first 64 KiB of the body. Absent if the store rejected the request without reading its body. */
   readonly body?: string;
@@ -25,6 +25,7 @@ export interface JournalEntry {
 }
 
 const maxBodyBytes = 64 * 1024;
+const secretHeaders = new Set(["authorization", "proxy-authorization", "cookie"]);
 
 /** Keeps the newest requests, in the order of their responses. */
 export class Journal {
@@ -92,7 +93,8 @@ function toText(body: Uint8Array): string {
 }
 
 function toPlainHeaders(headers: HttpHeaders): Record<string, string> {
-  const { authorization: _, ...others } = headers;
-  const entries = Object.entries(others).map(([name, values = []]) => [name, values.join(", ")]);
+  const entries = Object.entries(headers)
+    .filter(([name]) => !secretHeaders.has(name))
+    .map(([name, values = []]) => [name, values.join(", ")]);
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -153,3 +153,12 @@ it("is an option", async () => {
   );
   await expect(startPlantStore({ journal: true as unknown as number })).rejects.toThrow(TypeError);
 });
+
+it("has no header with a credential", async () => {
+  await using store = await startPlantStore({ journal: 10 });
+  const secrets = { "proxy-authorization": "Basic c2VjcmV0", cookie: "session=secret" };
+  await store.fetch("http://a/healthz", { headers: { ...secrets, "x-request-id": "shown" } });
+  expect(store.requests()).toMatchObject([{ headers: { "x-request-id": "shown" } }]);
+  expect(Object.keys(store.requests()[0]?.headers ?? {})).not.toContain("cookie");
+  expect(JSON.stringify(store.requests())).not.toContain("c2VjcmV0");
+});
