@@ -34,7 +34,12 @@ export function createFetchPost(fetch: Fetch): Post {
     };
     const exchange = async () => {
       const response = await fetch(url, init);
-      const chunks = (response.body ?? []) as Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+      // Without streams, as in React Native, there is no such member.
+      const chunks = (
+        "body" in response
+          ? (response.body ?? [])
+          : [new Uint8Array(await (response as Response).arrayBuffer())]
+      ) as Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
       // Browsers hide the response.
       if (response.type === "opaqueredirect") {
         throw new NotAPlantStoreError(url, "it redirects, and redirects are not followed");

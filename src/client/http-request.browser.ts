@@ -1,9 +1,11 @@
 /** Parts of a request with `fetch` that differ in browsers. */
 
 /** Reads the body of a response. Its length has no limit: the browser protects its own memory. */
-export async function readBody(parts: ReadableStream<Uint8Array> | never[]): Promise<Uint8Array> {
+export async function readBody(
+  parts: ReadableStream<Uint8Array> | Uint8Array[],
+): Promise<Uint8Array> {
   return Array.isArray(parts)
-    ? new Uint8Array()
+    ? (parts[0] ?? new Uint8Array())
     : new Uint8Array(await new Response(parts).arrayBuffer());
 }
 

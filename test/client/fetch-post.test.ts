@@ -44,6 +44,18 @@ it("returns a response without a body", async () => {
   expect(response).toMatchObject({ status: 204, body: { length: 0 } });
 });
 
+it("returns the body of a response without streams", async () => {
+  const streamless = async (): Promise<Response> => {
+    const response = new Response(plant, { headers: { "x-request-id": "a" } });
+    const { status, headers } = response;
+    const parts = { status, headers, arrayBuffer: () => response.arrayBuffer() };
+    return parts as unknown as Response;
+  };
+  const { status, headers, body } = await post("http://a", streamless);
+  expect({ status, id: headers["x-request-id"] }).toEqual({ status: 200, id: "a" });
+  expect(Buffer.from(body).toString()).toBe(plant);
+});
+
 it("rejects a response that is too long", async () => {
   const chunk = new Uint8Array(1024 * 1024);
   let isCancelled = false;
