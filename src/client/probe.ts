@@ -23,8 +23,13 @@ export type Readiness =
   | { readonly state: "ready"; readonly isVolatile: boolean }
   | { readonly state: "notReady"; readonly error: ErrorBody }
   | { readonly state: "unavailable"; readonly reason: string; readonly cause?: UnavailableError }
-  /** `isOtherUrl`: a plant store is there, at another URL. */
-  | { readonly state: "noPlantStore"; readonly reason: string; readonly isOtherUrl?: boolean };
+  /** `isOtherUrl`: a plant store is there, at another URL; `expectsTls`: with `https`. */
+  | {
+      readonly state: "noPlantStore";
+      readonly reason: string;
+      readonly isOtherUrl?: boolean;
+      readonly expectsTls?: boolean;
+    };
 
 /**
  * Requests `/readyz`, and then creates at the URL itself, without a token: a plant store asks for one.
@@ -61,11 +66,14 @@ export async function checkReadiness({
     const { status, body } = await get({ url, ca, timeoutMs, signal });
     const [match, store] = status === 200 ? parseReadyBody(body) : [];
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
-    // 400: the port expects TLS.
     const error = status === 400 || status === 503 ? parseErrorBody(body) : undefined;
-    if (error !== undefined && status === 503) return { state: "notReady", error };
+    if (error !== undefined) {
+      return status === 503
+        ? { state: "notReady", error }
+        : { state: "noPlantStore", reason: error.message, expectsTls: true };
+    }
     const state = gatewayStatuses.has(status) ? "unavailable" : "noPlantStore";
-    return { state, reason: error?.message ?? `${url} responded with status ${status}` };
+    return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
     return toReadiness(error);
   }

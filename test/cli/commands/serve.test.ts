@@ -705,6 +705,19 @@ describe("--tls-cert and --tls-key", () => {
     expect(await run.finished).toMatchObject({ exitCode: 0 });
   });
 
+  it("serve HTTPS on a port that a second serve names with its scheme", async () => {
+    const home = await createTemporaryDirectory();
+    const args = ["--store", "memory:", ...(await writeCertificate(home))];
+    const run = startCli(["serve", "--port", "0", ...args], { home });
+    await run.saw("https://127.0.0.1:");
+    const url = run.stdout().trim();
+    const second = await runCli(["serve", "--port", new URL(url).port, ...args], { home });
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain(`error: a plant store already runs at ${url}: use it`);
+    run.signal("SIGTERM");
+    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  });
+
   const inDays = (days: number): number => Date.now() + days * 24 * 60 * 60 * 1000;
 
   it.each<[days: number, verb: string]>([

@@ -268,11 +268,14 @@ async function findRunningStore(
 ): Promise<CommandError | undefined> {
   const isPortInUse = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
   if (!isPortInUse || reusePort || (socketPath ?? socketFd) !== undefined) return undefined;
-  const url = toOrigin("http", host, { port });
+  const baseUrl = toOrigin("http", host, { port });
   const { checkReadiness } = await import("../../../client/probe.ts");
   const { signal } = new AbortController();
-  const { state } = await checkReadiness({ baseUrl: url, timeoutMs: probeMs, signal });
-  if (state !== "ready" && state !== "notReady") return undefined;
+  const readiness = await checkReadiness({ baseUrl, timeoutMs: probeMs, signal });
+  if (readiness.state === "unavailable") return undefined;
+  const isOther = readiness.state === "noPlantStore";
+  if (isOther && readiness.expectsTls !== true) return undefined;
+  const url = isOther ? baseUrl.replace("http", "https") : baseUrl;
   return new CommandError(
     "internal",
     `a plant store already runs at ${url}: use it, or choose another port with --port (0 selects a free port)`,
