@@ -45,6 +45,7 @@ export function locateError<T>(
  */
 function findAdvice(message: string, before: string, found: string): string {
   if (/^[}\]]/.test(found) && before.endsWith(",")) return ": remove the comma before it";
+  if (found.startsWith(",") && message.includes("the end of the text")) return ": remove it";
   if (/^(?:\/[/*]|#)/.test(found)) return ": remove the comment, because JSON has none";
   if (/^['‘’“”]/.test(found)) return ': use double quotes (")';
   if (!/^[\p{L}_$]/u.test(found) || before === "") return "";

@@ -40,6 +40,7 @@ describe("a message about JSON names the line and the column", () => {
 describe("a message about JSON says how to fix", () => {
   it.each([
     ["a comma at the end of an object", '{"id":1,\n}', ": remove the comma before it"],
+    ["a comma after an object", '{"id":1,"name":"a"},', ": remove it"],
     ["a comma at the end of an array", '{"id":1,"x":[2, ]}', ": remove the comma before it"],
     ["a comment", '{"id":1, // the first\n}', ": remove the comment, because JSON has none"],
     [

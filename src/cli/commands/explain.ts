@@ -38,7 +38,7 @@ export async function printExplanation({
 }: Run): Promise<void> {
   const { json } = readOptions(jsonOption, flags, io);
   if (json) {
-    const shown = names.length === 0 ? errorKinds : names.flatMap(findKinds);
+    const shown = names.length === 0 ? errorKinds : findAllKinds(names);
     return terminal.printLines(shown.map(toErrorJson));
   }
   await writeText(io.stdout, names.length === 0 ? listErrors() : explainErrors(names));
@@ -59,7 +59,11 @@ export function listErrorNumbers(): readonly Candidate[] {
  * @throws UsageError for an unknown error
  */
 export function explainErrors(names: readonly string[]): string {
-  return names.flatMap(findKinds).map(explainError).join("\n");
+  return findAllKinds(names).map(explainError).join("\n");
+}
+
+function findAllKinds(names: readonly string[]): readonly ErrorKind[] {
+  return [...new Set(names.flatMap(findKinds))];
 }
 
 function findKinds(name: string): readonly ErrorKind[] {

@@ -191,7 +191,7 @@ function findServerProblem(check: ServerInspection["check"]): string | undefined
 
 function describeNoToken({ otherOrigins = [] }: Partial<ServerReport>): string {
   if (otherOrigins.length > 0) return "none is saved for this URL";
-  return 'none is saved: the first "plantstore serve" saves one';
+  return 'none is saved: the first "plantstore serve" of a new store saves one';
 }
 
 async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {

@@ -155,7 +155,7 @@ describe("status", () => {
       `  Reachable  no: cannot connect to ${url}: connection refused: start a server with`,
     );
     expect(stdout).toContain(
-      '  Token      none is saved: the first "plantstore serve" saves one\n',
+      '  Token      none is saved: the first "plantstore serve" of a new store saves one\n',
     );
     expect(stdout).toMatch(/^ {2}Store {6}sqlite:[^]*^ {2}Config [^]*^Other settings: /m);
     expect(stdout).not.toContain("Accepted");
