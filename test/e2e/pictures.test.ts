@@ -84,9 +84,9 @@ it("the picture in the README shows what the commands print", async () => {
   await expect(picture).toMatchFileSnapshot(join(pictures, "session.svg"));
 });
 
-it("the chart shows the rates in the README", async () => {
+it("the chart shows the ratios in the README", async () => {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [table = ""] = /^\| connections .*\n(?:\|.*\n)+/m.exec(readme) ?? [];
-  const chart = drawChart("Creates per second", table);
+  const chart = drawChart("Creates per second, as a ratio to node:http alone", table);
   await expect(chart).toMatchFileSnapshot(join(pictures, "creates.svg"));
 });
