@@ -32,28 +32,27 @@ const nginx = "/usr/sbin/nginx";
  *
  * @param others peers in addition to `bare` and this plantstore
  * @param generator sends the load through nginx
+ * @returns the rows of one kind after the other, because all take minutes
  */
-export async function runClientsPart(
+export async function* runClientsPart(
   others: readonly Peer[],
   generator: LoadGenerator,
   effort: Effort,
-): Promise<Row[]> {
+): AsyncGenerator<Row[], void, undefined> {
   const trial = { connections: 64, ids: "sequential", kind: "create" } as const;
   const direct = [bare, sqlite, ...others] as const;
-  const rows: Row[] = [];
   for (const kind of kinds) {
     const client = { name: kind, run: (load: Load) => runRawClient(load, kind) };
-    rows.push(...(await runServerPart({ title: kind, trial, peers: direct }, client, effort)));
+    yield runServerPart({ title: kind, trial, peers: direct }, client, effort);
   }
   if (await isCommand("python3", ["--version"])) {
     const part = { title: "http.client of Python", trial, peers: direct };
-    rows.push(...(await runServerPart(part, pythonClient, effort)));
+    yield runServerPart(part, pythonClient, effort);
   }
   if (await isCommand(nginx, ["-v"])) {
     const peers = [behindNginx(bare), behindNginx(sqlite), ...others.map(behindNginx)] as const;
-    rows.push(...(await runServerPart({ title: "nginx", trial, peers }, generator, effort)));
+    yield runServerPart({ title: "nginx", trial, peers }, generator, effort);
   }
-  return rows;
 }
 
 async function runRawClient(load: Load, client: ClientKind): Promise<LoadResult> {

@@ -64,8 +64,9 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   },
   async clients() {
     const others = against === undefined ? [] : [toOtherPlantstore(against)];
-    const rows = await runClientsPart(others, await chooseLoadGenerator(), effort);
-    process.stdout.write(`\n${toTable(serverColumns, rows)}`);
+    for await (const rows of runClientsPart(others, await chooseLoadGenerator(), effort)) {
+      process.stdout.write(`\n${toTable(serverColumns, rows)}`);
+    }
   },
   async heads() {
     const others = against === undefined ? [] : [toOtherPlantstore(against)];
