@@ -14,7 +14,7 @@ export function createNoHttpError(_url: string, cause: Error): Error {
   return cause;
 }
 
-/** Browsers do not tell programs why they cannot connect. */
+/** Browsers do not report why they cannot connect. */
 export async function toClientError(error: unknown): Promise<unknown> {
   return error;
 }

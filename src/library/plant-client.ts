@@ -36,8 +36,8 @@ export interface PlantClientOptions extends PartialValues<typeof clientOptions> 
   /** Token to send, without the scheme `Bearer`. */
   readonly token: string;
   /**
-   * Sends each request: the global `fetch`, or a function like it. The default are sockets of Node, and the global `fetch` in
-   * a browser. The `fetch` of a running store is used only if the store does not listen. Without `ca` and `unix:`.
+   * Sends each request: the global `fetch`, or a function like it. By default, Node uses sockets, and a browser the
+   * global `fetch`. The `fetch` of a running store is used only if the store does not listen. Without `ca` and `unix:`.
    */
   readonly fetch?: Fetch | undefined;
 }

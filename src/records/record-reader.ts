@@ -66,7 +66,7 @@ export abstract class RecordReader {
   #recordIndentation = 0;
   /** Number of characters of the line before the next byte. */
   #column = 0;
-  /** That number before the current record. */
+  /** Number of characters of its first line before the current record. */
   #recordColumn = 0;
 
   /** @param maxBytes largest record that is kept */

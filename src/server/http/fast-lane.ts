@@ -24,7 +24,7 @@ export interface FastLaneOptions {
 
 /**
  * Starts a new connection in the fast lane. There it is idle, has complete requests in flight, or waits shortly for the rest
- * of one request, so that it needs no other timeouts than these.
+ * of one request: the timeouts in `options` are enough.
  */
 export function startFastLane(connection: ClientConnection, options: FastLaneOptions): void {
   const { parse, idleTimeoutMs, restTimeoutMs, stallTimeoutMs, handOver } = options;
@@ -208,7 +208,7 @@ class FastLaneRequest extends TransportRequest {
   readonly #bodyStart: number;
   #body: Buffer | undefined;
 
-  /** @param start position of the request, from which those of a request that is not complete count */
+  /** @param start position of the request; `end` and the bytes for `complete` begin there */
   constructor(connection: ClientConnection, usual: UsualRequest, start = 0) {
     super(connection, usual);
     this.isFinal = usual.isFinal;

@@ -124,14 +124,14 @@ export async function createOne(
 async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
   const { options, io, terminal, cutOff } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
-  const noteRetry = async (retry: Retry): Promise<void> => {
+  const printRetry = async (retry: Retry): Promise<void> => {
     const { describeUnavailable } = await import("./failure-messages.ts");
     const { attempt, delayMs } = retry;
     const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
     await terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
   };
   const onRetry = (retry: Retry): void => {
-    if (io.stderr.isTTY) void noteRetry(retry);
+    if (io.stderr.isTTY) void printRetry(retry);
   };
   const request = toRequest(token, run);
   const sendOnce = isVerbose
