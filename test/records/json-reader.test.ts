@@ -35,11 +35,19 @@ function readInput(
   return { records, reader, error };
 }
 
-/** Returns the line and the text of each record. */
-function recordsOf(input: string, pieceSizes?: readonly number[]): [line: number, text: string][] {
+/** Returns the line of each record, and its text. */
+function recordsOf(input: string, pieceSizes?: readonly number[]) {
   const { records, error } = readInput(input, pieceSizes);
   expect(error).toBeUndefined();
-  return records.map(({ line, bytes }) => [line, Buffer.from(bytes).toString()]);
+  return {
+    lines: records.map(({ line }) => line),
+    texts: records.map(({ bytes }) => Buffer.from(bytes).toString()),
+  };
+}
+
+function expectRecords(input: string, lines: readonly number[], texts: readonly string[]): void {
+  expect(recordsOf(input)).toEqual({ lines, texts });
+  expect(recordsOf(input, [1]), "byte by byte").toEqual({ lines, texts });
 }
 
 const errorOf = ({ content: { plant } }: PlantRecord): number | undefined =>
@@ -52,120 +60,37 @@ const prettyA = '{\n  "id": 1,\n  "name": "a"\n}';
 const prettyC = '{\n  "id": 3,\n  "more": [\n    {\n      "x": []\n    }\n  ]\n}';
 
 describe("the records of", () => {
-  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
-    ["nothing", "", []],
-    ["blanks", " \r\n\t\n", []],
-    ["an object", a, [[1, a]]],
-    ["an object on lines", `${prettyA}\n`, [[1, prettyA]]],
-    [
-      "lines",
-      `${a}\n${b}\n${c}\n`,
-      [
-        [1, a],
-        [2, b],
-        [3, c],
-      ],
-    ],
-    [
-      "lines without an end",
-      `${a}\n${b}`,
-      [
-        [1, a],
-        [2, b],
-      ],
-    ],
-    [
-      "lines with blank ones between",
-      `\n${a}\n \n\n${b}\n\n`,
-      [
-        [2, a],
-        [5, b],
-      ],
-    ],
-    [
-      "lines that end in CRLF",
-      `${a}\r\n${b}\r\n`,
-      [
-        [1, `${a}\r`],
-        [2, `${b}\r`],
-      ],
-    ],
-    [
-      "lines after a byte order mark",
-      `${byteOrderMark}${a}\n${b}`,
-      [
-        [1, a],
-        [2, b],
-      ],
-    ],
+  it.each<[what: string, input: string, lines: number[], texts: string[]]>([
+    ["nothing", "", [], []],
+    ["blanks", " \r\n\t\n", [], []],
+    ["an object", a, [1], [a]],
+    ["an object on lines", `${prettyA}\n`, [1], [prettyA]],
+    ["lines", `${a}\n${b}\n${c}\n`, [1, 2, 3], [a, b, c]],
+    ["lines without an end", `${a}\n${b}`, [1, 2], [a, b]],
+    ["lines with blank ones between", `\n${a}\n \n\n${b}\n\n`, [2, 5], [a, b]],
+    ["lines that end in CRLF", `${a}\r\n${b}\r\n`, [1, 2], [`${a}\r`, `${b}\r`]],
+    ["lines after a byte order mark", `${byteOrderMark}${a}\n${b}`, [1, 2], [a, b]],
     [
       "objects on lines, one after the other",
       `${prettyA}\n${prettyC}\n`,
-      [
-        [1, prettyA],
-        [5, prettyC],
-      ],
+      [1, 5],
+      [prettyA, prettyC],
     ],
-    [
-      "objects that touch",
-      `${a}${b} ${prettyA}${c}`,
-      [
-        [1, a],
-        [1, b],
-        [1, prettyA],
-        [4, c],
-      ],
-    ],
-    [
-      "an array",
-      `[${a},${b},${c}]`,
-      [
-        [1, a],
-        [1, b],
-        [1, c],
-      ],
-    ],
-    [
-      "an array on lines",
-      `[\n${a},\n${b}\n]\n`,
-      [
-        [2, a],
-        [3, b],
-      ],
-    ],
-    [
-      "lines after an empty one",
-      `{}\n{"id":1\n${b}\n`,
-      [
-        [1, "{}"],
-        [2, '{"id":1'],
-        [3, b],
-      ],
-    ],
-    ["an array after a byte order mark", `${byteOrderMark}[${a}]`, [[1, a]]],
-    ["an empty array", "[ ]", []],
-    [
-      "arrays one after the other",
-      `[${a}]\n[${b},${c}]`,
-      [
-        [1, a],
-        [2, b],
-        [2, c],
-      ],
-    ],
+    ["objects that touch", `${a}${b} ${prettyA}${c}`, [1, 1, 1, 4], [a, b, prettyA, c]],
+    ["an array", `[${a},${b},${c}]`, [1, 1, 1], [a, b, c]],
+    ["an array on lines", `[\n${a},\n${b}\n]\n`, [2, 3], [a, b]],
+    ["lines after an empty one", `{}\n{"id":1\n${b}\n`, [1, 2, 3], ["{}", '{"id":1', b]],
+    ["an array after a byte order mark", `${byteOrderMark}[${a}]`, [1], [a]],
+    ["an empty array", "[ ]", [], []],
+    ["arrays one after the other", `[${a}]\n[${b},${c}]`, [1, 2, 2], [a, b, c]],
     [
       "an array of values that are not objects",
       '[1, "x,]", [2,{}], null ]',
-      [
-        [1, "1"],
-        [1, '"x,]"'],
-        [1, "[2,{}]"],
-        [1, "null"],
-      ],
+      [1, 1, 1, 1],
+      ["1", '"x,]"', "[2,{}]", "null"],
     ],
-  ])("%s", (_what, input, records) => {
-    expect(recordsOf(input)).toEqual(records);
-    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+  ])("%s", (_what, input, lines, texts) => {
+    expectRecords(input, lines, texts);
   });
 
   const plant = fc.record({
@@ -188,8 +113,7 @@ describe("the records of", () => {
       const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
       fc.assert(
         fc.property(texts, pieceSizes, (written, sizes) => {
-          const read = recordsOf(layOut(written), sizes).map(([, text]) => text);
-          expect(read).toEqual(written);
+          expect(recordsOf(layOut(written), sizes).texts).toEqual(written);
         }),
       );
     },
@@ -216,90 +140,48 @@ it("the line and the column of a record lead to its text, however the input is s
 });
 
 describe("an invalid record affects no other one", () => {
-  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
+  it.each<[what: string, input: string, lines: number[], texts: string[]]>([
     [
       "in a line: an open array at its end",
       `${a}\n{"id":1,"x":[\n{"id":2}\n`,
-      [
-        [1, a],
-        [2, '{"id":1,"x":['],
-        [3, '{"id":2}'],
-      ],
+      [1, 2, 3],
+      [a, '{"id":1,"x":[', '{"id":2}'],
     ],
-    [
-      "in a line: an open string",
-      '{"id":"1\n{"id":2}\n',
-      [
-        [1, '{"id":"1'],
-        [2, '{"id":2}'],
-      ],
-    ],
-    [
-      "in a line: text that is not JSON",
-      'x,y\n{"id":2}\n',
-      [
-        [1, "x,y"],
-        [2, '{"id":2}'],
-      ],
-    ],
-    [
-      "in a line: text after the value",
-      '{"id":1},\n{"id":2}\n',
-      [
-        [1, '{"id":1},'],
-        [2, '{"id":2}'],
-      ],
-    ],
+    ["in a line: an open string", '{"id":"1\n{"id":2}\n', [1, 2], ['{"id":"1', '{"id":2}']],
+    ["in a line: text that is not JSON", 'x,y\n{"id":2}\n', [1, 2], ["x,y", '{"id":2}']],
+    ["in a line: text after the value", '{"id":1},\n{"id":2}\n', [1, 2], ['{"id":1},', '{"id":2}']],
     [
       "in a line: a malformed value before another bracket",
       `${a}\n{"tag"]{}}\n{"id":2}[3]\n{"id":3]{}}`,
-      [
-        [1, a],
-        [2, '{"tag"]{}}'],
-        [3, '{"id":2}'],
-        [3, "[3]"],
-        [4, '{"id":3]{}}'],
-      ],
+      [1, 2, 3, 3, 4],
+      [a, '{"tag"]{}}', '{"id":2}', "[3]", '{"id":3]{}}'],
     ],
     [
       "on several lines: text that is not JSON between matching brackets",
       '{\n  "id": one\n]\n{\n  "id": 2\n}\n',
-      [
-        [1, '{\n  "id": one\n]'],
-        [4, '{\n  "id": 2\n}'],
-      ],
+      [1, 4],
+      ['{\n  "id": one\n]', '{\n  "id": 2\n}'],
     ],
     [
       "on several lines: a bracket too many",
       `${prettyA}\n}\n${prettyC}`,
-      [
-        [1, prettyA],
-        [5, "}"],
-        [6, prettyC],
-      ],
+      [1, 5, 6],
+      [prettyA, "}", prettyC],
     ],
     [
       "in an array: values that are not JSON",
       `[${a}, x y, 'z', x${a},${b}]`,
-      [
-        [1, a],
-        [1, "x y"],
-        [1, "'z'"],
-        [1, `x${a}`],
-        [1, b],
-      ],
+      [1, 1, 1, 1, 1],
+      [a, "x y", "'z'", `x${a}`, b],
     ],
-  ])("%s", (_what, input, records) => {
-    expect(recordsOf(input)).toEqual(records);
-    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+  ])("%s", (_what, input, lines, texts) => {
+    expectRecords(input, lines, texts);
   });
 
   it("in lines whose brackets match", () => {
     const lines = [a, "{x", "]", "y", `  ${b}`];
-    expect(recordsOf(lines.join("\n")).map(([, text]) => text.trim())).toEqual([
-      ...lines.slice(0, -1),
-      b,
-    ]);
+    const texts = recordsOf(lines.join("\n")).texts.map((text) => text.trim());
+    expect(texts).toEqual([...lines.slice(0, -1), b]);
   });
 
   it("in lines with any bytes", () => {
@@ -313,87 +195,54 @@ describe("an invalid record affects no other one", () => {
       .filter((text) => !/^([\s[\]{}]*$|\s*\{\s*\}\s*[[{])/.test(text));
     fc.assert(
       fc.property(fc.array(junk), (lines) => {
-        const texts = recordsOf([a, ...lines].join("\n")).map(([, text]) => text);
-        expect(texts).toEqual([a, ...lines]);
+        expect(recordsOf([a, ...lines].join("\n")).texts).toEqual([a, ...lines]);
       }),
     );
   });
 });
 
 describe("a malformed record on several lines ends before the next line that begins a record", () => {
-  it.each<[what: string, input: string, records: [line: number, text: string][]]>([
+  it.each<[what: string, input: string, lines: number[], texts: string[]]>([
     [
       "an open string",
       `${prettyA}\n{\n  "id": "2\n}\n${prettyC}`,
-      [
-        [1, prettyA],
-        [5, '{\n  "id": "2\n}'],
-        [8, prettyC],
-      ],
+      [1, 5, 8],
+      [prettyA, '{\n  "id": "2\n}', prettyC],
     ],
     [
       "a missing bracket",
       `${prettyA}\n{\n  "id": 2\n${prettyC}\n`,
-      [
-        [1, prettyA],
-        [5, '{\n  "id": 2'],
-        [7, prettyC],
-      ],
+      [1, 5, 7],
+      [prettyA, '{\n  "id": 2', prettyC],
     ],
     [
       "a line between indented records that is not JSON",
       `  {\n    "id": 1,\n    "name": "a"\n  }\nx\n${prettyC}`,
-      [
-        [1, '  {\n    "id": 1,\n    "name": "a"\n  }'],
-        [5, "x"],
-        [6, prettyC],
-      ],
+      [1, 5, 6],
+      ['  {\n    "id": 1,\n    "name": "a"\n  }', "x", prettyC],
     ],
     [
       "an open string in an array",
       `[\n${a},\n{"id":"2},\n${b}\n]`,
-      [
-        [2, a],
-        [3, '{"id":"2},'],
-        [4, b],
-      ],
+      [2, 3, 4],
+      [a, '{"id":"2},', b],
     ],
     [
       "an open string in an indented array, before a nested object",
       `[\n  {\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },\n  ${a}\n]`,
-      [
-        [2, '{\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },'],
-        [8, a],
-      ],
+      [2, 8],
+      ['{\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },', a],
     ],
     [
       "the first element of an array, on the line of its bracket",
       `[{"id":"1},\n ${a},\n ${b}]`,
-      [
-        [1, '{"id":"1},'],
-        [2, a],
-        [3, b],
-      ],
+      [1, 2, 3],
+      ['{"id":"1},', a, b],
     ],
-    [
-      "the last element of an array",
-      `[\n${a},\n{"id":"2}\n]\n`,
-      [
-        [2, a],
-        [3, '{"id":"2}\n]\n'],
-      ],
-    ],
-    [
-      "the end of the input",
-      `${prettyA}\n{\n "id": "2`,
-      [
-        [1, prettyA],
-        [5, '{\n "id": "2'],
-      ],
-    ],
-  ])("%s", (_what, input, records) => {
-    expect(recordsOf(input)).toEqual(records);
-    expect(recordsOf(input, [1]), "byte by byte").toEqual(records);
+    ["the last element of an array", `[\n${a},\n{"id":"2}\n]\n`, [2, 3], [a, '{"id":"2}\n]\n']],
+    ["the end of the input", `${prettyA}\n{\n "id": "2`, [1, 5], [prettyA, '{\n "id": "2']],
+  ])("%s", (_what, input, lines, texts) => {
+    expectRecords(input, lines, texts);
   });
 
   it("and its message names the lines", () => {
@@ -412,7 +261,7 @@ describe("values in any layout follow records on lines", () => {
     ["a byte order mark alone on the first line", `${byteOrderMark}\n${a}\n`, [2]],
   ])("%s", (_what, input, lines) => {
     for (const sizes of [undefined, [1]]) {
-      expect(recordsOf(input, sizes).map(([line]) => line)).toEqual(lines);
+      expect(recordsOf(input, sizes).lines).toEqual(lines);
     }
   });
 });
