@@ -52,8 +52,6 @@ describe("readNewPlant reads", () => {
     ["an id that no double holds", "9007199254740993", 9007199254740993n],
     ["an id of zero with a sign", "-0", 0n],
     ["an id with a fraction of zero", "1.0", 1n],
-    ["an id with an exponent", "1e3", 1000n],
-    ["an id with a negative exponent", "10e-1", 1n],
   ])("%s", (_rule, text, id) => {
     expect(readNewPlant(bytesOf(`{"id":${text},"name":"fern"}`))).toMatchObject({ id });
   });
@@ -223,8 +221,6 @@ describe("readNewPlant rejects", () => {
     ["an array", "[1]", 42202, "an array"],
     ["an object", '{"id":1}', 42202, "an object"],
     ["a fraction", "1.5", 42202, "1.5"],
-    ["a negative exponent", "1e-1", 42202, "1e-1"],
-    ["what a double would round", "123456789012345.9999999", 42202, "123456789012345.9999999"],
     ["one above int64", "9223372036854775808", 42203, "9223372036854775808"],
     ["one below int64", "-9223372036854775809", 42203, "-9223372036854775809"],
     ["beyond doubles", "1e999999999", 42203, "1e999999999"],
@@ -330,41 +326,16 @@ describe("validateNewPlant", () => {
 });
 
 describe("toPlantJson and toNewPlantJson", () => {
-  it.each<[string, NewPlant, string, string]>([
-    [
-      "all members",
-      { id: 1n, name: "a", tag: "b" },
-      '{"name":"a","tag":"b"}',
-      '{"id":1,"name":"a","tag":"b"}',
-    ],
-    ["no tag", { id: 1n, name: "a" }, '{"name":"a"}', '{"id":1,"name":"a"}'],
-    [
-      "an undefined tag",
-      { id: 1n, name: "a", tag: undefined },
-      '{"name":"a"}',
-      '{"id":1,"name":"a"}',
-    ],
-    [
-      "empty strings",
-      { id: 0n, name: "", tag: "" },
-      '{"name":"","tag":""}',
-      '{"id":0,"name":"","tag":""}',
-    ],
-    [
-      "all digits",
-      { id: int64Min, name: "" },
-      '{"name":""}',
-      '{"id":-9223372036854775808,"name":""}',
-    ],
-    [
-      "escapes",
-      { id: 1n, name: '"\\\0' },
-      String.raw`{"name":"\"\\\u0000"}`,
-      String.raw`{"id":1,"name":"\"\\\u0000"}`,
-    ],
-  ])("write %s, without the id and with it", (_rule, plant, plantJson, newPlantJson) => {
-    expect(toPlantJson(plant)).toBe(plantJson);
-    expect(toNewPlantJson(plant)).toBe(newPlantJson);
+  it.each<[string, NewPlant, string]>([
+    ["all members", { id: 1n, name: "a", tag: "b" }, '"name":"a","tag":"b"'],
+    ["no tag", { id: 1n, name: "a" }, '"name":"a"'],
+    ["an undefined tag", { id: 1n, name: "a", tag: undefined }, '"name":"a"'],
+    ["empty strings", { id: 0n, name: "", tag: "" }, '"name":"","tag":""'],
+    ["all digits", { id: int64Min, name: "" }, '"name":""'],
+    ["escapes", { id: 1n, name: '"\\\0' }, String.raw`"name":"\"\\\u0000"`],
+  ])("write %s, without the id and with it", (_rule, plant, members) => {
+    expect(toPlantJson(plant)).toBe(`{${members}}`);
+    expect(toNewPlantJson(plant)).toBe(`{"id":${plant.id},${members}}`);
   });
 });
 
