@@ -16,8 +16,6 @@ function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
 
 type TokenStore = Parameters<typeof createAuthenticator>[0];
 
-const ignoringUses: Pick<TokenStore, "noteTokenUses"> = { noteTokenUses: async () => {} };
-
 /** Returns the state of tokens with a new version. */
 function toState(tokens: readonly TokenRecord[]): TokenState {
   return { version: randomUUID(), tokens: [...tokens] };
@@ -39,6 +37,11 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
   };
   const authenticator = createAuthenticator(store, { ownToken, now: () => 1000 });
   return { authenticator, noted, reads: () => reads };
+}
+
+/** Creates an authenticator that reads tokens in this way, and does not record their uses. */
+function createReading(readTokens: TokenStore["readTokens"]): Authenticator {
+  return createAuthenticator({ readTokens, noteTokenUses: async () => {} });
 }
 
 /** Checks a token as a server does. */
@@ -173,13 +176,10 @@ it("reads the tokens once for many unknown tokens at the same time, and does not
 it("limits the reads of a slow store for many unknown tokens", async () => {
   const advance = stopClock();
   let reads = 0;
-  const authenticator = createAuthenticator({
-    ...ignoringUses,
-    readTokens: async () => {
-      reads++;
-      advance(50);
-      return toState([]);
-    },
+  const authenticator = createReading(async () => {
+    reads++;
+    advance(50);
+    return toState([]);
   });
   const flood = () =>
     Promise.all(Array.from({ length: 100 }, (_, index) => check(authenticator, `${index}`)));
@@ -195,13 +195,10 @@ it("limits the reads of a slow store for many unknown tokens", async () => {
 it("uses tokens that were read recently without waiting for a read", async () => {
   const advance = stopClock();
   let reads = 0;
-  const authenticator = createAuthenticator({
-    ...ignoringUses,
-    readTokens: async () => {
-      // The first read ends, and no other one.
-      if (reads++ > 0) await new Promise(() => undefined);
-      return toState([toRecord("a")]);
-    },
+  const authenticator = createReading(async () => {
+    // The first read ends, and no other one.
+    if (reads++ > 0) await new Promise(() => undefined);
+    return toState([toRecord("a")]);
   });
   await check(authenticator, "a");
   advance(400);
@@ -225,12 +222,9 @@ it("keeps the tokens in memory while the store reports their version", async () 
   const asked: (string | undefined)[] = [];
   let version = "1";
   let tokens = [toRecord("a")];
-  const authenticator = createAuthenticator({
-    ...ignoringUses,
-    readTokens: async (known) => {
-      asked.push(known);
-      return known === version ? { version } : { version, tokens };
-    },
+  const authenticator = createReading(async (known) => {
+    asked.push(known);
+    return known === version ? { version } : { version, tokens };
   });
   await check(authenticator, "a");
   advance(1000);
@@ -258,13 +252,10 @@ describe("a change of a token applies within a second", () => {
     const advance = stopClock();
     const tokens = [toRecord("a")];
     const ends: (() => void)[] = [];
-    const authenticator = createAuthenticator({
-      ...ignoringUses,
-      readTokens: async () => {
-        const read = [...tokens];
-        await new Promise<void>((resolve) => ends.push(resolve));
-        return toState(read);
-      },
+    const authenticator = createReading(async () => {
+      const read = [...tokens];
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return toState(read);
     });
     const early = check(authenticator, "a");
     tokens.splice(0, 1, toRecord("b"));
@@ -282,12 +273,9 @@ describe("a change of a token applies within a second", () => {
 
 it("accepts no token while the tokens cannot be read, and accepts tokens afterwards", async () => {
   let isBroken = true;
-  const authenticator = createAuthenticator({
-    ...ignoringUses,
-    readTokens: async () => {
-      if (isBroken) throw new Error("disk I/O error");
-      return toState([toRecord("a")]);
-    },
+  const authenticator = createReading(async () => {
+    if (isBroken) throw new Error("disk I/O error");
+    return toState([toRecord("a")]);
   });
   await expect(check(authenticator, "a")).rejects.toThrow("disk I/O error");
   isBroken = false;
