@@ -1,8 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createServer, type SecureContextOptions } from "node:tls";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
 import {
@@ -20,6 +18,7 @@ import {
   json,
   openRawServer,
   openScriptedServer,
+  openTlsServer,
 } from "./scripted-server.ts";
 
 const fern = { id: 9223372036854775807n, name: "fern", tag: "pot" };
@@ -39,21 +38,16 @@ function create(baseUrl: string, { onRetry, ...options }: TestOptions = {}) {
   return sendPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
 }
 
-function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => expect.unreachable("it should have been rejected"),
-    (error: unknown) => error,
-  );
+/** Expects that a create fails without a response of a plant store. */
+async function expectUnavailable(sent: Promise<unknown>, reason: string, more: object = {}) {
+  await expect(sent).rejects.toBeInstanceOf(UnavailableError);
+  await expect(sent).rejects.toMatchObject({ name: "UnavailableError", reason, ...more });
 }
 
-/** Starts a TLS server with a self-signed certificate. */
-async function openTlsServer(options: SecureContextOptions = {}): Promise<string> {
-  const server = createServer({ ...createCertificate("127.0.0.1"), ...options });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return `https://127.0.0.1:${port}`;
+/** Expects that a create fails because the server is not a plant store. */
+async function expectNotAPlantStore(sent: Promise<unknown>, message: string): Promise<void> {
+  await expect(sent).rejects.toBeInstanceOf(NotAPlantStoreError);
+  await expect(sent).rejects.toThrow(message);
 }
 
 describe("a create", () => {
@@ -158,7 +152,7 @@ describe("a failed attempt", () => {
 
   it.each([201, 404, 500, 501])("is not retried after status %i", async (status) => {
     const { url, requests } = await openScriptedServer(json(status, "{}"), created);
-    expect(await rejectionOf(create(url, { retries: 5 }))).toBeInstanceOf(NotAPlantStoreError);
+    await expectNotAPlantStore(create(url, { retries: 5 }), `the status ${status}`);
     expect(requests).toHaveLength(1);
   });
 
@@ -194,20 +188,14 @@ describe("a failed attempt", () => {
 describe("a create without a response of the plant store", () => {
   it("fails with the reason gateway if only a proxy responds, and names the URL and the attempts", async () => {
     const { url } = await openScriptedServer(json(502, ""));
-    const error = await rejectionOf(create(url, { retries: 1 }));
-    expect(error).toMatchObject({
-      name: "UnavailableError",
-      reason: "gateway",
+    await expectUnavailable(create(url, { retries: 1 }), "gateway", {
       message: `a proxy at ${url} responded instead of the plant store after 2 attempts (status 502)`,
     });
   });
 
   it("fails with the reason refused if no server listens", async () => {
     const url = await findClosedUrl();
-    const error = await rejectionOf(create(url, { retries: 1 }));
-    expect(error).toBeInstanceOf(UnavailableError);
-    expect(error).toMatchObject({
-      reason: "refused",
+    await expectUnavailable(create(url, { retries: 1 }), "refused", {
       url: `${url}/plants`,
       attempts: 2,
       cause: { code: "ECONNREFUSED" },
@@ -215,38 +203,38 @@ describe("a create without a response of the plant store", () => {
   });
 
   it("fails with the reason unknownHost if the host does not exist", async () => {
-    const error = await rejectionOf(create("http://plantstore.invalid"));
-    expect(error).toMatchObject({ name: "UnavailableError", reason: "unknownHost" });
+    await expectUnavailable(create("http://plantstore.invalid"), "unknownHost");
   });
 
   it("fails with the reason insecure if the server does not use TLS", async () => {
     const url = await openRawServer((socket) => {
       socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    const error = await rejectionOf(create(url.replace("http:", "https:")));
-    expect(error).toMatchObject({
-      name: "UnavailableError",
-      reason: "insecure",
-      message: `no secure connection to ${url.replace("http:", "https:")}: this is a port without TLS: try ${url}`,
+    const secureUrl = url.replace("http:", "https:");
+    await expectUnavailable(create(secureUrl), "insecure", {
+      message: `no secure connection to ${secureUrl}: this is a port without TLS: try ${url}`,
     });
   });
 
   it("fails with the reason insecure and advice if no trusted authority signed the certificate", async () => {
-    const url = await openTlsServer();
-    expect(await rejectionOf(create(url))).toMatchObject({
-      reason: "insecure",
-      detail:
-        "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with NODE_EXTRA_CA_CERTS=FILE",
-    });
+    await expectUnavailable(
+      create(await openTlsServer(createCertificate("127.0.0.1"))),
+      "insecure",
+      {
+        detail:
+          "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with NODE_EXTRA_CA_CERTS=FILE",
+      },
+    );
   });
 
   it("fails with the reason insecure and one line if the server uses another version of TLS", async () => {
-    const limits = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
-    const url = await openTlsServer({ ...limits, ciphers: "ALL:@SECLEVEL=0" });
-    expect(await rejectionOf(create(url))).toMatchObject({
-      reason: "insecure",
-      detail: "tlsv1 alert protocol version",
+    const url = await openTlsServer({
+      ...createCertificate("127.0.0.1"),
+      minVersion: "TLSv1",
+      maxVersion: "TLSv1.1",
+      ciphers: "ALL:@SECLEVEL=0",
     });
+    await expectUnavailable(create(url), "insecure", { detail: "tlsv1 alert protocol version" });
   });
 
   it.each<[condition: string, respond: (response: ServerResponse) => void]>([
@@ -261,14 +249,13 @@ describe("a create without a response of the plant store", () => {
     ],
   ])("fails with the reason timeout if %s", async (_condition, respond) => {
     const { url } = await openScriptedServer(respond);
-    const error = await rejectionOf(create(url, { timeoutMs: 200 }));
-    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+    await expectUnavailable(create(url, { timeoutMs: 200 }), "timeout");
   });
 
   it("fails with the reason timeout if the TLS handshake does not end", async () => {
     const url = await openRawServer(silence);
-    const error = await rejectionOf(create(url.replace("http:", "https:"), { timeoutMs: 200 }));
-    expect(error).toMatchObject({ name: "UnavailableError", reason: "timeout" });
+    const secureUrl = url.replace("http:", "https:");
+    await expectUnavailable(create(secureUrl, { timeoutMs: 200 }), "timeout");
   });
 
   it.each<[condition: string, respond: (response: ServerResponse) => void]>([
@@ -283,8 +270,7 @@ describe("a create without a response of the plant store", () => {
     ["the last chunk is missing", (response) => void response.write("{", () => response.destroy())],
   ])("fails with the reason lost if %s", async (_condition, respond) => {
     const { url } = await openScriptedServer(respond);
-    const error = await rejectionOf(create(url));
-    expect(error).toMatchObject({ name: "UnavailableError", reason: "lost" });
+    await expectUnavailable(create(url), "lost");
   });
 });
 
@@ -295,9 +281,7 @@ describe("a response that no plant store sends", () => {
     ["endless headers", `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(100_000)}`],
   ])("is reported as not HTTP: %s", async (_what, bytes) => {
     const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
-    const error = await rejectionOf(create(url));
-    expect(error).toBeInstanceOf(NotAPlantStoreError);
-    expect(error).toMatchObject({ message: expect.stringContaining("its response is not HTTP") });
+    await expectNotAPlantStore(create(url), "its response is not HTTP");
   });
 
   it("is not read to its end if it has more than 16 MiB", async () => {
@@ -311,32 +295,33 @@ describe("a response that no plant store sends", () => {
       response.on("drain", send);
       send();
     });
-    const error = await rejectionOf(create(url));
-    expect(error).toBeInstanceOf(NotAPlantStoreError);
-    expect(error).toMatchObject({
-      message: `${url}/plants is not the create operation of a plant store: its response has more than 16777216 bytes`,
-    });
+    await expectNotAPlantStore(
+      create(url),
+      `${url}/plants is not the create operation of a plant store: its response has more than 16777216 bytes`,
+    );
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
   it("is not followed if it is a redirect, and the token goes to no other server", async () => {
     const elsewhere = await openScriptedServer(created);
     const { url } = await openScriptedServer(json(307, "", { location: elsewhere.url }));
-    expect(await rejectionOf(create(url))).toBeInstanceOf(NotAPlantStoreError);
+    await expectNotAPlantStore(create(url), "redirects are not followed");
     expect(elsewhere.requests).toEqual([]);
   });
 });
 
 describe("aborting the signal", () => {
+  const enough = new Error("enough");
+
   it("ends a request, rejects with its reason, and closes the connection", async () => {
     const stop = new AbortController();
     let closed: Promise<unknown> | undefined;
     const { url } = await openScriptedServer((response) => {
       closed = once(response, "close");
-      stop.abort(new Error("enough"));
+      stop.abort(enough);
     });
-    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 2 }));
-    expect(error).toBe(stop.signal.reason);
+    const sent = create(url, { signal: stop.signal, retries: 2 });
+    await expect(sent).rejects.toBe(enough);
     await closed;
   });
 
@@ -345,11 +330,10 @@ describe("aborting the signal", () => {
     let closed: Promise<unknown> | undefined;
     const url = await openRawServer((socket) => {
       closed = once(socket.resume(), "close");
-      stop.abort(new Error("enough"));
+      stop.abort(enough);
     });
-    const options = { signal: stop.signal, retries: 2 };
-    const error = await rejectionOf(create(url.replace("http:", "https:"), options));
-    expect(error).toBe(stop.signal.reason);
+    const sent = create(url.replace("http:", "https:"), { signal: stop.signal, retries: 2 });
+    await expect(sent).rejects.toBe(enough);
     await closed;
   });
 
@@ -357,9 +341,9 @@ describe("aborting the signal", () => {
     const stop = new AbortController();
     const busy = errorResponse(50301, { "retry-after": "3600" });
     const { url, requests } = await openScriptedServer(busy);
-    const onRetry = (): void => stop.abort(new Error("enough"));
-    const error = await rejectionOf(create(url, { signal: stop.signal, retries: 1, onRetry }));
-    expect(error).toBe(stop.signal.reason);
+    const onRetry = (): void => stop.abort(enough);
+    const sent = create(url, { signal: stop.signal, retries: 1, onRetry });
+    await expect(sent).rejects.toBe(enough);
     expect(requests).toHaveLength(1);
   });
 });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   NotAPlantStoreError,
   type PlantItem,
@@ -27,6 +27,7 @@ import {
   json,
   openRawServer,
   openScriptedServer,
+  type Responder,
 } from "./scripted-server.ts";
 
 /** An item with its place in the input, counted from 1. */
@@ -107,6 +108,14 @@ const kindsOf = ({ outcomes }: Collected): unknown[] =>
     return result.error instanceof UnavailableError ? result.error.reason : result.error.error;
   });
 
+/** Expects one outcome for each plant, in their order: "created" for all of them but one. */
+function expectCreatedBut(collected: Collected, count: number, line: number, kind: unknown): void {
+  expect(linesOf(collected)).toEqual(oneTo(count));
+  expect(kindsOf(collected)).toEqual(
+    oneTo(count).map((each) => (each === line ? kind : "created")),
+  );
+}
+
 const success = json(200, '{"name":"x"}', { "x-plantstore-result": "created" });
 
 interface Arrival {
@@ -117,20 +126,10 @@ interface Arrival {
 
 /** Starts a server that passes each plant to the test, which sends the response. */
 async function openManualServer(onArrival: (arrival: Arrival) => void): Promise<string> {
-  const server = createServer((request: IncomingMessage, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      onArrival({ plant: parseNewPlant(Buffer.concat(chunks)), socket: request.socket, response });
-    });
+  const { url } = await openScriptedServer((response, { body }) => {
+    onArrival({ plant: parseNewPlant(Buffer.from(body)), socket: response.req.socket, response });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
 }
 
 describe("many plants", () => {
@@ -305,9 +304,7 @@ describe("a network with failures", () => {
       if (plant.id !== 3n) success(response);
     });
     const collected = await run(countedItems(100), url, { retries: 2, timeoutMs: 2000 });
-    expect(linesOf(collected)).toEqual(oneTo(100));
-    expect(kindsOf(collected)[2]).toBe("timeout");
-    expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(99);
+    expectCreatedBut(collected, 100, 3, "timeout");
   });
 });
 
@@ -338,8 +335,7 @@ describe("a transient failure", () => {
     }
     const collected = await run(slowly(), url, { retries: 1 });
     expect(collected.error).toBeUndefined();
-    expect(kindsOf(collected)[4]).toBe(50700);
-    expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(39);
+    expectCreatedBut(collected, 40, 5, 50700);
   });
 });
 
@@ -352,13 +348,12 @@ describe("without retries", () => {
       });
       const collected = await run(countedItems(20), url, { retries: 0, concurrency });
       expect(collected.error).toBeUndefined();
-      expect(kindsOf(collected)[4]).toBe(50301);
-      expect(kindsOf(collected).filter((kind) => kind === "created")).toHaveLength(19);
+      expectCreatedBut(collected, 20, 5, 50301);
     },
   );
 
   it("a store that stays unavailable stops the run after three failures", async () => {
-    const url = await openManualServer(({ response }) => errorResponse(50301)(response));
+    const { url } = await openScriptedServer(errorResponse(50301));
     const collected = await run(countedItems(1000), url, { retries: 0, concurrency: 1 });
     expect(kindsOf(collected)).toEqual([50301, 50301]);
     expect(collected.unknown[0]).toBe(3);
@@ -395,23 +390,27 @@ describe("the run ends early", () => {
     expect(count).toBeLessThan(1000);
   });
 
-  it("if another kind of server responds", async () => {
-    const url = await openManualServer(({ response }) => json(404, "{}")(response));
-    const collected = await run(countedItems(1000), url, { retries: 5 });
-    expect(collected).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
-    expect((collected.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
-  });
+  const openServer = async (response: Responder) => (await openScriptedServer(response)).url;
 
-  it.each([414, 431])("if a proxy responds with the status %i", async (status) => {
-    const url = await openManualServer(({ response }) => json(status, "<h1>")(response));
-    const collected = await run(countedItems(1000), url, { retries: 5 });
+  it.each<[what: string, open: () => Promise<string>, message: string]>([
+    ["is of another kind of server", () => openServer(json(404, "{}")), "the status 404"],
+    ["is 414 of a proxy", () => openServer(json(414, "<h1>")), "a proxy in front of the store"],
+    ["is 431 of a proxy", () => openServer(json(431, "<h1>")), "a proxy in front of the store"],
+    [
+      "is not HTTP",
+      () => openRawServer((socket) => socket.once("data", () => socket.write("SSH-2.0\r\n"))),
+      "its response is not HTTP",
+    ],
+  ])("if the response %s", async (_what, open, message) => {
+    const collected = await run(countedItems(1000), await open(), { retries: 5 });
     expect(collected).toMatchObject({ outcomes: [], error: { name: "StoppedError" } });
-    expect((collected.error as StoppedError).message).toContain("a proxy in front of the store");
+    const error = collected.error as StoppedError;
+    expect(error.cause).toBeInstanceOf(NotAPlantStoreError);
+    expect(error.message).toContain(message);
   });
 
   it("but not if a proxy limits bodies, which rejects only the plant", async () => {
-    const created = json(200, '{"name":"fern"}', { "x-plantstore-result": "created" });
-    const { url } = await openScriptedServer(created, json(413, "<h1>"), created);
+    const { url } = await openScriptedServer(success, json(413, "<h1>"), success);
     const { outcomes, error } = await run(countedItems(3), url, { concurrency: 1 });
     expect(error).toBeUndefined();
     const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
@@ -420,14 +419,6 @@ describe("the run ends early", () => {
       { status: "rejected", error: { message } },
       expect.objectContaining({ status: "created" }),
     ]);
-  });
-
-  it("if the response is not HTTP", async () => {
-    const url = await openRawServer((socket) =>
-      socket.once("data", () => socket.write("SSH-2.0\r\n")),
-    );
-    const collected = await run(countedItems(1000), url, { retries: 5 });
-    expect((collected.error as StoppedError).cause).toBeInstanceOf(NotAPlantStoreError);
   });
 
   it("if no server listens, after as many attempts as allowed", async () => {
@@ -444,7 +435,7 @@ describe("the run ends early", () => {
   it.each([50300, 50301, 50700])(
     "if the store responds to all plants with error %i",
     async (error) => {
-      const url = await openManualServer(({ response }) => errorResponse(error)(response));
+      const { url } = await openScriptedServer(errorResponse(error));
       const collected = await run(countedItems(1000), url, { retries: 1 });
       expect(collected).toMatchObject({
         outcomes: [],

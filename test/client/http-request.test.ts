@@ -48,6 +48,13 @@ it("a request whose signal is already aborted is not sent", async () => {
 });
 
 const plant = '{"name":"fern"}';
+
+/** Sends a request to a server that responds with any bytes. */
+async function getResponse(bytes: string) {
+  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
+  return post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+}
+
 const head = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n`;
 
 it.each<[what: string, bytes: string]>([
@@ -58,8 +65,7 @@ it.each<[what: string, bytes: string]>([
   ["with Connection: close, before more bytes", `${head}Connection: close\r\n\r\n${plant}and more`],
   ["before another response", `${head}\r\n${plant}`.repeat(2)],
 ])("a response %s is read", async (_what, bytes) => {
-  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
-  const { status, body } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  const { status, body } = await getResponse(bytes);
   expect({ status, body: body.toString() }).toEqual({ status: 200, body: plant });
 });
 
@@ -85,8 +91,7 @@ it("an unexpected upgrade is a response, and its connection is closed", async ()
 
 it("a header that is repeated has two values", async () => {
   const bytes = `${head}Content-Type: text/html\r\nContent-Type: application/json\r\n\r\n${plant}`;
-  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
-  const { headers } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  const { headers } = await getResponse(bytes);
   expect(headers["content-type"]).toEqual(["text/html", "application/json"]);
 });
 

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { onTestFinished } from "vitest";
 import { findFreePort } from "../helpers/postgres-server.ts";
 
@@ -28,7 +29,7 @@ export interface ScriptedServer {
 
 /** Starts a server. Each request gets the next responder; all further requests get the last one. */
 export async function openScriptedServer(
-  ...responders: readonly Responder[]
+  ...responders: readonly ((response: ServerResponse, request: ReceivedRequest) => void)[]
 ): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = [];
   const server = createHttpServer((request, response) => {
@@ -37,8 +38,9 @@ export async function openScriptedServer(
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString();
       const { method, url: path, headers } = request;
-      requests.push({ method, path, headers, body });
-      responders[Math.min(requests.length, responders.length) - 1]?.(response);
+      const received = { method, path, headers, body };
+      requests.push(received);
+      responders[Math.min(requests.length, responders.length) - 1]?.(response, received);
     });
   });
   return { url: toUrl(await listen(server)), requests };
@@ -47,6 +49,16 @@ export async function openScriptedServer(
 /** Starts a TCP server whose connections the caller handles. @returns its URL */
 export async function openRawServer(onConnection: (socket: Socket) => void): Promise<string> {
   return toUrl(await listen(createServer(onConnection)));
+}
+
+/** Starts a TLS server whose connections the caller handles. @returns its URL */
+export async function openTlsServer(
+  options: TlsOptions,
+  host = "127.0.0.1",
+  onConnection: (socket: Socket) => void = () => undefined,
+): Promise<string> {
+  const { port } = await listen(createTlsServer(options, onConnection), host);
+  return `https://${host}:${port}`;
 }
 
 /**
@@ -76,14 +88,14 @@ export function errorResponse(
   return json(400, JSON.stringify({ error, message: `message of ${error}` }), headers);
 }
 
-async function listen(server: Server): Promise<AddressInfo> {
+async function listen(server: Server, host = "127.0.0.1"): Promise<AddressInfo> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     // Clients may reset their connections.
     socket.on("error", () => undefined);
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();

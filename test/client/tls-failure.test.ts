@@ -6,21 +6,15 @@ import { expect, it, onTestFinished } from "vitest";
 import { openPool } from "../../src/client/http-pool.ts";
 import { post } from "../../src/client/http-request.ts";
 import { type Certificate, createCertificate } from "../helpers/certificate.ts";
+import { openTlsServer } from "./scripted-server.ts";
 
-/** Opens a TLS server. @returns its URL, and the function that returns the bytes that it received */
-async function openTlsServer(certificate: Certificate, host = "localhost") {
+/** Opens a server. @returns its URL, and a function that returns the bytes that it received */
+async function openServer(certificate: Certificate) {
   const chunks: Buffer[] = [];
-  const server = createServer(certificate, (socket) => {
+  const url = await openTlsServer(certificate, "localhost", (socket) => {
     socket.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => undefined);
   });
-  server.listen(0, host);
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `https://${host}:${port}/plants`,
-    received: () => Buffer.concat(chunks).toString(),
-  };
+  return { url: `${url}/plants`, received: () => Buffer.concat(chunks).toString() };
 }
 
 const request = { headers: { authorization: "Bearer secret" }, body: "{}", timeoutMs: 10_000 };
@@ -35,52 +29,45 @@ async function failTwice(url: string, ca: string): Promise<readonly unknown[]> {
 }
 
 const many = Array.from({ length: 12 }, (_, index) => `s${index}.example.org`);
+const isForOthers = "ERR_TLS_CERT_ALTNAME_INVALID";
 
-it.each<[names: readonly string[], words: string]>([
-  [["plants.example.org"], "plants.example.org, not for localhost: use this name in the URL"],
+it.each<[what: string, certificate: Certificate, detail: string, code: string]>([
   [
-    ["plants.example.org", "*.example.net"],
-    "plants.example.org and *.example.net, not for localhost: use one of these names in the URL",
+    "for another host",
+    createCertificate("plants.example.org"),
+    "is for plants.example.org, not for localhost: use this name in the URL",
+    isForOthers,
   ],
   [
-    many,
-    `${many.slice(0, 10).join(", ")} and 2 more, not for localhost: use one of these names in the URL`,
+    "for two other hosts",
+    createCertificate(["plants.example.org", "*.example.net"]),
+    "is for plants.example.org and *.example.net, not for localhost: use one of these names in the URL",
+    isForOthers,
   ],
-])("a certificate for %j is for another host", async (names, words) => {
-  const certificate = createCertificate(names);
-  const { url, received } = await openTlsServer(certificate);
-  for (const error of await failTwice(url, certificate.cert)) {
-    expect(error).toMatchObject({
-      reason: "insecure",
-      detail: `its certificate is for ${words}`,
-      cause: { code: "ERR_TLS_CERT_ALTNAME_INVALID" },
-    });
-  }
-  expect(received()).toBe("");
-});
-
-it("a certificate without a name is for no host", async () => {
-  const certificate = createCertificate([]);
-  const { url } = await openTlsServer(certificate);
-  for (const error of await failTwice(url, certificate.cert)) {
-    expect(error).toMatchObject({
-      detail: "its certificate names no host: replace it on the server",
-    });
-  }
-});
-
-it("an expired certificate is described with its date, and nothing is sent to its server", async () => {
-  const certificate = createCertificate("localhost", Date.UTC(2026, 0, 31, 12));
-  const { url, received } = await openTlsServer(certificate);
-  for (const error of await failTwice(url, certificate.cert)) {
-    expect(error).toMatchObject({
-      reason: "insecure",
-      detail: "its certificate expired on 2026-01-31: renew it on the server",
-      cause: { code: "CERT_HAS_EXPIRED" },
-    });
-  }
-  expect(received()).toBe("");
-});
+  [
+    "for many other hosts",
+    createCertificate(many),
+    `is for ${many.slice(0, 10).join(", ")} and 2 more, not for localhost: use one of these names in the URL`,
+    isForOthers,
+  ],
+  ["without a name", createCertificate([]), "names no host: replace it on the server", isForOthers],
+  [
+    "that has expired",
+    createCertificate("localhost", Date.UTC(2026, 0, 31, 12)),
+    "expired on 2026-01-31: renew it on the server",
+    "CERT_HAS_EXPIRED",
+  ],
+])(
+  "a certificate %s is described, and nothing is sent",
+  async (_what, certificate, words, code) => {
+    const { url, received } = await openServer(certificate);
+    for (const error of await failTwice(url, certificate.cert)) {
+      const detail = `its certificate ${words}`;
+      expect(error).toMatchObject({ reason: "insecure", detail, cause: { code } });
+    }
+    expect(received()).toBe("");
+  },
+);
 
 it("an expired certificate without a readable date is still named as the reason", async () => {
   const certificate = createCertificate("localhost", Date.UTC(2026, 0, 31));
