@@ -7,61 +7,67 @@ import { createMemoryEngine } from "../../src/store/memory.ts";
 
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 0 };
 
-/** Creates a memory engine that records the ids of each commit and then calls `beforeCommit`, which may delay or fail it. */
-function createStagedEngine(beforeCommit: () => Promise<void> | void = () => undefined) {
+/**
+ * Opens a store on a memory engine that records the ids of each commit and then calls `beforeCommit`, which may delay or
+ * fail it.
+ */
+function openStagedStore(
+  beforeCommit: () => Promise<void> | void = () => undefined,
+  changes: Partial<StoreEngine> = {},
+) {
   const engine = createMemoryEngine();
   const commits: bigint[][] = [];
-  const staged: StoreEngine = {
+  const store = createGroupCommitStore({
     ...engine,
     async commit(requests) {
       commits.push(requests.map(({ plant }) => plant.id));
       await beforeCommit();
       return engine.commit(requests);
     },
-  };
-  return { staged, commits };
-}
-
-/** Creates a gate that is shut until it is opened. */
-function createGate() {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
+    ...changes,
+  });
+  return { store, commits, sizes: () => commits.map(({ length }) => length) };
 }
 
 const create = (store: PlantStore, id: bigint) => store.create({ id, name: "fern" }, "reject");
 
-/** Opens a store whose commits wait until `open` or `finish` is called. */
-function openGatedStore() {
-  const gate = createGate();
-  const { staged, commits } = createStagedEngine(() => gate.opened);
-  const store = createGroupCommitStore(staged);
+/** Opens a store whose commits wait, each until `endCommit` is called with its index, or all until `finish` is called. */
+function openGatedStore(changes?: Partial<StoreEngine>) {
+  const ends: (() => void)[] = [];
+  let isFinished = false;
+  const staged = openStagedStore(async () => {
+    if (!isFinished) await new Promise<void>((resolve) => void ends.push(resolve));
+  }, changes);
   const all: Promise<unknown>[] = [];
-  const startCreates = (from: number, count: number) => {
-    for (let id = from; id < from + count; id++) all.push(create(store, BigInt(id)));
+  /** Starts creates of the ids 0, 1, 2 … */
+  const startCreates = (count: number) => {
+    const end = all.length + count;
+    while (all.length < end) all.push(create(staged.store, BigInt(all.length)));
   };
   return {
-    store,
-    commits,
+    ...staged,
     all,
     startCreates,
-    open: gate.open,
-    sizes: () => commits.map(({ length }) => length),
     async startCommit() {
-      startCreates(0, 1);
-      while (commits.length === 0) await endOfTurn();
+      startCreates(1);
+      while (staged.commits.length === 0) await endOfTurn();
     },
+    endCommit: (index: number) => ends[index]?.(),
     finish() {
-      gate.open();
+      isFinished = true;
+      for (const end of ends) end();
       return Promise.all(all);
     },
   };
 }
 
+async function endOfTurns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await endOfTurn();
+}
+
 describe("a group commit", () => {
   it("commits a single create at the end of the turn, without waiting for another", async () => {
-    const { staged, commits } = createStagedEngine();
-    const store = createGroupCommitStore(staged);
+    const { store, commits } = openStagedStore();
     const created = create(store, 1n);
     await endOfTurn();
     await endOfTurn();
@@ -70,8 +76,7 @@ describe("a group commit", () => {
   });
 
   it("puts the creates of one turn into one commit, in their order", async () => {
-    const { staged, commits } = createStagedEngine();
-    const store = createGroupCommitStore(staged);
+    const { store, commits } = openStagedStore();
     const all = [create(store, 3n), create(store, 1n)];
     for (let microtask = 0; microtask < 10; microtask++) await Promise.resolve();
     all.push(create(store, 2n));
@@ -95,8 +100,8 @@ describe("a group commit", () => {
   it("puts the creates that arrive during a commit into the next one", async () => {
     const { commits, startCommit, startCreates, finish } = openGatedStore();
     await startCommit();
-    for (const id of [1, 2, 3]) {
-      startCreates(id, 1);
+    for (let turn = 0; turn < 3; turn++) {
+      startCreates(1);
       await endOfTurn();
     }
     expect(commits).toEqual([[0n]]);
@@ -106,7 +111,7 @@ describe("a group commit", () => {
 
   it("begins with 32 creates before the turn ends", async () => {
     const { sizes, startCreates, finish } = openGatedStore();
-    startCreates(0, 40);
+    startCreates(40);
     expect(sizes()).toEqual([32]);
     await finish();
     expect(sizes()).toEqual([32, 8]);
@@ -116,7 +121,7 @@ describe("a group commit", () => {
     const { commits, all, startCommit, startCreates, finish } = openGatedStore();
     await startCommit();
     const begun = all[0]?.then(() => commits.length);
-    startCreates(1, 1);
+    startCreates(1);
     await finish();
     expect(await begun).toBe(2);
   });
@@ -124,7 +129,7 @@ describe("a group commit", () => {
   it("takes at most 1000 creates, and the others after them", async () => {
     const { commits, sizes, startCommit, startCreates, finish } = openGatedStore();
     await startCommit();
-    startCreates(1, 2001);
+    startCreates(2001);
     await finish();
     expect(sizes()).toEqual([1, 1000, 1000, 1]);
     expect(commits.flat()).toEqual(Array.from({ length: 2002 }, (_, id) => BigInt(id)));
@@ -147,76 +152,60 @@ describe("a group commit", () => {
   });
 
   describe("on an engine that accepts two commits at a time", () => {
-    function createGatedStore() {
-      const gates: ReturnType<typeof createGate>[] = [];
-      const { staged, commits } = createStagedEngine(() => {
-        const gate = createGate();
-        gates.push(gate);
-        return gate.opened;
-      });
-      const store = createGroupCommitStore({ ...staged, maxCommits: 2 });
-      const createMany = (from: number, count: number) =>
-        Array.from({ length: count }, (_, index) => create(store, BigInt(from + index)));
-      return { store, gates, createMany, sizes: () => commits.map(({ length }) => length) };
-    }
-
     it("begins the second once it has 32 creates, and no third", async () => {
-      const { gates, createMany, sizes } = createGatedStore();
-      const all = createMany(0, 63);
+      const { all, sizes, startCreates, endCommit, finish } = openGatedStore({ maxCommits: 2 });
+      startCreates(63);
       expect(sizes()).toEqual([32]);
-      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      await endOfTurns();
       expect(sizes()).toEqual([32]);
-      all.push(...createMany(63, 1));
+      startCreates(1);
       expect(sizes()).toEqual([32, 32]);
-      all.push(...createMany(64, 40));
-      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      startCreates(40);
+      await endOfTurns();
       expect(sizes()).toEqual([32, 32]);
       // The third has 32 already, and begins after the first.
-      gates[0]?.open();
+      endCommit(0);
       await all[0];
       expect(sizes()).toEqual([32, 32, 40]);
-      for (const gate of gates) gate.open();
-      expect(new Set(await Promise.all(all))).toEqual(new Set(["created"]));
+      expect(new Set(await finish())).toEqual(new Set(["created"]));
     });
 
     it("begins one with fewer creates only after both have ended", async () => {
-      const { gates, createMany, sizes } = createGatedStore();
-      const all = createMany(0, 96 - 1);
-      gates[0]?.open();
+      const { all, sizes, startCreates, endCommit, finish } = openGatedStore({ maxCommits: 2 });
+      startCreates(96 - 1);
+      endCommit(0);
       await all[0];
-      for (let turn = 0; turn < 3; turn++) await endOfTurn();
+      await endOfTurns();
       expect(sizes()).toEqual([32, 32]);
-      gates[1]?.open();
+      endCommit(1);
       await all[32];
       expect(sizes()).toEqual([32, 32, 31]);
-      gates[2]?.open();
-      await Promise.all(all);
+      await finish();
     });
 
     it("changes tokens while commits are in flight", async () => {
-      const { store, gates, createMany, sizes } = createGatedStore();
-      const all = createMany(0, 32);
+      const { store, sizes, startCreates, finish } = openGatedStore({ maxCommits: 2 });
+      startCreates(32);
       await store.addToken(token);
       await store.endToken({ digest: token.digest, revokedAtMs: 1 });
       expect(await store.listTokens()).toEqual([{ ...token, revokedAtMs: 1 }]);
-      all.push(...createMany(32, 32));
+      startCreates(32);
       expect(sizes()).toEqual([32, 32]);
-      for (const gate of gates) gate.open();
-      await Promise.all(all);
+      await finish();
     });
   });
 
   it("fills the queued commit before it queues another", async () => {
     const { sizes, startCreates, finish } = openGatedStore();
-    startCreates(0, 33);
+    startCreates(33);
     await endOfTurn();
-    startCreates(33, 1);
+    startCreates(1);
     await finish();
     expect(sizes()).toEqual([32, 2]);
   });
 
   it("returns its own result for each create", async () => {
-    const store = createGroupCommitStore(createStagedEngine().staged);
+    const { store } = openStagedStore();
     const results = await Promise.all([create(store, 1n), create(store, 1n), create(store, 2n)]);
     expect(results).toEqual(["created", "unchanged", "created"]);
   });
@@ -224,12 +213,11 @@ describe("a group commit", () => {
   it("has one commit in flight at a time, unless the engine allows more", async () => {
     let running = 0;
     let most = 0;
-    const { staged } = createStagedEngine(async () => {
+    const { store } = openStagedStore(async () => {
       most = Math.max(most, ++running);
       await endOfTurn();
       running--;
     });
-    const store = createGroupCommitStore(staged);
     await Promise.all(Array.from({ length: 100 }, (_, id) => create(store, BigInt(id))));
     expect(most).toBe(1);
   });
@@ -248,55 +236,49 @@ describe("a read", () => {
     ["list", (store) => store.list({ limit: 1 })],
   ];
 
-  /** Creates an engine whose reads wait at a gate. */
-  function createSlowReads() {
-    const gate = createGate();
+  /** Opens a store whose reads wait until `open` is called, and which records the end of each. */
+  function openSlowStore() {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
     const engine = createMemoryEngine();
-    const staged: StoreEngine = {
+    const log: string[] = [];
+    const store = createGroupCommitStore({
       ...engine,
-      get: (id) => gate.opened.then(() => engine.get(id)),
-      list: (query) => gate.opened.then(() => engine.list(query)),
-    };
-    return { staged, gate };
+      get: (id) => opened.then(() => engine.get(id)).finally(() => log.push("get")),
+      list: (query) => opened.then(() => engine.list(query)).finally(() => log.push("list")),
+      close: async () => void log.push("close"),
+    });
+    return { store, log, open };
   }
 
   it.each(reads)("%s sees the creates before it", async (_, read) => {
-    const { staged } = createStagedEngine(() => endOfTurn());
-    const store = createGroupCommitStore(staged);
+    const { store } = openStagedStore(() => endOfTurn());
     void create(store, 1n);
     expect([await read(store)].flat()).toEqual([{ id: 1n, name: "fern" }]);
   });
 
   it.each(reads)("%s delays no creates after it", async (_, read) => {
-    const { staged, gate } = createSlowReads();
-    const store = createGroupCommitStore(staged);
+    const { store, open } = openSlowStore();
     const result = read(store);
     expect(await create(store, 1n)).toBe("created");
-    gate.open();
+    open();
     await expect(result).resolves.toBeDefined();
   });
 
   it.each(reads)("%s delays the close of the store until it ends", async (name, read) => {
-    const { staged, gate } = createSlowReads();
-    const log: string[] = [];
-    const store = createGroupCommitStore({
-      ...staged,
-      get: (id) => staged.get(id).finally(() => log.push("get")),
-      list: (query) => staged.list(query).finally(() => log.push("list")),
-      close: async () => void log.push("close"),
-    });
+    const { store, log, open } = openSlowStore();
     const result = read(store);
     const closed = store.close();
     await endOfTurn();
-    gate.open();
+    open();
     await Promise.all([result, closed]);
     expect(log).toEqual([name, "close"]);
   });
 
   it("that fails affects no other call", async () => {
-    const engine = createMemoryEngine();
-    const failing = { ...engine, get: () => Promise.reject(new StoreError("failed", "broken")) };
-    const store = createGroupCommitStore(failing);
+    const { store } = openStagedStore(undefined, {
+      get: () => Promise.reject(new StoreError("failed", "broken")),
+    });
     await expect(store.get(1n)).rejects.toMatchObject({ reason: "failed" });
     expect(await create(store, 1n)).toBe("created");
     await expect(store.close()).resolves.toBeUndefined();
@@ -306,11 +288,10 @@ describe("a read", () => {
 describe("a commit that fails", () => {
   it("rejects all of its creates and no others, and the next one works", async () => {
     const failure = new StoreError("full", "no room");
-    let commitsToCome = 0;
-    const { staged, commits } = createStagedEngine(() => {
-      if (++commitsToCome === 2) throw failure;
+    let begun = 0;
+    const { store, commits } = openStagedStore(() => {
+      if (++begun === 2) throw failure;
     });
-    const store = createGroupCommitStore(staged);
 
     expect(await create(store, 1n)).toBe("created");
     const second = await Promise.allSettled([create(store, 2n), create(store, 3n)]);
@@ -324,10 +305,9 @@ describe("a commit that fails", () => {
   });
 
   it("does not prevent reads or the close of the store", async () => {
-    const { staged } = createStagedEngine(() => {
+    const { store } = openStagedStore(() => {
       throw new StoreError("failed", "broken");
     });
-    const store = createGroupCommitStore(staged);
     const created = create(store, 1n);
     const read = store.get(1n);
     const closed = store.close();
@@ -337,7 +317,7 @@ describe("a commit that fails", () => {
   });
 
   it("is also one without a result for a create", async () => {
-    const store = createGroupCommitStore({ ...createMemoryEngine(), commit: async () => [] });
+    const { store } = openStagedStore(undefined, { commit: async () => [] });
     await expect(create(store, 1n)).rejects.toMatchObject({ reason: "failed" });
   });
 });
@@ -345,8 +325,8 @@ describe("a commit that fails", () => {
 describe("the close of a store", () => {
   it("commits the accepted creates, then closes the engine once", async () => {
     const log: string[] = [];
-    const { staged } = createStagedEngine(() => void log.push("commit"));
-    const store = createGroupCommitStore({ ...staged, close: async () => void log.push("close") });
+    const close = async () => void log.push("close");
+    const { store } = openStagedStore(() => void log.push("commit"), { close });
     const created = create(store, 1n);
     await Promise.all([store.close(), store.close()]);
     await store.close();
@@ -355,13 +335,12 @@ describe("the close of a store", () => {
   });
 
   it("rejects later creates, even while it waits for a commit", async () => {
-    const { store, commits, open } = openGatedStore();
-    const created = create(store, 1n);
+    const { store, commits, startCreates, finish } = openGatedStore();
+    startCreates(1);
     const closed = store.close();
     await expect(create(store, 2n)).rejects.toMatchObject({ reason: "closed" });
-    open();
+    expect(await finish()).toEqual(["created"]);
     await closed;
-    expect(await created).toBe("created");
-    expect(commits).toEqual([[1n]]);
+    expect(commits).toEqual([[0n]]);
   });
 });
