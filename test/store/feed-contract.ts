@@ -13,11 +13,11 @@ export interface OpenFeed {
 const plantOf = (id: bigint, name = `plant ${id}`): NewPlant => ({ id, name });
 
 /** Reads every entry after a cursor, in pages of this size. */
-async function readAll(
-  reader: StoreReader,
+export async function readPages(
+  reader: Pick<StoreReader, "readFeed">,
   after?: string,
-  limit = 2,
-): Promise<readonly FeedEntry[]> {
+  limit = 100,
+): Promise<FeedEntry[]> {
   const entries: FeedEntry[] = [];
   for (;;) {
     const page = await reader.readFeed({ after: entries.at(-1)?.cursor ?? after, limit });
@@ -26,6 +26,8 @@ async function readAll(
     entries.push(...page);
   }
 }
+
+const readAll = (reader: StoreReader, after?: string, limit = 2) => readPages(reader, after, limit);
 
 /** Returns the plants of entries; for a deletion, its id. */
 function toContent(entries: readonly FeedEntry[]): readonly (NewPlant | bigint)[] {

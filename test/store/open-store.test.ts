@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { expectRejection } from "./expect-rejection.ts";
 
 const fern = { id: 1n, name: "fern" };
 
@@ -30,10 +31,7 @@ describe("openStore", () => {
   it("rejects a missing store that must exist, and creates no file", async () => {
     const directory = await createTemporaryDirectory();
     const url = `sqlite:${join(directory, "plants.db")}`;
-    await expect(openStore(url, { mustExist: true })).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringContaining("does not exist: ") as string,
-    });
+    await expectRejection(openStore(url, { mustExist: true }), "unusable", "does not exist: ");
     expect(await readdir(directory)).toEqual([]);
     await (await openStore(url)).close();
     await (await openStore(url, { mustExist: true })).close();

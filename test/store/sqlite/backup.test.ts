@@ -1,8 +1,7 @@
 /** Backups: copies of a store in use, and checks of files. */
 import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../../src/store/open-store.ts";
+import { describe, expect, it } from "vitest";
 import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
 import {
   change,
@@ -14,12 +13,13 @@ import {
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { openServedStore } from "./stores.ts";
 
 describe("a backup", () => {
   it("has every plant and token of a store in use, and is one private file", async () => {
     const path = await createStore();
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
+    const store = await openServedStore(path);
     await store.create({ id: 2n, name: "in the log" }, "reject");
     const target = join(path, "../backup");
     const backup = await backupSqliteFile(path, target, toWork());
@@ -39,11 +39,12 @@ describe("a backup", () => {
 
   it("is not written to the store itself, whose log it would get", async () => {
     const path = await createStore();
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
+    const store = await openServedStore(path);
     await store.create({ id: 2n, name: "in the log" }, "reject");
-    await expect(backupSqliteFile(path, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", `the file ${path} is the store itself: choose another name`),
+    await expectRejection(
+      backupSqliteFile(path, path, toWork(true)),
+      "unusable",
+      `the file ${path} is the store itself: choose another name`,
     );
   });
 
@@ -64,11 +65,11 @@ describe("a backup", () => {
     const path = await createStore();
     const target = join(path, "../backup");
     await writeFile(target, "an older one");
-    const rejected = rejection(
+    await expectRejection(
+      backupSqliteFile(path, target, toWork()),
       "unusable",
       "exists: choose another name, or replace it with --force",
     );
-    await expect(backupSqliteFile(path, target, toWork())).rejects.toEqual(rejected);
     expect(await readFile(target, "utf8")).toBe("an older one");
     await backupSqliteFile(path, target, toWork(true));
     expect(await verifySqliteFile(target)).toMatchObject({ plants: 2 });
@@ -90,7 +91,7 @@ describe("a backup", () => {
     await writeFile(join(directory, "other-wal"), "the log of another store");
     const before = await listFiles(path);
     const backup = backupSqliteFile(path, join(directory, name), toWork(true));
-    await expect(backup).rejects.toEqual(rejection("unusable", problem));
+    await expectRejection(backup, "unusable", problem);
     expect(await listFiles(path)).toEqual(before);
   });
 
@@ -124,9 +125,7 @@ describe("a check", () => {
   ])("finds a %s that is not UTF-8", async (_member, sql, problem) => {
     const path = await createStore();
     await change(path, sql);
-    await expect(verifySqliteFile(path)).rejects.toEqual(
-      rejection("unusable", `(${problem} is not UTF-8)`),
-    );
+    await expectRejection(verifySqliteFile(path), "unusable", `(${problem} is not UTF-8)`);
   });
 
   it.each(["TRIGGER plant_deleted", "VIEW feed_end", "TABLE last_check"])(
@@ -135,11 +134,10 @@ describe("a check", () => {
       const path = await createStore();
       await change(path, `DROP ${part}`);
       const missing = part.replace(/^[A-Z]+/, (type) => type.toLowerCase());
-      await expect(verifySqliteFile(path)).rejects.toEqual(
-        rejection(
-          "unusable",
-          `is damaged: restore an intact backup, or choose another path (the ${missing} is missing)`,
-        ),
+      await expectRejection(
+        verifySqliteFile(path),
+        "unusable",
+        `is damaged: restore an intact backup, or choose another path (the ${missing} is missing)`,
       );
     },
   );
@@ -149,7 +147,7 @@ describe("a check", () => {
     const bytes = await readFile(path);
     bytes.fill(0xaa, bytes.length - 8192, bytes.length - 4096);
     await writeFile(path, bytes);
-    await expect(verifySqliteFile(path)).rejects.toEqual(rejection("unusable", "is damaged"));
+    await expectRejection(verifySqliteFile(path), "unusable", "is damaged");
   });
 
   it("reports why a file cannot be opened, although its thread ends early", async () => {
@@ -166,22 +164,22 @@ describe("a check", () => {
     const directory = await createTemporaryDirectory();
     const text = join(directory, "text");
     await writeFile(text, "not a database".repeat(100));
-    await expect(verifySqliteFile(text)).rejects.toEqual(
-      rejection("unusable", "is not a SQLite database"),
-    );
+    await expectRejection(verifySqliteFile(text), "unusable", "is not a SQLite database");
     const foreign = join(directory, "foreign");
     await change(foreign, "CREATE TABLE plants (id INTEGER PRIMARY KEY)");
-    await expect(verifySqliteFile(foreign)).rejects.toEqual(
-      rejection("unusable", "is the SQLite database of another program"),
+    await expectRejection(
+      verifySqliteFile(foreign),
+      "unusable",
+      "is the SQLite database of another program",
     );
-    await expect(verifySqliteFile(join(directory, "none"))).rejects.toEqual(
-      rejection("unusable", "does not exist: check the path"),
+    await expectRejection(
+      verifySqliteFile(join(directory, "none")),
+      "unusable",
+      "does not exist: check the path",
     );
     const newer = await createStore();
     await change(newer, "INSERT INTO migrations VALUES (1000, 0)");
-    await expect(verifySqliteFile(newer)).rejects.toEqual(
-      rejection("unusable", "is from a newer plantstore"),
-    );
+    await expectRejection(verifySqliteFile(newer), "unusable", "is from a newer plantstore");
     expect(await readdir(directory)).toEqual(["foreign", "text"]);
   });
 });

@@ -1,7 +1,6 @@
 /** Files of a store that other programs empty or overwrite while it is in use, and those that they may change. */
 import { copyFile, rename, truncate } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import {
   backupSqliteFile,
@@ -10,17 +9,11 @@ import {
 } from "../../../src/store/sqlite/backup.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { change, toWork } from "../../helpers/stored-plants.ts";
 import { bundleProgram, run } from "./programs.ts";
+import { connect, copyCrashed, createPath, openEngine } from "./stores.ts";
 
-const { DatabaseSync } = await loadSqlite();
-const fileWork = { signal: new AbortController().signal, onCopy: () => undefined };
 const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-
-async function createPath(): Promise<string> {
-  return join(await createTemporaryDirectory(), "plants.db");
-}
 
 function toRequests(first: number, count: number, name = "fern"): CreateEntry[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -29,23 +22,22 @@ function toRequests(first: number, count: number, name = "fern"): CreateEntry[] 
   }));
 }
 
-/** Opens another connection, as a tool of SQLite does. */
-function connect(path: string): SqliteDatabase {
-  const database = new DatabaseSync(path);
-  onTestFinished(() => database.close());
-  return database;
-}
-
 /** Creates a store with 300 plants in its database and 600 more in its log: the engine copies the log after 1000. */
 async function openWithLog(path: string): Promise<StoreEngine> {
-  const engine = await openSqliteEngine(path);
-  onTestFinished(() => engine.close());
+  const engine = await openEngine(path);
   await engine.commit(toRequests(0, 300));
-  const other = new DatabaseSync(path);
-  other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  other.close();
+  await change(path, "PRAGMA wal_checkpoint(TRUNCATE)");
   for (let first = 300; first < 900; first += 300) await engine.commit(toRequests(first, 300));
   return engine;
+}
+
+/** Creates a store with 3 plants and no log. @returns its path */
+async function createSmall(): Promise<string> {
+  const path = await createPath();
+  const engine = await openSqliteEngine(path);
+  await engine.commit(toRequests(7000, 3));
+  await engine.close();
+  return path;
 }
 
 /** Expects that no call acknowledges anything, and returns what the file has once it is closed and opened again. */
@@ -100,12 +92,8 @@ describe("a log that is emptied while the store is in use", () => {
 describe("a database that is overwritten while the store is in use", () => {
   it("ends all acknowledgements, and remains the copy", async () => {
     const path = await createPath();
-    const backup = await createPath();
-    const small = await openSqliteEngine(backup);
-    await small.commit(toRequests(7000, 3));
-    await small.close();
     const engine = await openWithLog(path);
-    await copyFile(backup, path);
+    await copyFile(await createSmall(), path);
     expect(await expectEnd(engine, path, / was overwritten while it was in use/)).toMatchObject({
       plants: 3,
     });
@@ -127,18 +115,13 @@ describe("a log that belongs to another file", () => {
   async function createCrashed(): Promise<string> {
     const path = await createPath();
     await openWithLog(path);
-    const crashed = await createPath();
-    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, crashed + suffix);
-    return crashed;
+    return copyCrashed(path);
   }
 
   it("is rejected by everything until it is moved away", async () => {
     const path = await createCrashed();
-    const backup = await createPath();
-    const small = await openSqliteEngine(backup);
-    await small.commit(toRequests(7000, 3));
-    await small.close();
-    await copyFile(backup, path);
+    const small = await createSmall();
+    await copyFile(small, path);
     const error = {
       reason: "unusable",
       message: expect.stringMatching(/ has a log that belongs to another file .* move the log, /),
@@ -147,8 +130,8 @@ describe("a log that belongs to another file", () => {
       () => openSqliteEngine(path),
       () => openSqliteReader(path),
       () => verifySqliteFile(path),
-      () => backupSqliteFile(path, `${path}.backup`, { ...fileWork, isForced: false }),
-      () => restoreSqliteFile(backup, path, { ...fileWork, isForced: true, onReplaced: () => {} }),
+      () => backupSqliteFile(path, `${path}.backup`, toWork()),
+      () => restoreSqliteFile(small, path, toWork(true)),
     ]) {
       await expect(open()).rejects.toMatchObject(error);
     }
@@ -159,8 +142,7 @@ describe("a log that belongs to another file", () => {
   it("is not mistaken for the log that a crash left", async () => {
     const path = await createCrashed();
     expect(await verifySqliteFile(path)).toMatchObject({ plants: 900 });
-    const engine = await openSqliteEngine(path);
-    onTestFinished(() => engine.close());
+    const engine = await openEngine(path);
     expect(await engine.count({})).toBe(900);
   });
 });
@@ -168,10 +150,8 @@ describe("a log that belongs to another file", () => {
 describe("a log that other processes truncate or restart", () => {
   it("loses no create, and ends none", async () => {
     const path = await createPath();
-    const engine = await openSqliteEngine(path);
-    onTestFinished(() => engine.close());
-    const other = await openSqliteEngine(path);
-    onTestFinished(() => other.close());
+    const engine = await openEngine(path);
+    const other = await openEngine(path);
     const database = connect(path);
     const program = await bundleProgram("create-plant");
     // Each of these processes closes its connection; one process more would remove the log.

@@ -33,6 +33,20 @@ function createStagedConnection(logPages: number[], canRestart = true) {
   };
 }
 
+/** Notes commits of pages, each in a turn of its own. */
+async function noteCommits(
+  connection: ReturnType<typeof createStagedConnection>,
+  count: number,
+  pages: number,
+) {
+  const checkpointer = createCheckpointer(connection);
+  for (let commit = 1; commit <= count; commit++) {
+    checkpointer.noteCommit(toRequests(pages));
+    await endOfTurn();
+  }
+  return checkpointer;
+}
+
 describe("a checkpoint", () => {
   it.each<[what: string, requests: CreateEntry[], log: string[]]>([
     ["is not made after 999 pages", toRequests(999), []],
@@ -46,11 +60,7 @@ describe("a checkpoint", () => {
 
   it("counts the pages of all commits since the last one", async () => {
     const connection = createStagedConnection([1, 1]);
-    const checkpointer = createCheckpointer(connection);
-    for (let commit = 1; commit < 6; commit++) {
-      checkpointer.noteCommit(toRequests(400));
-      await endOfTurn();
-    }
+    const checkpointer = await noteCommits(connection, 5, 400);
     expect(connection.log).toEqual(["checkpoint"]);
     checkpointer.noteCommit(toRequests(400));
     expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
@@ -69,9 +79,7 @@ describe("a checkpoint", () => {
 
   it("is made again after one that failed", async () => {
     const connection = createStagedConnection([]);
-    const checkpointer = createCheckpointer(connection);
-    checkpointer.noteCommit(toRequests(1000));
-    await endOfTurn();
+    const checkpointer = await noteCommits(connection, 1, 1000);
     checkpointer.noteCommit(toRequests(1000));
     expect(connection.log).toEqual(["checkpoint", "checkpoint"]);
   });
@@ -87,21 +95,13 @@ describe("commits wait until the log can start again", () => {
     ["again at 16000 pages after it was short", false, [16_000, 10, 16_000], 2],
   ])("%s", async (_, canRestart, logPages, restarts) => {
     const connection = createStagedConnection([...logPages], canRestart);
-    const checkpointer = createCheckpointer(connection);
-    for (let commit = 1; commit <= logPages.length; commit++) {
-      checkpointer.noteCommit(toRequests(1000));
-      await endOfTurn();
-    }
+    await noteCommits(connection, logPages.length, 1000);
     expect(connection.log.filter((call) => call === "restart")).toHaveLength(restarts);
   });
 
   it("only for the rest of the log, when it has 8000 pages", async () => {
     const connection = createStagedConnection([7999, 8000]);
-    const checkpointer = createCheckpointer(connection);
-    for (let commit = 1; commit <= 2; commit++) {
-      checkpointer.noteCommit(toRequests(1000));
-      await endOfTurn();
-    }
+    await noteCommits(connection, 2, 1000);
     expect(connection.log).toEqual(["checkpoint", "checkpoint", "finish"]);
   });
 });

@@ -1,16 +1,14 @@
 /** The connection of an engine: durable or rejected, and with a recorded schema. */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase, openDatabaseToRead } from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
-
-const provider = await loadSqlite();
+import type { SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { connect, createPath, provider } from "./stores.ts";
 
 async function openNew(sqlite = provider): Promise<SqliteDatabase> {
-  const path = join(await createTemporaryDirectory(), "plants.db");
+  const path = await createPath();
   const database = openDatabase(sqlite, path);
   onTestFinished(() => database.close());
   return database;
@@ -43,11 +41,10 @@ describe("the connection", () => {
   });
 
   it("waits for another connection that locks the file during the change to a write-ahead log", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const withoutLog = createDeafProvider("journal_mode = WAL", "journal_mode = DELETE");
     expect(() => openDatabase(withoutLog, path)).toThrow("journal_mode delete");
-    const other = new provider.DatabaseSync(path);
-    onTestFinished(() => other.close());
+    const other = connect(path);
     // The commit has to wait when the engine tries its change at that moment.
     other.exec("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE");
 
@@ -67,17 +64,13 @@ describe("the connection", () => {
     ["journal_mode = WAL", "journal_mode = DELETE", "(journal_mode delete, synchronous 2)"],
     ["synchronous = FULL", "synchronous = NORMAL", "(journal_mode wal, synchronous 1)"],
   ])("is rejected when %s has no effect and %s is in use", async (asked, taken, detail) => {
-    await expect(openNew(createDeafProvider(asked, taken))).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringContaining(detail),
-    });
+    await expectRejection(openNew(createDeafProvider(asked, taken)), "unusable", detail);
   });
 });
 
 describe("a connection to read", () => {
   it("cannot write", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     openDatabase(provider, path).close();
     const database = openDatabaseToRead(provider, path);
     onTestFinished(() => database.close());
@@ -87,9 +80,8 @@ describe("a connection to read", () => {
 
 describe("the schema", () => {
   it("is not added to the tables of another program", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const other = new provider.DatabaseSync(path);
-    onTestFinished(() => other.close());
+    const path = await createPath();
+    const other = connect(path);
     other.exec("CREATE TABLE plants (id)");
     expect(() => openDatabase(provider, path)).toThrow("is the SQLite database of another program");
     expect(other.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "plants" }]);
@@ -116,7 +108,7 @@ describe("the schema", () => {
   });
 
   it("is not migrated again", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const before = openDatabase(provider, path);
     before.exec("UPDATE migrations SET applied_at = 7");
     before.close();
@@ -129,11 +121,10 @@ describe("the schema", () => {
   });
 
   it("is created completely or not at all", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const failing = createFailingProvider(/INSERT INTO migrations/);
     expect(() => openDatabase(failing, path)).toThrow("staged");
-    const database = new provider.DatabaseSync(path);
-    onTestFinished(() => database.close());
+    const database = connect(path);
     expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([]);
   });
 });

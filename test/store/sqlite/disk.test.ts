@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { canMountSmallDisks, openSmallDisk, resizeDisk } from "../../helpers/small-disk.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";
+import { createPath } from "./stores.ts";
 
 const command = promisify(execFile);
 
@@ -27,7 +27,7 @@ async function startOnDisk(program: string): Promise<FullProcess> {
 
 /** Starts a process whose files may have at most 1 MB. */
 async function startWithLimit(program: string): Promise<FullProcess> {
-  const path = join(await createTemporaryDirectory(), "plants.db");
+  const path = await createPath();
   const limited = 'ulimit -S -f 2048 && exec "$@"';
   const child = start("sh", ["-c", limited, "sh", process.execPath, program, path]);
   return {
@@ -62,7 +62,7 @@ describe("a store without room", () => {
 
   it("stores a small plant after it rejected a large one", async () => {
     const program = await bundleProgram("create-large-and-small");
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const limited = 'ulimit -f 2048 && exec "$@"';
     const { stdout } = await run("sh", ["-c", limited, "sh", process.execPath, program, path]);
     expect(stdout).toBe("created\nfull\ncreated\ncreated\n");

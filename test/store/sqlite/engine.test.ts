@@ -1,31 +1,43 @@
 /** The SQLite engine: the contract, durability, and failures that affect only their own commit. */
-import { copyFile, mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
-import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
+import type { StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
-import { createTemporaryDirectory, type OnEnd } from "../../helpers/temporary-directory.ts";
-import { bundleProgram, run } from "./programs.ts";
+import { change } from "../../helpers/stored-plants.ts";
+import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { toEntries, toEntry } from "../entries.ts";
 import { describeStoreContract } from "../store-contract.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { bundleProgram, run } from "./programs.ts";
+import { connect, copyCrashed, createPath, openEngine } from "./stores.ts";
 
-const provider = await loadSqlite();
+const fern = toEntry(1n, "fern");
+const moss = toEntry(2n, "moss");
+const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
 
-async function createPath(onEnd?: OnEnd): Promise<string> {
-  return join(await createTemporaryDirectory(onEnd), "plants.db");
+/** Opens a store with one plant. */
+async function openWithFern(): Promise<{ path: string; engine: StoreEngine }> {
+  const path = await createPath();
+  const engine = await openEngine(path);
+  await engine.commit([fern]);
+  return { path, engine };
 }
 
-async function open(path: string): Promise<StoreEngine> {
-  const engine = await openSqliteEngine(path);
-  onTestFinished(() => engine.close());
-  return engine;
-}
-
-function toRequest(id: bigint, name: string): CreateEntry {
-  return { plant: { id, name }, onConflict: "reject" };
+/** Expects that a store rejects every change, and a create that changes nothing. */
+async function expectNoChange(engine: StoreEngine, problem: object): Promise<void> {
+  for (const call of [
+    engine.commit([moss]),
+    engine.commit([fern]),
+    engine.checkWritable(),
+    engine.addToken(token),
+    engine.endToken({ digest: "ab", revokedAtMs: 1 }),
+  ]) {
+    await expect(call).rejects.toMatchObject(problem);
+  }
 }
 
 describeStoreContract("sqlite", async (onEnd) => openSqliteEngine(await createPath(onEnd)));
@@ -37,15 +49,15 @@ describe("a SQLite store", () => {
       { id: int64Min, name: "" },
       { id: int64Max, name: "mönstera\0🌱", tag: "" },
     ];
-    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1, expiresAtMs: 2 };
+    const expiring = { ...token, expiresAtMs: 2 };
     const before = await openSqliteEngine(path);
-    await before.commit(plants.map((plant) => ({ plant, onConflict: "reject" })));
-    await before.addToken(token);
+    await before.commit(toEntries(plants));
+    await before.addToken(expiring);
     await before.close();
 
-    const after = await open(path);
+    const after = await openEngine(path);
     for (const plant of plants) expect(await after.get(plant.id)).toStrictEqual(plant);
-    expect(await after.listTokens()).toEqual([token]);
+    expect(await after.listTokens()).toEqual([expiring]);
   });
 
   it.each<[how: string, take: (path: string) => Promise<void>]>([
@@ -53,29 +65,18 @@ describe("a SQLite store", () => {
     ["moved away", (path) => rename(path, `${path}.old`)],
     ["replaced", (path) => writeFile(`${path}.new`, "").then(() => rename(`${path}.new`, path))],
   ])("rejects every change once its file is %s", async (_how, take) => {
-    const path = await createPath();
-    const engine = await open(path);
-    await engine.commit([toRequest(1n, "fern")]);
+    const { path, engine } = await openWithFern();
     await take(path);
-    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-    const calls = [
-      engine.commit([toRequest(2n, "moss")]),
-      engine.checkWritable(),
-      engine.addToken(token),
-      engine.endToken({ digest: "ab", revokedAtMs: 1 }),
-    ];
-    for (const call of calls) {
-      await expect(call).rejects.toMatchObject({
-        reason: "full",
-        message: `the store ${path} was removed or replaced while it was in use: put it back, or restart plantstore`,
-      });
-    }
+    await expectNoChange(engine, {
+      reason: "full",
+      message: `the store ${path} was removed or replaced while it was in use: put it back, or restart plantstore`,
+    });
   });
 
   it("reports that its file is missing if its path became a loop of links", async () => {
     const folder = join(await createTemporaryDirectory(), "folder");
     await mkdir(folder);
-    const engine = await open(join(folder, "plants.db"));
+    const engine = await openEngine(join(folder, "plants.db"));
     await rename(folder, `${folder}.old`);
     await symlink(folder, folder);
     const problem = {
@@ -87,9 +88,7 @@ describe("a SQLite store", () => {
   });
 
   it("creates no file instead of one that was moved away, and has all plants once it is back", async () => {
-    const path = await createPath();
-    const engine = await openSqliteEngine(path);
-    await engine.commit([toRequest(1n, "fern")]);
+    const { path, engine } = await openWithFern();
     await rename(path, `${path}.old`);
     // These calls start the second thread.
     const problem = { reason: "full", message: expect.stringContaining("removed or replaced") };
@@ -98,20 +97,21 @@ describe("a SQLite store", () => {
     await engine.close();
     expect(await readdir(dirname(path))).not.toContain(basename(path));
     // The next start does not create it either.
-    await expect(openSqliteEngine(path)).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringMatching(/ is missing, but its log with the last plants exists: put /),
-    });
+    await expectRejection(
+      openSqliteEngine(path),
+      "unusable",
+      / is missing, but its log with the last plants exists: put /,
+    );
     expect(await readdir(dirname(path))).not.toContain(basename(path));
 
     await rename(`${path}.old`, path);
-    expect(await (await open(path)).get(1n)).toEqual({ id: 1n, name: "fern" });
+    expect(await (await openEngine(path)).get(1n)).toEqual(fern.plant);
   });
 
   describe("that is replaced by another store while it is in use", () => {
     async function replaceStore(path: string): Promise<void> {
       const other = await openSqliteEngine(`${path}.other`);
-      await other.commit([toRequest(7n, "moss"), toRequest(8n, "moss")]);
+      await other.commit([toEntry(7n, "moss"), toEntry(8n, "moss")]);
       await other.close();
       await rename(`${path}.other`, path);
     }
@@ -119,23 +119,21 @@ describe("a SQLite store", () => {
     it("does not change the other store with its log", async () => {
       const path = await createPath();
       const engine = await openSqliteEngine(path);
-      for (let id = 1n; id < 100n; id++) await engine.commit([toRequest(id, "f".repeat(999))]);
+      for (let id = 1n; id < 100n; id++) await engine.commit([toEntry(id, "f".repeat(999))]);
       await replaceStore(path);
       await engine.close();
-      const ids = (await (await open(path)).list({ limit: 9 })).map(({ id }) => id);
+      const ids = (await (await openEngine(path)).list({ limit: 9 })).map(({ id }) => id);
       expect(ids).toEqual([7n, 8n]);
       expect(await readdir(dirname(path))).toContain(`${basename(path)}-wal.replaced`);
     });
 
     it("does not change the log that another process started for the other store", async () => {
-      const path = await createPath();
-      const engine = await openSqliteEngine(path);
-      await engine.commit([toRequest(1n, "fern")]);
+      const { path, engine } = await openWithFern();
       await replaceStore(path);
       await rm(`${path}-wal`);
       await rm(`${path}-shm`);
-      const successor = await open(path);
-      await successor.commit([toRequest(9n, "rose")]);
+      const successor = await openEngine(path);
+      await successor.commit([toEntry(9n, "rose")]);
       await engine.close();
       expect(await readdir(dirname(path))).toContain(`${basename(path)}-wal`);
       expect(await successor.get(9n)).toEqual({ id: 9n, name: "rose" });
@@ -160,37 +158,20 @@ describe("a SQLite store", () => {
     ];
 
     it.each(losses)("rejects every change: %s", async (_what, suffixes, lose) => {
-      const path = await createPath();
-      const engine = await open(path);
-      await engine.commit([toRequest(1n, "fern")]);
+      const { path, engine } = await openWithFern();
       for (const suffix of suffixes) await lose(path + suffix);
-      const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-      for (const call of [
-        engine.commit([toRequest(2n, "moss")]),
-        engine.commit([toRequest(1n, "fern")]),
-        engine.checkWritable(),
-        engine.addToken(token),
-        engine.endToken({ digest: "ab", revokedAtMs: 1 }),
-      ]) {
-        await expect(call).rejects.toMatchObject(lost);
-      }
+      await expectNoChange(engine, lost);
     });
 
     // The server must not copy commits if a second server may already use a replacement of the log.
     const harmless = losses.filter(([what]) => what !== "-wal replaced");
 
     it.each(harmless)("keeps acknowledged plants: %s", async (_what, suffixes, lose) => {
-      const path = await createPath();
-      const engine = await open(path);
-      await engine.commit([toRequest(1n, "fern")]);
+      const { path, engine } = await openWithFern();
       for (const suffix of suffixes) await lose(path + suffix);
       await expect(engine.checkWritable()).rejects.toMatchObject(lost);
-      // A process that is killed now leaves these files.
-      const copy = await createPath();
-      for (const suffix of ["", "-wal"]) {
-        await copyFile(path + suffix, copy + suffix).catch(() => undefined);
-      }
-      expect(await (await open(copy)).get(1n)).toEqual({ id: 1n, name: "fern" });
+      const copy = await openEngine(await copyCrashed(path));
+      expect(await copy.get(1n)).toEqual(fern.plant);
     });
 
     it("cannot be opened by another process until it is closed, and then has every plant", async () => {
@@ -208,15 +189,11 @@ describe("a SQLite store", () => {
       };
 
       const engines = await Promise.all(paths.map((path) => openSqliteEngine(path)));
-      await Promise.all(engines.map((engine) => engine.commit([toRequest(1n, "plant 1")])));
+      await Promise.all(engines.map((engine) => engine.commit([toEntry(1n, "plant 1")])));
       for (const [index, path] of paths.entries()) {
         const { log, loss } = cases[index]!;
         const [, suffixes, lose] = loss;
-        if (log === "copied log") {
-          const other = new provider.DatabaseSync(path);
-          other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-          other.close();
-        }
+        if (log === "copied log") await change(path, "PRAGMA wal_checkpoint(TRUNCATE)");
         for (const suffix of suffixes) await lose(path + suffix);
       }
       expect(await createInProcess("2")).toEqual(
@@ -231,33 +208,25 @@ describe("a SQLite store", () => {
       expect(await createInProcess("2")).toEqual(paths.map(() => "created"));
       expect(await createInProcess("1")).toEqual(paths.map(() => "unchanged"));
       for (const path of paths) {
-        const database = new provider.DatabaseSync(path);
-        onTestFinished(() => database.close());
-        expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+        const check = connect(path).prepare("PRAGMA integrity_check");
+        expect(check.get()).toEqual({ integrity_check: "ok" });
       }
     });
 
     it("cannot be opened by a reader", async () => {
-      const path = await createPath();
-      const engine = await open(path);
-      await engine.commit([toRequest(1n, "fern")]);
+      const { path } = await openWithFern();
       await rm(`${path}-shm`);
       await expect(openSqliteReader(path)).rejects.toMatchObject({ reason: "busy" });
       await expect(stat(`${path}-shm`)).rejects.toMatchObject({ code: "ENOENT" });
     });
 
     it("has every acknowledged plant after a restart", async () => {
-      const path = await createPath();
-      const engine = await openSqliteEngine(path);
-      await engine.commit([toRequest(1n, "fern")]);
+      const { path, engine } = await openWithFern();
       for (const suffix of ["-wal", "-shm"]) await rm(path + suffix);
-      await expect(engine.commit([toRequest(2n, "moss")])).rejects.toMatchObject(lost);
+      await expect(engine.commit([moss])).rejects.toMatchObject(lost);
       await engine.close();
-      const restarted = await open(path);
-      expect(await restarted.commit([toRequest(1n, "fern"), toRequest(2n, "moss")])).toEqual([
-        "unchanged",
-        "created",
-      ]);
+      const restarted = await openEngine(path);
+      expect(await restarted.commit([fern, moss])).toEqual(["unchanged", "created"]);
     });
   });
 
@@ -267,22 +236,20 @@ describe("a SQLite store", () => {
     await symlink(path, link);
     const engine = await openSqliteEngine(link);
     const other = await openSqliteEngine(path);
-    await other.commit([toRequest(1n, "fern")]);
+    await other.commit([fern]);
     await rm(link);
     await symlink(join(directory, "v2.db"), link);
-    await expect(engine.commit([toRequest(2n, "moss")])).rejects.toMatchObject({ reason: "full" });
+    await expect(engine.commit([moss])).rejects.toMatchObject({ reason: "full" });
     await engine.close();
     expect(await readdir(directory)).toContain("v1.db-wal");
     await other.close();
-    expect(await (await open(path)).list({ limit: 9 })).toEqual([{ id: 1n, name: "fern" }]);
+    expect(await (await openEngine(path)).list({ limit: 9 })).toEqual([fern.plant]);
   });
 
   it("writes nothing for creates that change nothing", async () => {
-    const path = await createPath();
-    const engine = await open(path);
-    await engine.commit([toRequest(1n, "fern")]);
+    const { path, engine } = await openWithFern();
     const before = await stat(`${path}-wal`, { bigint: true });
-    await engine.commit([toRequest(1n, "fern"), toRequest(1n, "moss")]);
+    await engine.commit([fern, toEntry(1n, "moss")]);
     const after = await stat(`${path}-wal`, { bigint: true });
     expect([after.size, after.mtimeNs]).toEqual([before.size, before.mtimeNs]);
   });
@@ -290,36 +257,33 @@ describe("a SQLite store", () => {
 
 describe("a commit with an id that is outside int64", () => {
   it("fails instead of changing the id, and the next commit works", async () => {
-    const engine = await open(await createPath());
-    const requests = [toRequest(1n, "fern"), toRequest(int64Max + 1n, "moss")];
+    const engine = await openEngine(await createPath());
+    const requests = [fern, toEntry(int64Max + 1n, "moss")];
     await expect(engine.commit(requests)).rejects.toMatchObject({
       name: "StoreError",
       reason: "failed",
     });
     expect(await engine.list({ limit: 2 })).toEqual([]);
-    expect(await engine.commit([toRequest(1n, "moss")])).toEqual(["created"]);
+    expect(await engine.commit([toEntry(1n, "moss")])).toEqual(["created"]);
   });
 });
 
 describe("two engines on one file", () => {
   it("agree on which of several creates of one id succeeds", async () => {
     const path = await createPath();
-    const [first, second] = [await open(path), await open(path)];
-    expect(await first.commit([toRequest(1n, "fern"), toRequest(2n, "fern")])).toEqual([
-      "created",
-      "created",
-    ]);
-    expect(await second.commit([toRequest(1n, "moss"), toRequest(2n, "fern")])).toEqual([
+    const [first, second] = [await openEngine(path), await openEngine(path)];
+    expect(await first.commit([fern, toEntry(2n, "fern")])).toEqual(["created", "created"]);
+    expect(await second.commit([toEntry(1n, "moss"), toEntry(2n, "fern")])).toEqual([
       "conflict",
       "unchanged",
     ]);
-    expect(await second.get(1n)).toEqual({ id: 1n, name: "fern" });
+    expect(await second.get(1n)).toEqual(fern.plant);
   });
 
   it("see each other's tokens", async () => {
     const path = await createPath();
-    const [first, second] = [await open(path), await open(path)];
-    await first.addToken({ digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 });
+    const [first, second] = [await openEngine(path), await openEngine(path)];
+    await first.addToken(token);
     expect(await second.listTokens()).toHaveLength(1);
   });
 });
@@ -327,14 +291,13 @@ describe("two engines on one file", () => {
 describe("a store that another connection has locked", () => {
   it("waits for the lock", async () => {
     const path = await createPath();
-    const engine = await open(path);
-    const other = new provider.DatabaseSync(path);
-    onTestFinished(() => other.close());
+    const engine = await openEngine(path);
+    const other = connect(path);
     // Starts the reading thread.
     await engine.get(1n);
 
     other.exec("BEGIN IMMEDIATE");
-    const committed = engine.commit([toRequest(1n, "fern")]);
+    const committed = engine.commit([fern]);
     // These take longer than the first attempt of the commit.
     for (let read = 0; read < 20; read++) expect(await engine.get(1n)).toBeUndefined();
     other.exec("ROLLBACK");
@@ -343,12 +306,11 @@ describe("a store that another connection has locked", () => {
 
   it("rejects calls with busy if the lock lasts, and works once it is released", async () => {
     const path = await createPath();
-    const [first, second] = [await open(path), await open(path)];
-    const other = new provider.DatabaseSync(path);
-    onTestFinished(() => other.close());
+    const [first, second] = [await openEngine(path), await openEngine(path)];
+    const other = connect(path);
 
     other.exec("BEGIN IMMEDIATE");
-    const rejected = [first.commit([toRequest(1n, "fern")]), second.checkWritable()];
+    const rejected = [first.commit([fern]), second.checkWritable()];
     expect(await Promise.allSettled(rejected)).toEqual(
       rejected.map(() => ({
         status: "rejected",
@@ -360,7 +322,7 @@ describe("a store that another connection has locked", () => {
       })),
     );
     other.exec("ROLLBACK");
-    expect(await first.commit([toRequest(1n, "fern")])).toEqual(["created"]);
+    expect(await first.commit([fern])).toEqual(["created"]);
   });
 });
 
@@ -371,9 +333,7 @@ describe("a store that is closed", () => {
     process.on("worker", note);
     onTestFinished(() => void process.off("worker", note));
 
-    const path = await createPath();
-    const engine = await open(path);
-    await engine.commit([toRequest(1n, "fern")]);
+    const { path, engine } = await openWithFern();
     await engine.get(1n);
     expect(threads.map(({ threadId }) => threadId > 0)).toEqual([true, true]);
     await engine.close();
@@ -382,7 +342,7 @@ describe("a store that is closed", () => {
   });
 
   it("rejects calls with closed", async () => {
-    const engine = await open(await createPath());
+    const engine = await openEngine(await createPath());
     await engine.close();
     await expect(engine.get(1n)).rejects.toMatchObject({ reason: "closed" });
     await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "closed" });
@@ -392,7 +352,7 @@ describe("a store that is closed", () => {
 it.runIf(process.platform === "linux")(
   "reports that the process has too many open files, whichever file cannot be opened",
   async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const program = await bundleProgram("open-with-few-files");
     const limited = 'ulimit -n 100 && exec "$@"';
     const args = ["-c", limited, "sh", process.execPath, program, path];

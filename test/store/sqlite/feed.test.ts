@@ -1,44 +1,23 @@
 /** The feed of a SQLite store, also while another program deletes plants. */
 import { copyFile, readFile, rename } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
-import { describeFeedContract, type OpenFeed } from "../feed-contract.ts";
-
-const { DatabaseSync } = await loadSqlite();
-
-async function createPath(): Promise<string> {
-  return join(await createTemporaryDirectory(), "plants.db");
-}
+import { expectRejection } from "../expect-rejection.ts";
+import { describeFeedContract, type OpenFeed, readPages } from "../feed-contract.ts";
+import { connect, createPath, openReader } from "./stores.ts";
 
 async function open(path: string): Promise<OpenFeed> {
   const store = createGroupCommitStore(await openSqliteEngine(path));
   onTestFinished(() => store.close());
-  const reader = await openSqliteReader(path);
-  onTestFinished(() => reader.close());
-  return { store, reader };
-}
-
-function openRaw(path: string): SqliteDatabase {
-  const database = new DatabaseSync(path);
-  onTestFinished(() => database.close());
-  return database;
+  return { store, reader: await openReader(path) };
 }
 
 /** Reads the whole feed, in pages of two. */
 async function readFeed({ reader }: Pick<OpenFeed, "reader">, after?: string) {
-  const texts: string[] = [];
-  let last = after;
-  for (;;) {
-    const page = await reader.readFeed({ after: last, limit: 2 });
-    if (page.length === 0) return { texts, last };
-    texts.push(...page.map(({ id, plant }) => `${id} ${plant?.name ?? "deleted"}`));
-    last = page.at(-1)?.cursor;
-  }
+  const entries = await readPages(reader, after, 2);
+  const texts = entries.map(({ id, plant }) => `${id} ${plant?.name ?? "deleted"}`);
+  return { texts, last: entries.at(-1)?.cursor ?? after };
 }
 
 describeFeedContract("sqlite", async () => open(await createPath()));
@@ -49,7 +28,7 @@ describe("the feed of a SQLite store", () => {
     const feed = await open(path);
     for (const id of [1n, 2n]) await feed.store.create({ id, name: "fern" }, "reject");
     const { last } = await readFeed(feed);
-    openRaw(path).exec("DELETE FROM plants WHERE id = 2");
+    connect(path).exec("DELETE FROM plants WHERE id = 2");
     expect((await readFeed(feed, last)).texts).toEqual(["2 deleted"]);
   });
 
@@ -82,11 +61,11 @@ describe("the feed of a SQLite store", () => {
 
     const restored = await open(backup);
     expect(await restored.reader.readFeed({ after: last, limit: 9 })).toEqual([]);
-    await expect(restored.reader.readFeed({ after: ahead, limit: 9 })).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringContaining("it is ahead of the store"),
-    });
+    await expectRejection(
+      restored.reader.readFeed({ after: ahead, limit: 9 }),
+      "unusable",
+      "it is ahead of the store",
+    );
   });
 
   it("ends with an error when the file is moved away", async () => {

@@ -1,13 +1,11 @@
 /** The write-ahead log has a limited size, although other processes read. */
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { CreateEntry } from "../../../src/core/store.ts";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import type { SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
+import { createPath, openEngine, provider } from "./stores.ts";
 
-const { DatabaseSync } = await loadSqlite();
+const { DatabaseSync } = provider;
 const mebibyte = 2 ** 20;
 
 /** Time after which a read ends although nothing is committed; a restart of the log waits longer. */
@@ -45,9 +43,8 @@ function beginRead(database: SqliteDatabase): void {
 }
 
 it("stays below 100 MiB while 300 MiB are written and another process reads without a gap", async () => {
-  const path = join(await createTemporaryDirectory(), "plants.db");
-  const engine = await openSqliteEngine(path);
-  onTestFinished(() => engine.close());
+  const path = await createPath();
+  const engine = await openEngine(path);
   const reader = new Reader(path);
   onTestFinished(() => reader.close());
   let written = 0;

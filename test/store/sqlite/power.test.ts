@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
+import { toEntry } from "../entries.ts";
 import { bundleProgram, start } from "./programs.ts";
+import { openEngine, openReader } from "./stores.ts";
 
 // test/helpers/untested.ts reports when these tests do not run.
 describe.runIf(await canMountDisks())(
@@ -17,7 +18,7 @@ describe.runIf(await canMountDisks())(
       onTestFinished(() => disk.close());
       const path = join(disk.directory, "plants.db");
       const engine = await openSqliteEngine(path);
-      await engine.commit([{ plant: { id: 1n, name: "plant 1" }, onConflict: "reject" }]);
+      await engine.commit([toEntry(1n, "plant 1")]);
       await engine.close();
       const child = start(process.execPath, [await bundleProgram("create-unflushed"), path, "2"]);
       expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
@@ -41,17 +42,14 @@ describe.runIf(await canMountDisks())(
       ["conflict", "plant 2 of another client"],
     ])("the plant survives a power failure once a create returned %s", async (result, name) => {
       const { disk, path } = await leaveUnflushed();
-      const engine = await openSqliteEngine(path);
-      onTestFinished(() => engine.close());
-      const requests = [{ plant: { id: 2n, name }, onConflict: "reject" as const }];
-      expect(await engine.commit(requests)).toEqual([result]);
+      const engine = await openEngine(path);
+      expect(await engine.commit([toEntry(2n, name)])).toEqual([result]);
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
     });
 
     it("the plant survives a power failure once the feed returned it", async () => {
       const { disk, path } = await leaveUnflushed();
-      const reader = await openSqliteReader(path);
-      onTestFinished(() => reader.close());
+      const reader = await openReader(path);
       const entries = await reader.readFeed({ limit: 9 });
       expect(entries.map(({ id }) => id)).toEqual([1n, 2n]);
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);

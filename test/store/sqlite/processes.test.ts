@@ -1,26 +1,13 @@
 /** Tests that need several processes: crashes, writers of one file, limits and the garbage collector. */
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
-import type { StoreEngine } from "../../../src/core/store.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { listAll } from "../../helpers/all-plants.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { bundleProgram, run, start } from "./programs.ts";
-
-async function createPath(): Promise<string> {
-  return join(await createTemporaryDirectory(), "plants.db");
-}
-
-async function open(path: string): Promise<StoreEngine> {
-  const engine = await openSqliteEngine(path);
-  onTestFinished(() => engine.close());
-  return engine;
-}
+import { connect, createPath, openEngine } from "./stores.ts";
 
 describe("a process that is killed while it writes", () => {
   const rounds = 20;
@@ -63,10 +50,8 @@ describe("a process that is killed while it writes", () => {
     }
     expect(acknowledged.length).toBeGreaterThan(rounds);
 
-    const { DatabaseSync } = await loadSqlite();
-    const database = new DatabaseSync(path);
-    onTestFinished(() => database.close());
-    expect(database.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    const check = connect(path).prepare("PRAGMA integrity_check");
+    expect(check.all()).toEqual([{ integrity_check: "ok" }]);
   });
 });
 
@@ -78,7 +63,7 @@ describe("processes that start at the same time on a new file", () => {
     const outcomes = await Promise.all(ids.map((id) => run(process.execPath, [program, id, path])));
     expect(outcomes).toEqual(ids.map(() => ({ exitCode: 0, stdout: "created\n", stderr: "" })));
 
-    const engine = await open(path);
+    const engine = await openEngine(path);
     for (const id of ids) expect((await engine.get(BigInt(id)))?.name).toBe(`plant ${id}`);
   });
 });
@@ -95,7 +80,7 @@ describe("two processes that create the same ids on one file", () => {
     const results = outcomes.map(({ stdout }) => stdout.trim().split("\n"));
     expect(results.map(({ length }) => length)).toEqual([2000, 2000]);
 
-    const engine = await open(path);
+    const engine = await openEngine(path);
     const plants = (await listAll(engine)).filter(({ id }) => id > 0n);
     expect(plants.map(({ id }) => Number(id))).toEqual(plants.map((_, index) => index + 1));
     const creators = plants.map(({ id, name, tag }) => {

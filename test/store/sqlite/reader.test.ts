@@ -1,17 +1,18 @@
 /** A reader of an existing store: reads the acknowledged plants, and changes nothing. */
 import { execFile } from "node:child_process";
-import { copyFile, readdir, readFile, symlink } from "node:fs/promises";
+import { readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { openStore } from "../../../src/store/open-store.ts";
-import { isForMainThread, loadSqlite } from "../../../src/store/sqlite/driver.ts";
+import { isForMainThread } from "../../../src/store/sqlite/driver.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
+import { change } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { copyCrashed, createPath, openReader, openServedStore } from "./stores.ts";
 
-const { DatabaseSync } = await loadSqlite();
 const canMount = await canMountDisks();
 const firstPlant = { id: 1n, name: "plant 1" };
 
@@ -28,19 +29,19 @@ function block(path: string): Promise<void> {
   return symlink(join(dirname(path), "no", "such", "directory"), path);
 }
 
-function change(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
-  database.exec(sql);
-  database.close();
+/** Copies the files that a process left when it was killed after a commit. @returns the path of the copy */
+async function createCrashed(copy?: string): Promise<string> {
+  const path = await createPath();
+  const store = await openServedStore(path);
+  await store.create(firstPlant, "reject");
+  return copyCrashed(path, copy);
 }
 
 describe("a reader", () => {
   it("sees the plants that were acknowledged before each of its calls", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    const reader = await openSqliteReader(path);
-    onTestFinished(() => reader.close());
+    const path = await createPath();
+    const store = await openServedStore(path);
+    const reader = await openReader(path);
     expect(await reader.get(1n)).toBeUndefined();
     await store.create(firstPlant, "reject");
     expect(await reader.get(1n)).toEqual(firstPlant);
@@ -52,22 +53,13 @@ describe("a reader", () => {
     const onStart = vi.fn<() => void>();
     process.on("worker", onStart);
     onTestFinished(() => void process.off("worker", onStart));
-    const reader = await openSqliteReader(path);
-    onTestFinished(() => reader.close());
+    const reader = await openReader(path);
     expect(await reader.get(1n)).toEqual(firstPlant);
     expect(onStart).toHaveBeenCalledTimes(isForMainThread ? 0 : 1);
   });
 
   it("reads the plants in the log of a crashed process", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    await store.create(firstPlant, "reject");
-    const copy = join(await createTemporaryDirectory(), "copy.db");
-    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
-
-    const reader = await openSqliteReader(copy);
-    onTestFinished(() => reader.close());
+    const reader = await openReader(await createCrashed());
     expect(await reader.get(1n)).toEqual(firstPlant);
   });
 });
@@ -78,41 +70,28 @@ describe("a reader that cannot open a log, as on a read-only disk,", () => {
     async (name) => {
       const path = await createClosedFile(name);
       await block(`${path}-wal`);
-      const reader = await openSqliteReader(path);
-      onTestFinished(() => reader.close());
+      const reader = await openReader(path);
       expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
     },
   );
 
   it("reads the plants in the log of a crashed process", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    await store.create(firstPlant, "reject");
-    const copy = join(await createTemporaryDirectory(), "copy.db");
-    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+    const copy = await createCrashed();
     await block(`${copy}-shm`);
-
-    const reader = await openSqliteReader(copy);
-    onTestFinished(() => reader.close());
+    const reader = await openReader(copy);
     expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
   });
 
   it.runIf(canMount)("rejects a store with a log, so that it omits no plant", async () => {
     const disk = await openLoopDisk();
     onTestFinished(() => disk.close());
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    await store.create(firstPlant, "reject");
-    const copy = join(disk.directory, "copy.db");
-    for (const suffix of ["", "-wal"]) await copyFile(path + suffix, copy + suffix);
+    const copy = await createCrashed(join(disk.directory, "copy.db"));
     await promisify(execFile)("mount", ["-o", "remount,ro", disk.directory]);
-    await expect(openSqliteReader(copy)).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringContaining(`the store ${copy} cannot be opened: `),
-    });
+    await expectRejection(
+      openSqliteReader(copy),
+      "unusable",
+      `the store ${copy} cannot be opened: `,
+    );
   });
 });
 
@@ -130,7 +109,7 @@ describe("rejects a store of another version, and does not change it:", () => {
     ],
   ])("%s", async (_, sql, problem) => {
     const path = await createClosedFile();
-    change(path, `PRAGMA journal_mode = DELETE; ${sql}`);
+    await change(path, `PRAGMA journal_mode = DELETE; ${sql}`);
     const before = await readFile(path);
     await expect(openSqliteReader(path)).rejects.toMatchObject({
       name: "StoreError",

@@ -1,13 +1,11 @@
 /** Restores: a copy of a backup takes the place of a store, which remains under another name. */
-import { constants, copyFileSync, existsSync, renameSync } from "node:fs";
-import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync, renameSync } from "node:fs";
+import { chmod, chown, copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { openStore, openStoreReader } from "../../../src/store/open-store.ts";
+import { describe, expect, it } from "vitest";
 import { backupSqliteFile, restoreSqliteFile } from "../../../src/store/sqlite/backup.ts";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { openRestoredFile } from "../../../src/store/sqlite/backup-worker.ts";
 import {
   change,
@@ -16,11 +14,12 @@ import {
   fern,
   listFiles,
   readPlants,
-  rejection,
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { isRoot } from "../../helpers/untested.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { connect, copyCrashed, openReader, openServedStore } from "./stores.ts";
 
 describe("a restore", () => {
   async function createBackup(): Promise<string> {
@@ -33,10 +32,10 @@ describe("a restore", () => {
     const backup = await createBackup();
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
-    const problem = "/disk does not exist: create it, or mount its disk";
-    const missing = join(directory, "disk", "plants.db");
-    await expect(restoreSqliteFile(backup, missing, toWork())).rejects.toEqual(
-      rejection("unusable", problem),
+    await expectRejection(
+      restoreSqliteFile(backup, join(directory, "disk", "plants.db"), toWork()),
+      "unusable",
+      "/disk does not exist: create it, or mount its disk",
     );
     expect(await listFiles(path)).toEqual([]);
     const restored = await restoreSqliteFile(backup, path, toWork());
@@ -63,8 +62,10 @@ describe("a restore", () => {
     const backup = await createBackup();
     const path = await createStore([{ ...fern, name: "old" }]);
     const before = await readPlants(path);
-    await expect(restoreSqliteFile(backup, path, toWork())).rejects.toEqual(
-      rejection("unusable", "has plants: replace it with --force"),
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork()),
+      "unusable",
+      "has plants: replace it with --force",
     );
     expect(await readPlants(path)).toEqual(before);
 
@@ -93,13 +94,10 @@ describe("a restore", () => {
   it("keeps the commits that a killed server left in the log", async () => {
     const backup = await createBackup();
     const path = await createStore([]);
-    const killed = join(path, "../killed/plants.db");
-    await mkdir(join(killed, ".."));
-    const store = await openStore(`sqlite:${path}`);
+    const store = await openServedStore(path);
     await store.create({ id: 7n, name: "in the log" }, "reject");
-    for (const suffix of ["", "-wal", "-shm"]) {
-      copyFileSync(path + suffix, killed + suffix, constants.COPYFILE_EXCL);
-    }
+    const killed = await copyCrashed(path);
+    await copyFile(`${path}-shm`, `${killed}-shm`);
     await store.close();
 
     const { oldPath = "" } = await restoreSqliteFile(backup, killed, toWork(true));
@@ -111,10 +109,11 @@ describe("a restore", () => {
   it("does not replace a store that is in use", async () => {
     const backup = await createBackup();
     const path = await createStore([fern]);
-    const store = await openStore(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("busy", "is in use: stop every plantstore process on it"),
+    const store = await openServedStore(path);
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork(true)),
+      "busy",
+      "is in use: stop every plantstore process on it",
     );
     expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toBe("created");
     expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
@@ -123,39 +122,31 @@ describe("a restore", () => {
   it("gives the store a new id, so that cursors of the store before it are rejected", async () => {
     const path = await createStore();
     await backupSqliteFile(path, `${path}.backup`, toWork());
-    const readCursor = async (): Promise<string> => {
-      const store = await openStoreReader(`sqlite:${path}`);
-      const [entry] = await store.readFeed({ limit: 1 });
-      await store.close();
-      return entry?.cursor ?? "";
-    };
-    const cursor = await readCursor();
+    const before = await openReader(path);
+    const [old] = await before.readFeed({ limit: 1 });
+    await before.close();
     await restoreSqliteFile(`${path}.backup`, path, toWork(true));
-    const store = await openStoreReader(`sqlite:${path}`);
-    onTestFinished(() => store.close());
-    await expect(store.readFeed({ after: cursor, limit: 1 })).rejects.toMatchObject({
-      reason: "unusable",
-    });
-    expect(await readCursor()).not.toBe(cursor);
+    const restored = await openReader(path);
+    await expectRejection(
+      restored.readFeed({ after: old?.cursor, limit: 1 }),
+      "unusable",
+      "belongs to another store",
+    );
+    const [entry] = await restored.readFeed({ limit: 1 });
+    expect(entry?.cursor).not.toBe(old?.cursor);
   });
 
   it("has the new id in the file itself before its log is removed", async () => {
     const backup = await createBackup();
     const file = prepareDatabaseFile(backup, true);
     const restored = await openRestoredFile({ ...file, access: "restored" });
-    const { DatabaseSync } = await loadSqlite();
-    const readStoreId = (from: string): unknown => {
-      copyFileSync(from, `${from}.copy`);
-      const database = new DatabaseSync(`${from}.copy`);
-      try {
-        return database.prepare("SELECT store_id FROM feed").get();
-      } finally {
-        database.close();
-      }
+    const readStoreId = async (copy: string): Promise<unknown> => {
+      await copyFile(backup, copy);
+      return connect(copy).prepare("SELECT store_id FROM feed").get();
     };
-    const before = readStoreId(backup);
+    const before = await readStoreId(`${backup}.before`);
     restored.renewId();
-    expect(readStoreId(backup)).not.toEqual(before);
+    expect(await readStoreId(`${backup}.after`)).not.toEqual(before);
     restored.close();
   });
 
@@ -163,8 +154,10 @@ describe("a restore", () => {
     const backup = await createBackup();
     await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
     const path = join(await createTemporaryDirectory(), "a/plants.db");
-    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", `the file ${backup} is damaged: restore an intact backup`),
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork(true)),
+      "unusable",
+      `the file ${backup} is damaged: restore an intact backup`,
     );
     expect(existsSync(join(path, ".."))).toBe(false);
   });
@@ -180,8 +173,10 @@ describe("a restore", () => {
 
     bytes.fill(0xaa, 100, 4096);
     await writeFile(path, bytes);
-    await expect(restoreSqliteFile(backup, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", "so damaged that it cannot be replaced: move the file"),
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork(true)),
+      "unusable",
+      "so damaged that it cannot be replaced: move the file",
     );
     expect((await readFile(path)).equals(bytes)).toBe(true);
   });
@@ -192,14 +187,16 @@ describe("a restore", () => {
     // The file is found before this returns, and opened later.
     const opening = openSqliteEngine(path);
     renameSync(other, path);
-    await expect(opening).rejects.toEqual(rejection("full", "was removed or replaced"));
+    await expectRejection(opening, "full", "was removed or replaced");
     expect((await readPlants(path)).plants).toEqual([fern]);
   });
 
   it("rejects the store itself as its backup", async () => {
     const path = await createStore();
-    await expect(restoreSqliteFile(path, path, toWork(true))).rejects.toEqual(
-      rejection("unusable", "is the store itself"),
+    await expectRejection(
+      restoreSqliteFile(path, path, toWork(true)),
+      "unusable",
+      "is the store itself",
     );
   });
 });

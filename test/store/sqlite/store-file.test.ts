@@ -1,16 +1,17 @@
 /** Which files become a store, and which are rejected without a change. */
 import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite, type SqliteDatabase } from "../../../src/store/sqlite/driver.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
+import { change } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { toEntry } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
 import { bundleProgram, run } from "./programs.ts";
-
-const { DatabaseSync } = await loadSqlite();
+import { createPath, openEngine, provider } from "./stores.ts";
 
 /** Reads the contents of a directory, by name. */
 async function readAll(directory: string): Promise<Map<string, Buffer | "directory">> {
@@ -27,21 +28,15 @@ async function readMode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-function withDatabase(path: string, use: (database: SqliteDatabase) => void): void {
-  const database = new DatabaseSync(path);
-  use(database);
-  database.close();
-}
-
 async function openAndClose(path: string): Promise<void> {
   await (await openSqliteEngine(path)).close();
 }
 
-/** Writes the files of a database as they are in the middle of `use`, as after a crash. */
-async function writeInterrupted(path: string, use: (database: SqliteDatabase) => void) {
+/** Writes the files of a database as they are after a crash at the end of some SQL. */
+async function writeInterrupted(path: string, sql: string): Promise<void> {
   const original = join(await createTemporaryDirectory(), "other.db");
-  const database = new DatabaseSync(original);
-  use(database);
+  const database = new provider.DatabaseSync(original);
+  database.exec(sql);
   for (const suffix of ["", "-wal", "-journal"]) {
     const bytes = await readFile(original + suffix).catch(() => undefined);
     if (bytes !== undefined) await writeFile(path + suffix, bytes);
@@ -51,9 +46,8 @@ async function writeInterrupted(path: string, use: (database: SqliteDatabase) =>
 
 describe("a path without a file", () => {
   it("becomes a store that only its owner can read, like its log", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
-    const engine = await openSqliteEngine(path);
-    onTestFinished(() => engine.close());
+    const path = await createPath();
+    await openEngine(path);
     for (const suffix of ["", "-wal", "-shm"]) expect(await readMode(path + suffix)).toBe(0o600);
   });
 
@@ -76,13 +70,13 @@ describe("a path without a file", () => {
   });
 
   it("may be an empty file", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     await writeFile(path, "");
     await expect(openAndClose(path)).resolves.toBeUndefined();
   });
 
   it("is not called missing by a reader if it is an empty file", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     await writeFile(path, "");
     expect(() => prepareDatabaseFile(path, true)).toThrow(`the store ${path} is an empty file: `);
     expect(() => prepareDatabaseFile(`${path}2`, true)).toThrow(`${path}2 does not exist: `);
@@ -98,10 +92,11 @@ describe("a path with symbolic links", () => {
     await symlink(directory, join(directory, "folder"));
     await writeFile(`${target}-wal`, "commits");
     for (const path of [join(directory, "link.db"), join(directory, "folder", "link.db")]) {
-      await expect(openSqliteEngine(path)).rejects.toMatchObject({
-        reason: "unusable",
-        message: expect.stringContaining(`the store ${path} is missing, but its log`),
-      });
+      await expectRejection(
+        openSqliteEngine(path),
+        "unusable",
+        `the store ${path} is missing, but its log`,
+      );
     }
     expect(await readdir(directory)).toEqual(["folder", "link.db", "target.db-wal"]);
   });
@@ -110,15 +105,11 @@ describe("a path with symbolic links", () => {
     const directory = await createTemporaryDirectory();
     const target = join(directory, "target.db");
     await symlink(target, join(directory, "link.db"));
-    const requests = [{ plant: { id: 1n, name: "fern" }, onConflict: "reject" as const }];
-    const engines = [
-      await openSqliteEngine(join(directory, "link.db")),
-      await openSqliteEngine(target),
-    ];
-    onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.close()))));
-    const results = [];
-    for (const engine of engines) results.push(...(await engine.commit(requests)));
-    expect(results).toEqual(["created", "unchanged"]);
+    const engine = await openEngine(join(directory, "link.db"));
+    const other = await openEngine(target);
+    const fern = toEntry(1n, "fern");
+    expect(await engine.commit([fern])).toEqual(["created"]);
+    expect(await other.commit([fern])).toEqual(["unchanged"]);
   });
 
   it("is rejected if the links form a loop", async () => {
@@ -147,7 +138,7 @@ describe("a file with a second hard link", () => {
   });
 
   it("is reported once when the link appears while the store is in use", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     const warnings: string[] = [];
     const engine = await openSqliteEngine(path, { onWarning: (text) => warnings.push(text) });
     onTestFinished(() => engine.close());
@@ -162,14 +153,14 @@ describe("a file with a second hard link", () => {
 
 describe("a file that was recognized", () => {
   it("is opened again only by SQLite, because closing it would drop SQLite's locks", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     prepareDatabaseFile(path, false);
     await writeFile(path, "no longer a database");
     expect(() => prepareDatabaseFile(path, false)).not.toThrow();
   });
 
   it("is checked again after it was replaced", async () => {
-    const path = join(await createTemporaryDirectory(), "plants.db");
+    const path = await createPath();
     prepareDatabaseFile(path, false);
     await writeFile(`${path}.new`, "not a database");
     await rename(`${path}.new`, path);
@@ -181,73 +172,58 @@ describe("rejects a file without changing it or creating others:", () => {
   const notDatabase = /^the store \/\S* is not a SQLite database: choose another path/;
   const foreign = /^the store \/\S* is the SQLite database of another program: choose another path/;
 
-  it.each<[string, RegExp, (path: string) => Promise<void> | void]>([
+  it.each<[string, RegExp, (path: string) => Promise<void>]>([
     ["a text", notDatabase, (path) => writeFile(path, "These are my plants.\n".repeat(50))],
     ["a single byte", notDatabase, (path) => writeFile(path, "S")],
     ["zeros", notDatabase, (path) => writeFile(path, Buffer.alloc(8192))],
     [
       "a database without an application id",
       foreign,
-      (path) => withDatabase(path, (database) => database.exec("CREATE TABLE plants (id)")),
+      (path) => change(path, "CREATE TABLE plants (id)"),
     ],
-    [
-      "a database without tables",
-      foreign,
-      (path) => withDatabase(path, (database) => database.exec("VACUUM")),
-    ],
+    ["a database without tables", foreign, (path) => change(path, "VACUUM")],
     [
       "a database with another application id",
       foreign,
-      (path) =>
-        withDatabase(path, (database) => database.exec("PRAGMA application_id = 1; VACUUM")),
+      (path) => change(path, "PRAGMA application_id = 1; VACUUM"),
     ],
     [
       "a database that crashed with a write-ahead log",
       foreign,
-      (path) =>
-        writeInterrupted(path, (database) => {
-          database.exec("PRAGMA journal_mode = WAL; CREATE TABLE plants (id)");
-        }),
+      (path) => writeInterrupted(path, "PRAGMA journal_mode = WAL; CREATE TABLE plants (id)"),
     ],
     [
       "a database that crashed in the middle of a transaction",
       foreign,
       (path) =>
-        writeInterrupted(path, (database) => {
-          database.exec("PRAGMA cache_size = 1; CREATE TABLE plants (id, name); BEGIN");
-          database.exec("INSERT INTO plants VALUES (1, zeroblob(100000))");
-        }),
+        writeInterrupted(
+          path,
+          `PRAGMA cache_size = 1; CREATE TABLE plants (id, name); BEGIN;
+          INSERT INTO plants VALUES (1, zeroblob(100000))`,
+        ),
     ],
   ])("%s", async (_, message, write) => {
-    const directory = await createTemporaryDirectory();
-    const path = join(directory, "plants.db");
+    const path = await createPath();
+    const directory = dirname(path);
     await write(path);
     const before = await readAll(directory);
 
-    await expect(openSqliteEngine(path)).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringMatching(message),
-    });
+    await expectRejection(openSqliteEngine(path), "unusable", message);
     expect(await readAll(directory)).toEqual(before);
   });
 });
 
 describe("rejects a store without changing it or creating files", () => {
-  it.each<[string, string, (path: string) => Promise<void> | void]>([
+  it.each<[string, string, (path: string) => Promise<void>]>([
     [
       "because it is from a newer version",
       "is from a newer plantstore (its schema has version 1000, this plantstore has 5): install that version",
-      (path) =>
-        withDatabase(path, (database) => database.exec("INSERT INTO migrations VALUES (1000, 0)")),
+      (path) => change(path, "INSERT INTO migrations VALUES (1000, 0)"),
     ],
     [
       "because it is from a version that cannot be upgraded",
       "is from an older plantstore (its schema has version 3, this plantstore has 5): export its plants with",
-      (path) =>
-        withDatabase(path, (database) =>
-          database.exec("DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)"),
-        ),
+      (path) => change(path, "DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)"),
     ],
     [
       "because it is damaged",
@@ -255,8 +231,8 @@ describe("rejects a store without changing it or creating files", () => {
       async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),
     ],
   ])("%s", async (_, problem, spoil) => {
-    const directory = await createTemporaryDirectory();
-    const path = join(directory, "plants.db");
+    const path = await createPath();
+    const directory = dirname(path);
     await changeStore(`sqlite:${path}`, { plants: [{ id: 1n, name: "fern" }] });
     await spoil(path);
     const before = await readAll(directory);
@@ -294,11 +270,7 @@ describe("a path where no file can be created", () => {
     await writeFile(join(directory, "file"), "");
     const path = name.startsWith("/") ? name : join(directory, name);
 
-    await expect(openSqliteEngine(path)).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: expect.stringMatching(message),
-    });
+    await expectRejection(openSqliteEngine(path), "unusable", message);
     expect(await readdir(directory)).toEqual(["directory", "file"]);
   });
 });

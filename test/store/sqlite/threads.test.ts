@@ -5,8 +5,9 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import type * as groupCommitModule from "../../../src/store/group-commit.ts";
 import type * as engineModule from "../../../src/store/sqlite/engine.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { expectRejection } from "../expect-rejection.ts";
 import { bundle } from "./bundle.ts";
+import { createPath } from "./stores.ts";
 
 const { directory, remove } = await bundle({
   engine: "src/store/sqlite/engine.ts",
@@ -21,7 +22,7 @@ const { createGroupCommitStore } = (await import(
 )) as typeof groupCommitModule;
 
 async function open(): Promise<{ path: string; engine: StoreEngine }> {
-  const path = join(await createTemporaryDirectory(), "plants.db");
+  const path = await createPath();
   const engine = await openSqliteEngine(path);
   onTestFinished(() => engine.close());
   return { path, engine };
@@ -98,10 +99,7 @@ describe("a thread that cannot start again", () => {
     await expect(engine.commit(toRequests("exit"))).rejects.toMatchObject(died);
     await rename(path, `${path}.away`);
     await mkdir(path);
-    await expect(engine.commit(toRequests("moss"))).rejects.toMatchObject({
-      reason: "full",
-      message: expect.stringContaining("was removed or replaced"),
-    });
+    await expectRejection(engine.commit(toRequests("moss")), "full", "was removed or replaced");
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
     expect(await engine.commit(toRequests("moss"))).toEqual(["conflict"]);

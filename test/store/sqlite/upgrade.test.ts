@@ -15,7 +15,6 @@ import {
 } from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { loadSqlite } from "../../../src/store/sqlite/driver.ts";
 import { openWholeFile } from "../../../src/store/sqlite/backup-worker.ts";
 import {
   change,
@@ -26,9 +25,9 @@ import {
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { nextSchema } from "./next-schema.ts";
+import { toEntries } from "../entries.ts";
 import { bundleProgram, run } from "./programs.ts";
-
-const provider = await loadSqlite();
+import { openEngine, provider } from "./stores.ts";
 
 /** Upgrades a store and moves its log into the file: until its statements are collected, `close` may leave the log behind. */
 function upgrade(path: string, schema: Schema = nextSchema): void {
@@ -110,21 +109,14 @@ describe("a further step of the schema", () => {
 
   it("leaves servers of this version working, with columns that they do not know", async () => {
     const path = await createStore([fern]);
-    const engine = await openSqliteEngine(path);
-    onTestFinished(() => engine.close());
+    const engine = await openEngine(path);
     upgrade(path);
-    const requests = [
-      { plant: fern, onConflict: "reject" as const },
-      { plant: { id: 2n, name: "moss" }, onConflict: "reject" as const },
-      { plant: { id: 1n, name: "rose" }, onConflict: "reject" as const },
-      { plant: { id: 1n, name: "rose" }, onConflict: "replace" as const },
-    ];
+    const moss = { id: 2n, name: "moss" };
+    const rose = { id: 1n, name: "rose" };
+    const requests = [...toEntries([fern, moss, rose]), ...toEntries([rose], "replace")];
     expect(await engine.commit(requests)).toEqual(["unchanged", "created", "conflict", "replaced"]);
     await engine.addToken({ digest: "cd", prefix: "pst_cd", name: "second", issuedAtMs: 2 });
-    expect(await engine.list({ limit: 9 })).toEqual([
-      { id: 1n, name: "rose" },
-      { id: 2n, name: "moss" },
-    ]);
+    expect(await engine.list({ limit: 9 })).toEqual([rose, moss]);
   });
 });
 
@@ -139,8 +131,7 @@ describe("a store of version 4", () => {
       "INSERT INTO tokens VALUES (?, 'pst_ab', 'ci', 1, NULL, NULL, NULL)",
     );
     insert.run("ab");
-    const engine = await openSqliteEngine(path);
-    onTestFinished(() => engine.close());
+    const engine = await openEngine(path);
     let known: string | undefined;
     const readDigests = async () => {
       const { version, tokens } = await engine.readTokens(known);
