@@ -6,8 +6,9 @@ import type { CreateEntry } from "../../../src/core/store.ts";
 import { createMemoryEngine } from "../../../src/store/memory.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import { toEntries, toEntry } from "../entries.ts";
 import { describeStoreContract } from "../store-contract.ts";
-import { openEngine } from "./feed-store.ts";
+import { openEngine, openStore } from "./stores.ts";
 
 const postgres = usePostgres();
 
@@ -29,8 +30,7 @@ describe("a batch of the postgres engine", () => {
   });
 
   it("has the same results as creates one after the other", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(postgres.url);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(anyRequest), { maxLength: 4 }), async (batches) => {
         const model = createMemoryEngine();
@@ -45,10 +45,10 @@ describe("a batch of the postgres engine", () => {
   });
 
   it("may contain 12 MiB of text", async () => {
-    const engine = await openEngine(await createStoreUrl(postgres.url));
-    const requests = Array.from({ length: 12 }, (_, id): CreateEntry => {
-      return { plant: { id: BigInt(id), name: `${id}`.repeat(2 ** 20) }, onConflict: "reject" };
-    });
+    const { engine } = await openStore(postgres.url);
+    const requests = Array.from({ length: 12 }, (_, id) =>
+      toEntry(BigInt(id), `${id}`.repeat(2 ** 20)),
+    );
     expect(new Set(await engine.commit(requests))).toEqual(new Set(["created"]));
     expect(new Set(await engine.commit(requests))).toEqual(new Set(["unchanged"]));
     expect(await engine.get(11n)).toStrictEqual(requests[11]?.plant);
@@ -59,14 +59,14 @@ describe("a list of the postgres engine", () => {
   it.each([["pot"], [""], ["a\0b"], ["␛␀"], ["mönstera"]])(
     "contains only plants of the tag %j",
     async (tag) => {
-      const engine = await openEngine(await createStoreUrl(postgres.url));
+      const { engine } = await openStore(postgres.url);
       const others = ["pot ", "Pot", "a", "a\0c", "␛", "mo\u0308nstera"];
       const plants = [
         { id: 1n, name: "untagged" },
         { id: 2n, name: "fern", tag },
         ...others.map((other, index) => ({ id: BigInt(index + 3), name: tag, tag: other })),
       ];
-      await engine.commit(plants.map((plant) => ({ plant, onConflict: "reject" })));
+      await engine.commit(toEntries(plants));
       expect(await engine.list({ tag, limit: 10 })).toStrictEqual([{ id: 2n, name: "fern", tag }]);
     },
   );
@@ -74,13 +74,12 @@ describe("a list of the postgres engine", () => {
 
 describe("a postgres store, read with SQL", () => {
   it("contains plants unchanged, except for NUL as ␛␀", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(postgres.url);
     const plants = [
       { id: int64Max, name: "mönstera", tag: "" },
       { id: 7n, name: "a\0b␛" },
     ];
-    await engine.commit(plants.map((plant) => ({ plant, onConflict: "reject" })));
+    await engine.commit(toEntries(plants));
     expect(await runSql(url, "SELECT id, name, tag FROM plants ORDER BY id")).toEqual([
       { id: "7", name: "a␛␀b␛␛", tag: null },
       { id: "9223372036854775807", name: "mönstera", tag: "" },
@@ -89,12 +88,12 @@ describe("a postgres store, read with SQL", () => {
 });
 
 describe("the postgres engine on a database that cannot store", () => {
-  const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+  const fern = toEntry(1n, "fern");
 
   it("reports a read-only database, and still reads", async () => {
-    const url = await createStoreUrl(postgres.url);
-    await (await openEngine(url)).commit([fern]);
-    const engine = await openEngine(withOption(url, "default_transaction_read_only=on"));
+    const store = await openStore(postgres.url);
+    await store.engine.commit([fern]);
+    const engine = await openEngine(withOption(store.url, "default_transaction_read_only=on"));
     await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "full" });
     await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "full" });
     expect(await engine.get(1n)).toStrictEqual(fern.plant);
@@ -110,15 +109,14 @@ describe("the postgres engine on a database that cannot store", () => {
   ])(
     "stores nothing of a batch that fails with SQLSTATE %s, and works afterwards",
     async (state, reason) => {
-      const url = await createStoreUrl(postgres.url);
-      const engine = await openEngine(url);
+      const { url, engine } = await openStore(postgres.url);
       await runSql(
         url,
         `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN IF NEW.id = 2 THEN RAISE 'no' USING ERRCODE = '${state}'; END IF; RETURN NEW; END $$;
       CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fail()`,
       );
-      const batch = [fern, { ...fern, plant: { id: 2n, name: "moss" } }];
+      const batch = [fern, toEntry(2n, "moss")];
       await expect(engine.commit(batch)).rejects.toMatchObject({ name: "StoreError", reason });
       expect(await engine.list({ limit: 10 })).toEqual([]);
 

@@ -1,20 +1,21 @@
 /** The feed never places a later commit before an entry that was read, although several programs write at the same time. */
-import { randomBytes } from "node:crypto";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FeedEntry, StoreReader } from "../../../src/core/store.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
-import { createStoreUrl, runSql, usePostgres } from "../../helpers/postgres.ts";
+import { usePostgres } from "../../helpers/postgres.ts";
+import { readPages } from "../feed-contract.ts";
 import {
   create,
+  createDatabase,
   openClient,
   openEngine,
+  openFeed,
   openReader,
   openStore,
-  readPages,
   toPlant,
   useSettledFeed,
-} from "./feed-store.ts";
+} from "./stores.ts";
 
 const postgres = usePostgres();
 const { readAll, readIds } = useSettledFeed(postgres);
@@ -24,7 +25,7 @@ describe("an open transaction", () => {
     ["commits", "COMMIT", [1n, 2n]],
     ["rolls back", "ROLLBACK", [2n]],
   ])("delays later plants until it %s", async (_, end, ids) => {
-    const { url, engine, reader } = await openStore(postgres.url);
+    const { url, engine, reader } = await openFeed(postgres.url);
     await create(engine, toPlant(0n));
     const [{ cursor } = { cursor: "" }] = await readAll(reader);
     const slow = await openClient(url);
@@ -36,7 +37,7 @@ describe("an open transaction", () => {
   });
 
   it("delays a plant and a deletion that it waited for, and keeps their order", async () => {
-    const { url, engine, reader } = await openStore(postgres.url);
+    const { url, engine, reader } = await openFeed(postgres.url);
     await create(engine, toPlant(1n), toPlant(2n));
     const entries = await readAll(reader);
     const slow = await openClient(url);
@@ -55,19 +56,13 @@ describe("an open transaction", () => {
   });
 
   it("delays later plants in other databases of the cluster too", async () => {
-    const { engine, reader } = await openStore(postgres.url);
-    const database = `test_${randomBytes(4).toString("hex")}`;
-    await runSql(postgres.url, `CREATE DATABASE ${database}`);
-    const other = await openClient(
-      Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href,
-    );
+    const { engine, reader } = await openFeed(postgres.url);
+    const other = await openClient(await createDatabase(postgres.url));
     await other.query("BEGIN; SELECT pg_current_xact_id()");
     await create(engine, toPlant(1n));
     expect(await readPages(reader)).toEqual([]);
     await other.query("COMMIT");
     expect(await readIds(reader)).toEqual([1n]);
-    await other.end();
-    await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
   });
 });
 
@@ -130,20 +125,14 @@ async function followWriters(url: string, readerUrl: string): Promise<void> {
 
 describe("a reader that follows the feed", () => {
   it("misses nothing while several servers and long transactions write", async () => {
-    const url = await createStoreUrl(postgres.url);
-    await openEngine(url);
+    const { url } = await openStore(postgres.url);
     await expect(followWriters(url, url)).resolves.toBeUndefined();
   });
 
   it.runIf(findPgBouncer() !== undefined)(
     "misses nothing behind PgBouncer in transaction mode",
     async () => {
-      const database = `test_${randomBytes(4).toString("hex")}`;
-      await runSql(postgres.url, `CREATE DATABASE ${database}`);
-      onTestFinished(async () => {
-        await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
-      });
-      const url = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
+      const url = await createDatabase(postgres.url);
       await openEngine(url);
       await expect(followWriters(url, await startPgBouncer(url))).resolves.toBeUndefined();
     },

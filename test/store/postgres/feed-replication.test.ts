@@ -1,10 +1,18 @@
 /** With synchronous replication, the feed returns only plants that a failover keeps, and continues after it. */
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
-import type { FeedEntry, StoreEngine, StoreReader } from "../../../src/core/store.ts";
+import type { FeedEntry, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
-import { openEngine, openReader } from "./feed-store.ts";
+import {
+  create,
+  openEngine,
+  openFeed,
+  openReader,
+  openStore,
+  toPlant,
+  waitForRows,
+} from "./stores.ts";
 
 const primary = useOwnPostgres();
 let standby: PostgresServer;
@@ -16,10 +24,6 @@ beforeAll(async () => {
   await primary.start();
 }, 60_000);
 afterAll(() => standby.remove());
-
-function create(engine: StoreEngine, id: bigint): Promise<unknown> {
-  return engine.commit([{ plant: { id, name: "fern" }, onConflict: "reject" }]);
-}
 
 /** Reads until the feed has entries. */
 async function readFeed(reader: StoreReader, after?: string): Promise<readonly FeedEntry[]> {
@@ -38,25 +42,17 @@ function toStandby(url: string): string {
 }
 
 /** Waits until sessions with a name wait for the standby, and cancels their wait if asked. */
-async function waitForSyncWait(name: string, isCancelled = false): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      const sessions = await runSql(
-        primary.url,
-        `SELECT ${isCancelled ? "pg_cancel_backend(pid)" : "pid"} FROM pg_stat_activity
-        WHERE wait_event = 'SyncRep' AND application_name = $1`,
-        [name],
-      );
-      return sessions.length > 0;
-    },
-    { timeout: 20_000 },
+function waitForSyncWait(name: string, isCancelled = false): Promise<void> {
+  return waitForRows(
+    primary.url,
+    `SELECT ${isCancelled ? "pg_cancel_backend(pid)" : "pid"} FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep' AND application_name = '${name}'`,
   );
 }
 
 it("returns a plant that exists only on the primary once the standby confirms it", async () => {
-  const url = await createStoreUrl(primary.url);
-  const engine = await openEngine(url);
-  await create(engine, 1n);
+  const { url, engine } = await openStore(primary.url);
+  await create(engine, toPlant(1n));
   const reader = await openReader(`${url}&application_name=follower`);
   await readFeed(reader);
 
@@ -86,10 +82,8 @@ it("returns a plant that exists only on the primary once the standby confirms it
 });
 
 it("is the same on a standby, which accepts cursors that it has not replayed", async () => {
-  const url = await createStoreUrl(primary.url);
-  const engine = await openEngine(url);
-  await create(engine, 1n);
-  const reader = await openReader(url);
+  const { url, engine, reader } = await openFeed(primary.url);
+  await create(engine, toPlant(1n));
   const replica = await vi.waitUntil(
     async () => openPostgresReader(toStandby(url)).catch(() => false as const),
     { timeout: 20_000 },
@@ -100,7 +94,7 @@ it("is the same on a standby, which accepts cursors that it has not replayed", a
 
   await runSql(standby.url, "SELECT pg_wal_replay_pause()");
   try {
-    await create(engine, 2n);
+    await create(engine, toPlant(2n));
     const [second] = await readFeed(reader, first[0]?.cursor);
     expect(await replica.readFeed({ after: second?.cursor, limit: 10 })).toEqual([]);
   } finally {
@@ -113,16 +107,16 @@ it("continues with the same cursors after a failover", async () => {
   // The primary is lost, and the schema with it.
   const url = await createStoreUrl(primary.url, () => undefined);
   const engine = await openEngine(url);
-  await create(engine, 1n);
+  await create(engine, toPlant(1n));
   const [{ cursor } = { cursor: "" }] = await readFeed(await openReader(url));
-  await create(engine, 2n);
+  await create(engine, toPlant(2n));
   await primary.kill();
   await runSql(standby.url, "SELECT pg_promote()");
   await runSql(standby.url, "ALTER SYSTEM SET synchronous_standby_names = ''");
   await runSql(standby.url, "SELECT pg_reload_conf()");
 
   const promoted = await openEngine(toStandby(url));
-  await vi.waitFor(() => create(promoted, 3n), { timeout: 20_000 });
+  await vi.waitFor(() => create(promoted, toPlant(3n)), { timeout: 20_000 });
   const reader = await openReader(toStandby(url));
   const ids = async () => (await reader.readFeed({ after: cursor, limit: 10 })).map(({ id }) => id);
   await expect.poll(ids).toEqual([2n, 3n]);

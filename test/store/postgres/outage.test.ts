@@ -2,15 +2,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
-import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
+import type { StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { runCli, startCli } from "../../helpers/run-cli.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { toEntries } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
-import { openEngine } from "./feed-store.ts";
+import { openEngine, openStore } from "./stores.ts";
 
 const postgres = useOwnPostgres();
 /** Shorter than the default limits. */
@@ -25,13 +27,6 @@ const shortLimits: Limits = {
 const fern = { id: 1n, name: "fern" };
 const moss = { id: 1n, name: "moss" };
 
-function toRequests(
-  plants: readonly NewPlant[],
-  onConflict: CreateEntry["onConflict"] = "reject",
-): CreateEntry[] {
-  return plants.map((plant) => ({ plant, onConflict }));
-}
-
 /** Returns a decision for the first `count` messages that contain a text. */
 function meet(text: string, fate: Fate, count = 1): { decide: (message: string) => Fate } {
   let left = count;
@@ -40,9 +35,8 @@ function meet(text: string, fate: Fate, count = 1): { decide: (message: string) 
 
 describe("a server that is down when a store is opened", () => {
   it("is waited for by a follower, and by no other reader", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
-    await engine.commit(toRequests([fern]));
+    const { url, engine } = await openStore(postgres.url);
+    await engine.commit(toEntries([fern]));
     await postgres.kill();
     const follower = startCli(["export", "--follow", "--store", url]);
     expect(await runCli(["list", "--store", url])).toMatchObject({ exitCode: 6 });
@@ -63,21 +57,28 @@ describe("a connection that is lost during a commit", () => {
     ["after it was committed, and before, and after", "COMMIT", "lose response", 3],
   ];
 
-  it.each(moments)("%s does not change the results", async (_, text, fate, count) => {
-    const url = await createStoreUrl(postgres.url);
+  /** Opens a store with plants, whose connection is lost after that. */
+  async function openLossyStore(text: string, fate: Fate, count: number, plants: NewPlant[]) {
     const { decide } = meet(text, fate, count);
     let isOpen = false;
+    const url = await createStoreUrl(postgres.url);
     const proxy = await openLossyProxy(url, (message) => (isOpen ? decide(message) : "pass"));
     const engine = await openEngine(proxy.url);
-    await engine.commit(toRequests([{ id: 2n, name: "there before" }]));
+    await engine.commit(toEntries(plants));
     isOpen = true;
+    return { proxy, engine };
+  }
+
+  it.each(moments)("%s does not change the results", async (_, text, fate, count) => {
+    const before = { id: 2n, name: "there before" };
+    const { proxy, engine } = await openLossyStore(text, fate, count, [before]);
 
     const results = await engine.commit([
-      ...toRequests([fern, fern, moss]),
-      ...toRequests([moss], "replace"),
-      ...toRequests([fern]),
-      ...toRequests([{ id: 2n, name: "there before" }]),
-      ...toRequests([{ id: 2n, name: "there now" }], "replace"),
+      ...toEntries([fern, fern, moss]),
+      ...toEntries([moss], "replace"),
+      ...toEntries([fern]),
+      ...toEntries([before]),
+      ...toEntries([{ id: 2n, name: "there now" }], "replace"),
     ]);
     expect(proxy.losses).toBe(count);
     expect(results.join(" ")).toBe(
@@ -88,16 +89,12 @@ describe("a connection that is lost during a commit", () => {
 
   it.each(moments.slice(3))("%s does not change what a deletion returns", async (...moment) => {
     const [, text, fate, count] = moment;
-    const url = await createStoreUrl(postgres.url);
-    const { decide } = meet(text, fate, count);
-    let isOpen = false;
-    const proxy = await openLossyProxy(url, (message) => (isOpen ? decide(message) : "pass"));
-    const engine = await openEngine(proxy.url);
-    await engine.commit(toRequests([fern, { id: 2n, name: "pine" }, { id: 3n, name: "rose" }]));
-    isOpen = true;
+    const pine = { id: 2n, name: "pine" };
+    const plants = [fern, pine, { id: 3n, name: "rose" }];
+    const { proxy, engine } = await openLossyStore(text, fate, count, plants);
     expect(await engine.delete?.([3n, 4n, 1n])).toEqual([3n, 1n]);
     expect(proxy.losses).toBe(count);
-    expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "pine" }]);
+    expect(await engine.list({ limit: 10 })).toEqual([pine]);
   });
 
   /** Opens an engine that loses its connection at COMMIT. Another engine creates a plant before the next attempt. */
@@ -109,7 +106,7 @@ describe("a connection that is lost during a commit", () => {
       if (state === "lost") return "lose";
       if (state !== "waiting" || !message.includes("COMMIT")) return "pass";
       state = "lost";
-      void other.commit(toRequests([otherPlant], "replace")).then(() => (state = "written"));
+      void other.commit(toEntries([otherPlant], "replace")).then(() => (state = "written"));
       return fate;
     });
     const engine = await openEngine(proxy.url);
@@ -119,31 +116,32 @@ describe("a connection that is lost during a commit", () => {
 
   it("after it was committed reports a conflict if another server replaced the plant since", async () => {
     const engine = await openMeddledEngine("lose response", moss);
-    expect(await engine.commit(toRequests([fern]))).toEqual(["conflict"]);
+    expect(await engine.commit(toEntries([fern]))).toEqual(["conflict"]);
     expect(await engine.get(1n)).toEqual(moss);
   });
 
   it("after it was committed never replaces what another server stored since", async () => {
     const engine = await openMeddledEngine("lose response", moss);
-    await expect(engine.commit(toRequests([fern], "replace"))).rejects.toMatchObject({
-      reason: "busy",
-      message: expect.stringContaining("outcome is unknown: try again") as string,
-    });
+    await expectRejection(
+      engine.commit(toEntries([fern], "replace")),
+      "busy",
+      "outcome is unknown: try again",
+    );
     expect(await engine.get(1n)).toEqual(moss);
-    expect(await engine.commit(toRequests([fern], "replace"))).toEqual(["replaced"]);
+    expect(await engine.commit(toEntries([fern], "replace"))).toEqual(["replaced"]);
   });
 
   it.each(["reject", "replace"] as const)(
     "before it is committed does not count the same plant of another server as its own, with %s",
     async (onConflict) => {
       const engine = await openMeddledEngine("lose", fern);
-      expect(await engine.commit(toRequests([fern], onConflict))).toEqual(["unchanged"]);
+      expect(await engine.commit(toEntries([fern], onConflict))).toEqual(["unchanged"]);
     },
   );
 
   it("before it is committed replaces what another server stored since", async () => {
     const engine = await openMeddledEngine("lose", moss);
-    expect(await engine.commit(toRequests([fern], "replace"))).toEqual(["replaced"]);
+    expect(await engine.commit(toEntries([fern], "replace"))).toEqual(["replaced"]);
     expect(await engine.get(1n)).toEqual(fern);
   });
 
@@ -153,13 +151,12 @@ describe("a connection that is lost during a commit", () => {
     const proxy = await openLossyProxy(url, decide);
     const limits = { ...generousLimits, responseMs: shortLimits.responseMs };
     const engine = await openEngine(proxy.url, limits);
-    expect(await engine.commit(toRequests([fern]))).toEqual(["created"]);
+    expect(await engine.commit(toEntries([fern]))).toEqual(["created"]);
     expect(proxy.losses).toBe(1);
   });
 
   it("repeatedly, by pg_terminate_backend, still creates every plant once", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { engine } = await openStore(postgres.url);
     const stop = new AbortController();
     let terminated = 0;
     let committed = 0;
@@ -181,7 +178,7 @@ describe("a connection that is lost during a commit", () => {
       const plants = Array.from({ length: 10 }, (_, index) => {
         return { id: BigInt(start + index), name: `plant ${start + index}` };
       });
-      const results = await engine.commit(toRequests(plants));
+      const results = await engine.commit(toEntries(plants));
       expect(results).toEqual(Array(10).fill("created"));
     }
     stop.abort();
@@ -194,8 +191,8 @@ describe("a connection that is lost during a commit", () => {
   });
 
   it("while it is idle does not affect the next call", async () => {
-    const engine = await openEngine(await createStoreUrl(postgres.url));
-    await engine.commit(toRequests([fern]));
+    const { engine } = await openStore(postgres.url);
+    await engine.commit(toEntries([fern]));
     await runSql(
       postgres.url,
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
@@ -239,15 +236,14 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
   });
 
   it("has each commit completely or not at all", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(postgres.url);
     const stop = new AbortController();
     let commits = 0;
     const load = (async () => {
       while (!stop.signal.aborted) {
         const tag = `commit ${commits++}`;
         const ids = Array.from({ length: 200 }, (_, index) => BigInt(commits * 1000 + index));
-        await engine.commit(toRequests(ids.map((id) => ({ id, name: "fern", tag }))));
+        await engine.commit(toEntries(ids.map((id) => ({ id, name: "fern", tag }))));
       }
     })();
     await expect.poll(() => commits).toBeGreaterThan(3);
@@ -267,9 +263,8 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
     "fails calls within their limits, and accepts calls after it restarts",
     { timeout: 90_000 },
     async () => {
-      const url = await createStoreUrl(postgres.url);
-      await (await openEngine(url)).commit(toRequests([fern]));
-      const engine = await openEngine(url, shortLimits);
+      const { engine } = await openStore(postgres.url, shortLimits);
+      await engine.commit(toEntries([fern]));
       await postgres.kill();
       const check = () => engine.checkWritable().catch((error: unknown) => error);
       try {
@@ -277,7 +272,7 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
         await expect.poll(check).toMatchObject({ reason: "busy" });
         const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
         await Promise.all([
-          expect(engine.commit(toRequests([moss]))).rejects.toEqual(failure),
+          expect(engine.commit(toEntries([moss]))).rejects.toEqual(failure),
           expect(engine.get(1n)).rejects.toEqual(failure),
           expect(engine.listTokens()).rejects.toEqual(failure),
         ]);
@@ -285,7 +280,7 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
         await postgres.start();
       }
       await expect.poll(check).toBeUndefined();
-      const commit = () => engine.commit(toRequests([moss])).catch((error: unknown) => error);
+      const commit = () => engine.commit(toEntries([moss])).catch((error: unknown) => error);
       await expect.poll(commit).toEqual(["conflict"]);
     },
   );
@@ -306,7 +301,7 @@ describe("an engine", () => {
     const engine = await openPostgresEngine(await createStoreUrl(postgres.url));
     await engine.close();
     await expect(engine.get(1n)).rejects.toMatchObject({ reason: "closed" });
-    await expect(engine.commit(toRequests([fern]))).rejects.toMatchObject({ reason: "closed" });
+    await expect(engine.commit(toEntries([fern]))).rejects.toMatchObject({ reason: "closed" });
     await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "closed" });
   });
 });

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { readPlantPages } from "../../../src/store/pages.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
-import { openReader } from "./feed-store.ts";
+import { toEntries } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { openReader } from "./stores.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern\0", tag: "pot" };
@@ -11,7 +13,7 @@ const fern = { id: 1n, name: "fern\0", tag: "pot" };
 async function createStore(): Promise<string> {
   const url = await createStoreUrl(postgres.url);
   const engine = await openPostgresEngine(url);
-  await engine.commit([{ plant: fern, onConflict: "reject" }]);
+  await engine.commit(toEntries([fern]));
   await engine.close();
   return url;
 }
@@ -58,10 +60,7 @@ describe("a reader of a postgres store", () => {
 
   it("rejects a database without a store, and creates nothing", async () => {
     const url = await createStoreUrl(postgres.url);
-    await expect(openPostgresReader(url)).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringContaining("has no plants yet") as string,
-    });
+    await expectRejection(openPostgresReader(url), "unusable", "has no plants yet");
     const tables = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace";
     expect(await runSql(url, tables)).toEqual([]);
   });
@@ -76,10 +75,7 @@ describe("a reader of a postgres store", () => {
     const url = await createStore();
     await runSql(url, sql);
     const before = await runSql(url, "SELECT * FROM plantstore_migrations");
-    await expect(openPostgresReader(url)).rejects.toMatchObject({
-      reason: "unusable",
-      message: expect.stringContaining(`is from ${age} plantstore`) as string,
-    });
+    await expectRejection(openPostgresReader(url), "unusable", `is from ${age} plantstore`);
     expect(await runSql(url, "SELECT * FROM plantstore_migrations")).toEqual(before);
   });
 });

@@ -1,10 +1,10 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
+import { toEntry } from "../entries.ts";
+import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
 
 const primary = useOwnPostgres();
 let standby: PostgresServer;
@@ -18,9 +18,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => standby.remove());
 
-const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
-const moss: CreateEntry = { plant: { id: 1n, name: "moss" }, onConflict: "reject" };
-const pine: CreateEntry = { plant: { id: 2n, name: "pine" }, onConflict: "reject" };
+const fern = toEntry(1n, "fern");
+const moss = toEntry(1n, "moss");
+const pine = toEntry(2n, "pine");
 /** Shorter than the time for which a client waits. */
 const clientLimitMs = 9000;
 
@@ -33,23 +33,9 @@ const shortLimits: Limits = {
   shortCallMs: 1500,
 };
 
-async function openEngine(url: string, limits = shortLimits): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url, { limits });
-  onTestFinished(() => engine.close());
-  return engine;
-}
-
-async function waitUntilReplicated(): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      const rows = await runSql(
-        primary.url,
-        "SELECT 1 FROM pg_stat_replication WHERE sync_state <> 'async'",
-      );
-      return rows.length > 0;
-    },
-    { timeout: 30_000 },
-  );
+function waitUntilReplicated(): Promise<void> {
+  const standbys = "SELECT 1 FROM pg_stat_replication WHERE sync_state <> 'async'";
+  return waitForRows(primary.url, standbys);
 }
 
 /** Stops the standby until the test ends. */
@@ -75,8 +61,7 @@ async function isStored(url: string, id: number): Promise<boolean> {
 
 describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
   it("rejects creates and checkWritable as busy before clients time out", async () => {
-    const url = await createStoreUrl(primary.url);
-    const engine = await openEngine(url, defaultLimits);
+    const { engine } = await openStore(primary.url, defaultLimits);
     await stopStandby();
     const results = await Promise.all(
       [
@@ -93,8 +78,7 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
   });
 
   it("does not report a plant as unchanged or in conflict that exists only on the primary", async () => {
-    const url = await createStoreUrl(primary.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(primary.url, shortLimits);
     await stopStandby();
     await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
     await vi.waitUntil(
@@ -109,8 +93,7 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
   });
 
   it("does not take a commit with a warning for an acknowledgement", async () => {
-    const url = await createStoreUrl(primary.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(primary.url, shortLimits);
     await stopStandby();
     const stop = new AbortController();
     const cancelling = (async () => {
@@ -132,7 +115,7 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
   });
 
   it("leaves no sessions that wait for the standby", async () => {
-    const engine = await openEngine(await createStoreUrl(primary.url));
+    const { engine } = await openStore(primary.url, shortLimits);
     await stopStandby();
     for (let call = 0; call < 3; call++) await engine.commit([fern]).catch(() => undefined);
     await vi.waitFor(
@@ -148,7 +131,7 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
   });
 
   it("continues when the standby is back", async () => {
-    const engine = await openEngine(await createStoreUrl(primary.url));
+    const { engine } = await openStore(primary.url, shortLimits);
     await standby.kill();
     try {
       await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
@@ -170,25 +153,14 @@ describe("an engine that is given several hosts", () => {
   it("uses the primary among them", async () => {
     const url = new URL(await createStoreUrl(primary.url));
     const hosts = `${new URL(standby.url).host},${url.host}`;
-    const engine = await openEngine(url.href.replace(url.host, hosts), generousLimits);
+    const engine = await openEngine(url.href.replace(url.host, hosts));
     expect(await engine.commit([fern])).toEqual(["created"]);
   });
 });
 
 it("lets an ordinary user create plants with synchronous replication", async () => {
-  const url = await createStoreUrl(primary.url);
-  await runSql(
-    url,
-    `DO $$ BEGIN CREATE ROLE gardener LOGIN PASSWORD 'secret';
-    EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO gardener', current_schema()); END $$`,
-  );
-  onTestFinished(
-    async () => void (await runSql(url, "DROP OWNED BY gardener; DROP ROLE gardener")),
-  );
-  const engine = await openEngine(
-    Object.assign(new URL(url), { username: "gardener", password: "secret" }).href,
-    generousLimits,
-  );
+  const url = await createUserUrl(await createStoreUrl(primary.url), "CREATE");
+  const engine = await openEngine(url);
   expect(await engine.commit([fern])).toEqual(["created"]);
   expect(await engine.commit([fern])).toEqual(["unchanged"]);
 });

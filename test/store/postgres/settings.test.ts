@@ -1,33 +1,20 @@
 /** Each transaction sets its own settings, so that neither a pooler nor a changed configuration weakens a commit. */
-import { randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
-import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
+import { defaultLimits } from "../../../src/store/postgres/database.ts";
+import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
+import { toEntry } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { configure, createDatabase, openEngine, openReader, openStore } from "./stores.ts";
 
 const postgres = useOwnPostgres();
-const fern: CreateEntry = { plant: { id: 1n, name: "fern" }, onConflict: "reject" };
+const fern = toEntry(1n, "fern");
 
-async function openEngine(url: string): Promise<StoreEngine> {
-  const engine = await openPostgresEngine(url);
-  onTestFinished(() => engine.close());
-  return engine;
-}
-
-/** Changes a setting of the server until the test ends, and waits until every session has it. */
-async function configure(name: string, value: string): Promise<void> {
-  const before = await runSql(postgres.url, `SHOW ${name}`);
-  await setAndReload(name, value);
-  onTestFinished(() => setAndReload(name, String(before[0]?.[name])));
-}
-
-async function setAndReload(name: string, value: string): Promise<void> {
-  await runSql(postgres.url, `ALTER SYSTEM SET ${name} = '${value}'`);
-  await runSql(postgres.url, "SELECT pg_reload_conf()");
-  await expect
-    .poll(async () => (await runSql(postgres.url, `SHOW ${name}`))[0]?.[name])
-    .toBe(value);
+/** Turns a setting of the server off until the test ends. */
+async function turnOff(setting: string): Promise<void> {
+  await configure(postgres.url, setting, "off");
+  onTestFinished(() => configure(postgres.url, setting, "on"));
 }
 
 /** Makes the tag of each new plant the settings of its transaction. */
@@ -44,26 +31,23 @@ async function recordSettings(url: string): Promise<void> {
 
 describe("the settings of a commit", () => {
   it("do not depend on a configuration that changes while the engine runs", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(postgres.url, defaultLimits);
     await recordSettings(url);
-    await configure("synchronous_commit", "off");
+    await turnOff("synchronous_commit");
     await engine.commit([fern]);
     expect((await engine.get(1n))?.tag).toBe("on 3s 5s");
   });
 
   it("make it fail once the configuration turns fsync off", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
-    await configure("fsync", "off");
-    const failure = { reason: "busy", message: expect.stringContaining("fsync=off") as string };
-    await expect(engine.commit([fern])).rejects.toMatchObject(failure);
-    await expect(engine.checkWritable()).rejects.toMatchObject(failure);
+    const { url, engine } = await openStore(postgres.url, defaultLimits);
+    await turnOff("fsync");
+    await expectRejection(engine.commit([fern]), "busy", "fsync=off");
+    await expectRejection(engine.checkWritable(), "busy", "fsync=off");
     expect(await runSql(url, "SELECT * FROM plants")).toEqual([]);
   });
 
   it("do not remain in a session of the pooler", async () => {
-    const engine = await openEngine(await createStoreUrl(postgres.url));
+    const { engine } = await openStore(postgres.url, defaultLimits);
     await engine.commit([fern]);
     const sessions = await runSql(
       postgres.url,
@@ -89,11 +73,10 @@ it("a short statement_timeout of a role stops neither a server nor a follower", 
   const schema = await runSql(url, "SELECT current_schema() AS name");
   const path = `search_path=${String(schema[0]?.["name"])},pg_catalog`;
   const slow = withOption(withOption(url, path), "statement_timeout=100");
-  const engine = await openEngine(slow);
+  const engine = await openEngine(slow, defaultLimits);
   expect(await engine.commit([fern])).toEqual(["created"]);
   await engine.checkWritable();
-  const reader = await openPostgresReader(slow);
-  onTestFinished(() => reader.close());
+  const reader = await openReader(slow);
   await expect.poll(() => reader.readFeed({ limit: 9 })).toMatchObject([{ plant: fern.plant }]);
 });
 
@@ -101,14 +84,12 @@ describe.runIf(findPgBouncer() !== undefined)(
   "an engine behind PgBouncer in transaction mode",
   () => {
     it("commits with its own settings although other clients of the pooler change them", async () => {
-      const database = `test_${randomBytes(4).toString("hex")}`;
-      await runSql(postgres.url, `CREATE DATABASE ${database}`);
-      onTestFinished(async () => {
-        await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
-      });
-      const direct = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
+      const direct = await createDatabase(postgres.url);
       const pooled = await startPgBouncer(direct);
-      const engines = await Promise.all([openEngine(pooled), openEngine(pooled)]);
+      const engines = await Promise.all([
+        openEngine(pooled, defaultLimits),
+        openEngine(pooled, defaultLimits),
+      ]);
       await recordSettings(direct);
       const stop = new AbortController();
       const otherClient = (async () => {
@@ -118,9 +99,7 @@ describe.runIf(findPgBouncer() !== undefined)(
       })();
       for (let id = 0n; id < 100n; id++) {
         const engine = engines[Number(id) % 2];
-        expect(await engine?.commit([{ ...fern, plant: { id, name: "fern" } }])).toEqual([
-          "created",
-        ]);
+        expect(await engine?.commit([toEntry(id, "fern")])).toEqual(["created"]);
       }
       stop.abort();
       await otherClient;
@@ -133,13 +112,8 @@ describe.runIf(findPgBouncer() !== undefined)(
     });
 
     it("stays in its schema when another one precedes it in search_path", async () => {
-      const database = `test_${randomBytes(4).toString("hex")}`;
-      await runSql(postgres.url, `CREATE DATABASE ${database}`);
-      onTestFinished(async () => {
-        await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`);
-      });
-      const direct = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
-      const engine = await openEngine(await startPgBouncer(direct));
+      const direct = await createDatabase(postgres.url);
+      const engine = await openEngine(await startPgBouncer(direct), defaultLimits);
       expect(await engine.commit([fern])).toEqual(["created"]);
       // The default path begins with the schema of the user.
       await runSql(direct, "CREATE SCHEMA AUTHORIZATION CURRENT_USER");
@@ -149,10 +123,7 @@ describe.runIf(findPgBouncer() !== undefined)(
 
     it("rejects options in the URL, which PgBouncer does not accept by default", async () => {
       const pooled = await startPgBouncer(await createStoreUrl(postgres.url));
-      await expect(openPostgresEngine(pooled)).rejects.toMatchObject({
-        reason: "unusable",
-        message: expect.stringContaining("ALTER ROLE … SET search_path") as string,
-      });
+      await expectRejection(openPostgresEngine(pooled), "unusable", "ALTER ROLE … SET search_path");
     });
   },
 );

@@ -1,41 +1,42 @@
 /** Servers that share one database may start together, and exactly one of their creates for one id wins. */
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type pg from "pg";
+import { describe, expect, it } from "vitest";
 import type { ConflictPolicy, CreateResult, StoreEngine } from "../../../src/core/store.ts";
-import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits } from "../../../src/store/postgres/database.ts";
-import {
-  createStoreUrl,
-  generousLimits,
-  runSql,
-  usePostgres,
-  withOption,
-} from "../../helpers/postgres.ts";
-import { openClient, openEngine } from "./feed-store.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
+import { toEntries, toEntry } from "../entries.ts";
+import { openClient, openEngine, openStore, waitForRows } from "./stores.ts";
 
 const postgres = usePostgres();
 const serverCount = 4;
 
-async function openEngines(url: string, count: number): Promise<StoreEngine[]> {
-  const limits = generousLimits;
-  const engines = await Promise.all(
-    Array.from({ length: count }, () => openPostgresEngine(url, { limits })),
+function openEngines(url: string, count: number): Promise<StoreEngine[]> {
+  return Promise.all(Array.from({ length: count }, () => openEngine(url)));
+}
+
+/**
+ * Delays each write of plants until the returned transaction ends.
+ *
+ * @param trigger moment of the delay, such as AFTER INSERT
+ */
+async function delayWrites(url: string, trigger: string): Promise<pg.Client> {
+  await runSql(
+    url,
+    `CREATE TABLE gate AS SELECT 1;
+    CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM FROM gate FOR SHARE; RETURN NULL; END $$;
+    CREATE TRIGGER pass ${trigger} ON plants EXECUTE FUNCTION pass()`,
   );
-  for (const engine of engines) onTestFinished(() => engine.close());
-  return engines;
+  const client = await openClient(url);
+  await client.query("BEGIN; SELECT FROM gate FOR UPDATE");
+  return client;
 }
 
 /** Resolves when servers wait for locks. */
-async function waitUntilBlocked(count = 1): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      const blocked = await runSql(
-        postgres.url,
-        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'plantstore' AND wait_event_type = 'Lock'",
-      );
-      return blocked.length >= count;
-    },
-    { timeout: 20_000 },
-  );
+function waitUntilBlocked(count = 1): Promise<void> {
+  const blocked =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'plantstore' AND wait_event_type = 'Lock'";
+  return waitForRows(postgres.url, blocked, count);
 }
 
 describe("servers that start together on an empty database", () => {
@@ -47,10 +48,8 @@ describe("servers that start together on an empty database", () => {
       { version: "4" },
       { version: "5" },
     ]);
-    const plant = { id: 1n, name: "fern" };
-    const results = await Promise.all(
-      engines.map((engine) => engine.commit([{ plant, onConflict: "reject" }])),
-    );
+    const fern = toEntry(1n, "fern");
+    const results = await Promise.all(engines.map((engine) => engine.commit([fern])));
     expect(results.flat().toSorted()).toEqual(["created", ...Array(7).fill("unchanged")]);
   });
 
@@ -66,6 +65,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
   "servers that create the same ids at once, with transactions that are %s",
   (isolation) => {
     const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
+    const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
 
     /** Makes every server create all ids, in its own order and in several batches. `before` has them already. */
     async function collide(
@@ -73,7 +73,6 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       toName: (server: number) => string,
       before?: { readonly stored: string },
     ): Promise<{ results: CreateResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
-      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
       const url = withOption(await createStoreUrl(postgres.url), setting);
       const engines = await openEngines(url, serverCount);
       if (before !== undefined) {
@@ -87,9 +86,8 @@ describe.each(["read committed", "repeatable read", "serializable"])(
           for (let start = 0; start < order.length; start += 10) {
             const part = order.slice(start, start + 10);
             const name = toName(server);
-            const outcome = await engine.commit(
-              part.map((id) => ({ plant: { id, name, tag: `tag of ${name}` }, onConflict })),
-            );
+            const plants = part.map((id) => ({ id, name, tag: `tag of ${name}` }));
+            const outcome = await engine.commit(toEntries(plants, onConflict));
             for (const [index, id] of part.entries()) {
               results[Number(id)]?.push(outcome[index] ?? "conflict");
             }
@@ -135,27 +133,15 @@ describe.each(["read committed", "repeatable read", "serializable"])(
     });
 
     it("find a plant unchanged that another one stores between its comparison and its write", async () => {
-      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
       const url = await createStoreUrl(postgres.url);
       const engines = await openEngines(withOption(url, setting), 2);
       await runSql(url, "INSERT INTO plants VALUES (1, 'fern'), (2, 'fern')");
-      // Delays every write after the comparison.
-      await runSql(
-        url,
-        `CREATE TABLE gate AS SELECT 1;
-        CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS
-          $$ BEGIN PERFORM FROM gate FOR SHARE; RETURN NULL; END $$;
-        CREATE TRIGGER pass BEFORE UPDATE ON plants EXECUTE FUNCTION pass()`,
-      );
-      const other = await openClient(url);
-      await other.query("BEGIN; SELECT FROM gate FOR UPDATE");
-      const results = engines.map((engine) =>
-        engine.commit(
-          [1n, 2n].map((id) => ({ plant: { id, name: "moss" }, onConflict: "replace" })),
-        ),
-      );
+      // After the comparison.
+      const gate = await delayWrites(url, "BEFORE UPDATE");
+      const moss = [toEntry(1n, "moss", "replace"), toEntry(2n, "moss", "replace")];
+      const results = engines.map((engine) => engine.commit(moss));
       await waitUntilBlocked(2);
-      await other.query("COMMIT");
+      await gate.query("COMMIT");
       expect((await Promise.all(results)).flat().toSorted()).toEqual([
         "replaced",
         "replaced",
@@ -168,12 +154,11 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       ["commits", "COMMIT", "conflict"],
       ["rolls back", "ROLLBACK", "created"],
     ])("wait until an earlier transaction %s", async (_, end, result) => {
-      const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
       const url = await createStoreUrl(postgres.url);
       const engine = await openEngine(withOption(url, setting));
       const first = await openClient(url);
       await first.query("BEGIN; INSERT INTO plants VALUES (1, 'moss')");
-      const second = engine.commit([{ plant: { id: 1n, name: "fern" }, onConflict: "reject" }]);
+      const second = engine.commit([toEntry(1n, "fern")]);
       await waitUntilBlocked();
       await first.query(end);
       expect(await second).toEqual([result]);
@@ -183,15 +168,12 @@ describe.each(["read committed", "repeatable read", "serializable"])(
 
 describe("a server that conflicts with another program", () => {
   it("retries after a deadlock", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
+    const { url, engine } = await openStore(postgres.url);
     const other = await openClient(url);
     await other.query(
       "SET deadlock_timeout = '1min'; BEGIN; INSERT INTO plants VALUES (2, 'moss')",
     );
-    const results = engine.commit(
-      [1n, 2n].map((id) => ({ plant: { id, name: "fern" }, onConflict: "reject" })),
-    );
+    const results = engine.commit([toEntry(1n, "fern"), toEntry(2n, "fern")]);
     await waitUntilBlocked();
     await other.query("INSERT INTO plants VALUES (1, 'moss')");
     await other.query("COMMIT");
@@ -199,37 +181,25 @@ describe("a server that conflicts with another program", () => {
   });
 
   it("does not wait forever for a lock, and then stores nothing", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url, { ...defaultLimits, statementMs: 500 });
+    const limits = { ...defaultLimits, statementMs: 500 };
+    const { url, engine } = await openStore(postgres.url, limits);
     const other = await openClient(url);
     await other.query("BEGIN; INSERT INTO plants VALUES (2, 'moss')");
-    const results = engine.commit(
-      [1n, 2n].map((id) => ({ plant: { id, name: "fern" }, onConflict: "reject" })),
-    );
+    const results = engine.commit([toEntry(1n, "fern"), toEntry(2n, "fern")]);
     await expect(results).rejects.toMatchObject({ name: "StoreError", reason: "busy" });
     await other.query("COMMIT");
     expect(await engine.list({ limit: 10 })).toEqual([{ id: 2n, name: "moss" }]);
   });
 
   it("stores a plant when the conflicting one is deleted at the same time", async () => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openEngine(url);
-    const fern = { plant: { id: 1n, name: "fern" }, onConflict: "reject" } as const;
-    await engine.commit([fern]);
-    // Delays every insert between the conflict and the comparison.
-    await runSql(
-      url,
-      `CREATE TABLE gate AS SELECT 1;
-      CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM FROM gate FOR UPDATE; RETURN NULL; END $$;
-      CREATE TRIGGER pass AFTER INSERT ON plants EXECUTE FUNCTION pass()`,
-    );
-    const other = await openClient(url);
-    await other.query("BEGIN; SELECT FROM gate FOR UPDATE");
-    const moss = { plant: { id: 1n, name: "moss" }, onConflict: "reject" } as const;
+    const { url, engine } = await openStore(postgres.url);
+    await engine.commit([toEntry(1n, "fern")]);
+    // Between the conflict and the comparison.
+    const gate = await delayWrites(url, "AFTER INSERT");
+    const moss = toEntry(1n, "moss");
     const results = engine.commit([moss]);
     await waitUntilBlocked();
-    await other.query("DELETE FROM plants; COMMIT");
+    await gate.query("DELETE FROM plants; COMMIT");
     expect(await results).toEqual(["created"]);
     expect(await engine.get(1n)).toStrictEqual(moss.plant);
   });

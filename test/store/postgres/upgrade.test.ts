@@ -1,14 +1,14 @@
 /** A next version upgrades databases of this one, with a further step of the schema, while servers of this one use them. */
-import { randomBytes } from "node:crypto";
-import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreateResult, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateResult, StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { postgresSchema } from "../../../src/store/postgres/migrations.ts";
 import { defaultLimits } from "../../../src/store/postgres/database.ts";
 import type { Schema } from "../../../src/store/sql-tables.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
-import { openEngine } from "./feed-store.ts";
+import { toEntries, toEntry } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
+import { createDatabase, createUserUrl, openClient, openEngine, openReader } from "./stores.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern", tag: "pot" };
@@ -39,11 +39,17 @@ async function openNext(
   return engine;
 }
 
+async function openNextReader(url: string): Promise<StoreReader> {
+  const reader = await openPostgresReader(url, {}, nextSchema);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
 /** Creates a store with a plant and a token. */
 async function createStore(url?: string): Promise<string> {
   const storeUrl = url ?? (await createStoreUrl(postgres.url));
   const engine = await openPostgresEngine(storeUrl);
-  await engine.commit([{ plant: fern, onConflict: "reject" }]);
+  await engine.commit(toEntries([fern]));
   await engine.addToken(token);
   await engine.close();
   return storeUrl;
@@ -64,10 +70,9 @@ describe("a further step of the schema", () => {
   it("adds a column whose changes move the plant in the feed", async () => {
     const url = await createStore();
     const engine = await openNext(url);
-    await engine.commit([{ plant: { id: 2n, name: "moss" }, onConflict: "reject" }]);
+    await engine.commit([toEntry(2n, "moss")]);
     await runSql(url, "UPDATE plants SET light = 'shade' WHERE id = 1");
-    const reader = await openPostgresReader(url, {}, nextSchema);
-    onTestFinished(() => reader.close());
+    const reader = await openNextReader(url);
     await expect
       .poll(async () => (await reader.readFeed({ limit: 9 })).map(({ id }) => id))
       .toEqual([2n, 1n]);
@@ -96,14 +101,13 @@ describe("a further step of the schema", () => {
   it("makes this version reject the store, and leave it as it is", async () => {
     const url = await createStore();
     await openNext(url);
-    const rejected = {
-      reason: "unusable",
-      message: expect.stringContaining(
+    for (const open of [openEngine, openReader]) {
+      await expectRejection(
+        open(url),
+        "unusable",
         "is from a newer plantstore (its schema has version 6, this plantstore has 5): install that version",
-      ) as string,
-    };
-    await expect(openEngine(url)).rejects.toMatchObject(rejected);
-    await expect(openPostgresReader(url)).rejects.toMatchObject(rejected);
+      );
+    }
     expect(await runSql(url, findVersions)).toEqual(nextVersions);
   });
 
@@ -113,7 +117,7 @@ describe("a further step of the schema", () => {
     const next = await openNext(url);
     const ids = Array.from({ length: 50 }, (_, id) => BigInt(id));
     const create = (engine: StoreEngine, name: string): Promise<readonly CreateResult[]> =>
-      engine.commit(ids.map((id) => ({ plant: { id, name }, onConflict: "reject" })));
+      engine.commit(ids.map((id) => toEntry(id, name)));
     const [ofOld, ofNext] = await Promise.all([create(old, "old"), create(next, "next")]);
     for (const id of ids) {
       const results = [ofOld[Number(id)], ofNext[Number(id)]];
@@ -121,25 +125,17 @@ describe("a further step of the schema", () => {
       const name = results[0] === "created" ? "old" : "next";
       for (const engine of [old, next]) {
         expect(await engine.get(id)).toStrictEqual({ id, name });
-        const plant = { id, name };
-        expect(await engine.commit([{ plant, onConflict: "reject" }])).toEqual(["unchanged"]);
+        expect(await engine.commit([toEntry(id, name)])).toEqual(["unchanged"]);
       }
     }
-    const reader = await openPostgresReader(url, {}, nextSchema);
-    onTestFinished(() => reader.close());
+    const reader = await openNextReader(url);
     const readIds = async () => (await reader.readFeed({ limit: 99 })).map(({ id }) => id);
     // Transactions of PostgreSQL itself may delay the last ones.
     await expect.poll(async () => (await readIds()).toSorted((a, b) => Number(a - b))).toEqual(ids);
   });
 
   it("may take longer than a statement may later, as a large index does", async () => {
-    const database = `test_${randomBytes(4).toString("hex")}`;
-    await runSql(postgres.url, `CREATE DATABASE ${database}`);
-    onTestFinished(
-      async () => void (await runSql(postgres.url, `DROP DATABASE ${database} WITH (FORCE)`)),
-    );
-    const url = Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href;
-    await createStore(url);
+    const url = await createStore(await createDatabase(postgres.url));
     await runSql(
       url,
       `CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$;
@@ -152,14 +148,13 @@ describe("a further step of the schema", () => {
 
   it("is not applied while another program uses the tables, and creates do not wait for that program", async () => {
     const url = await createStore();
-    const other = new pg.Client({ connectionString: url });
-    await other.connect();
-    onTestFinished(() => other.end());
+    const other = await openClient(url);
     await other.query("BEGIN; SELECT FROM plants");
-    await expect(openNext(url, { ...defaultLimits, statementMs: 300 })).rejects.toMatchObject({
-      reason: "busy",
-      message: expect.stringContaining("which session holds a lock") as string,
-    });
+    await expectRejection(
+      openNext(url, { ...defaultLimits, statementMs: 300 }),
+      "busy",
+      "which session holds a lock",
+    );
     await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
     await other.query("COMMIT");
     expect(await (await openNext(url)).list({ limit: 9 })).toHaveLength(2);
@@ -171,21 +166,10 @@ describe("a store of version 3", () => {
     const url = await createStoreUrl(postgres.url);
     const [first] = postgresSchema;
     await openNext(url, generousLimits, [first]);
-    const user = `user_${randomBytes(4).toString("hex")}`;
-    await runSql(
-      url,
-      `CREATE ROLE ${user} LOGIN PASSWORD 'secret';
-      DO $$ BEGIN
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${user}', current_schema());
-      END $$;
-      GRANT SELECT, INSERT, UPDATE ON plantstore_tokens TO ${user};
-      GRANT SELECT ON plants, plantstore_migrations TO ${user}`,
-    );
-    onTestFinished(
-      async () => void (await runSql(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`)),
-    );
+    const userUrl = await createUserUrl(url);
+    const { username } = new URL(userUrl);
+    await runSql(url, `GRANT INSERT, UPDATE ON plantstore_tokens TO ${username}`);
     await openEngine(url);
-    const userUrl = Object.assign(new URL(url), { username: user, password: "secret" }).href;
     const engine = await openEngine(userUrl);
     let known: string | undefined;
     const readDigests = async () => {
@@ -210,8 +194,8 @@ describe("a store of version 3", () => {
     await runSql(
       url,
       `DO $$ BEGIN
-      EXECUTE format('GRANT CREATE ON SCHEMA %I TO ${user}', current_schema());
-    END $$`,
+        EXECUTE format('GRANT CREATE ON SCHEMA %I TO ${username}', current_schema());
+      END $$`,
     );
     const attach = `CREATE TABLE own (); CREATE TRIGGER own AFTER INSERT ON own
       FOR EACH STATEMENT EXECUTE FUNCTION plantstore_change_token_version()`;
@@ -221,9 +205,6 @@ describe("a store of version 3", () => {
 
 it("a reader of a next version does not change a database without the last step, and names the command that upgrades it", async () => {
   const url = await createStore();
-  await expect(openPostgresReader(url, {}, nextSchema)).rejects.toMatchObject({
-    reason: "unusable",
-    message: expect.stringContaining('start "plantstore serve" on it once') as string,
-  });
+  await expectRejection(openNextReader(url), "unusable", 'start "plantstore serve" on it once');
   expect(await runSql(url, findVersions)).toEqual(versions);
 });

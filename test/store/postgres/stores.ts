@@ -1,0 +1,138 @@
+/** PostgreSQL stores, and the connections, users and databases of tests. All of them end with the test. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
+import type { NewPlant } from "../../../src/core/plant.ts";
+import type { StoreEngine, StoreReader } from "../../../src/core/store.ts";
+import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
+import { createStoreUrl, generousLimits, runSql } from "../../helpers/postgres.ts";
+import { readPages } from "../feed-contract.ts";
+
+export async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
+  const engine = await openPostgresEngine(url, { limits });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+export async function openReader(url: string): Promise<StoreReader> {
+  const reader = await openPostgresReader(url);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** Opens an empty store. */
+export async function openStore(
+  serverUrl: string,
+  limits = generousLimits,
+): Promise<{ url: string; engine: StoreEngine }> {
+  const url = await createStoreUrl(serverUrl);
+  return { url, engine: await openEngine(url, limits) };
+}
+
+/** Opens an empty store and a reader of it. */
+export async function openFeed(
+  serverUrl: string,
+): Promise<{ url: string; engine: StoreEngine; reader: StoreReader }> {
+  const store = await openStore(serverUrl);
+  return { ...store, reader: await openReader(store.url) };
+}
+
+/** Returns a URL with other parts. */
+export function changeUrl(url: string, parts: Partial<URL>): string {
+  return Object.assign(new URL(url), parts).href;
+}
+
+/** Creates a database. @returns its URL */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  const database = `test_${randomBytes(4).toString("hex")}`;
+  await runSql(serverUrl, `CREATE DATABASE ${database}`);
+  onTestFinished(async () => {
+    await runSql(serverUrl, `DROP DATABASE ${database} WITH (FORCE)`);
+  });
+  return changeUrl(serverUrl, { pathname: `/${database}` });
+}
+
+/** Creates a user who may read the tables of a store. @returns the URL of the store for the user */
+export async function createUserUrl(url: string, privilege = "USAGE"): Promise<string> {
+  const user = `user_${randomBytes(4).toString("hex")}`;
+  await runSql(
+    url,
+    `DO $$ BEGIN
+      CREATE ROLE ${user} LOGIN PASSWORD 'secret';
+      EXECUTE format('GRANT USAGE, ${privilege} ON SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
+    END $$`,
+  );
+  onTestFinished(async () => {
+    await runSql(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`);
+  });
+  return changeUrl(url, { username: user, password: "secret" });
+}
+
+/** Changes the configuration of a server, and waits until new connections use it. */
+export async function configure(serverUrl: string, setting: string, value: string): Promise<void> {
+  await runSql(serverUrl, `ALTER SYSTEM SET ${setting} = '${value}'`);
+  await runSql(serverUrl, "SELECT pg_reload_conf()");
+  const read = async () => (await runSql(serverUrl, `SHOW ${setting}`))[0]?.[setting];
+  // Hooks call this too, where expect.poll is not available.
+  await vi.waitUntil(async () => (await read()) === value, { timeout: 20_000 });
+}
+
+/** Waits until a query returns rows. */
+export async function waitForRows(url: string, sql: string, count = 1): Promise<void> {
+  await vi.waitUntil(async () => (await runSql(url, sql)).length >= count, { timeout: 30_000 });
+}
+
+/** Opens a connection of another program. */
+export async function openClient(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+export function toPlant(id: bigint, name = `plant ${id}`): NewPlant {
+  return { id, name };
+}
+
+/** Creates or replaces plants in one commit. */
+export async function create(engine: StoreEngine, ...plants: readonly NewPlant[]): Promise<void> {
+  await engine.commit(plants.map((plant) => ({ plant, onConflict: "replace" })));
+}
+
+/** Reads a feed once it contains every commit: PostgreSQL's own transactions may delay commits for a moment. */
+export interface SettledFeed {
+  readonly settle: () => Promise<void>;
+  readonly readAll: typeof readPages;
+  readonly readIds: (...args: Parameters<typeof readPages>) => Promise<bigint[]>;
+}
+
+/** Returns functions that are available while tests run. */
+export function useSettledFeed(server: { readonly url: string }): SettledFeed {
+  let client: pg.Client | undefined;
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+  });
+  afterAll(() => client?.end());
+
+  async function settle(): Promise<void> {
+    const findEnd = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid";
+    const end = await client?.query<{ xid: string }>(findEnd);
+    const isSettled = "SELECT 1 WHERE pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8";
+    await vi.waitUntil(
+      async () => (await client?.query(isSettled, [end?.rows[0]?.xid]))?.rowCount === 1,
+      { timeout: 20_000, interval: 10 },
+    );
+  }
+
+  const readAll: typeof readPages = async (...args) => {
+    await settle();
+    return readPages(...args);
+  };
+  return {
+    settle,
+    readAll,
+    readIds: async (...args) => (await readAll(...args)).map(({ id }) => id),
+  };
+}
