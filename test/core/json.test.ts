@@ -1,7 +1,4 @@
-/**
- * JSON that the reader accepts, and JSON that it rejects, with the position of the error. json-oracles.test.ts compares
- * ordinary JSON with other readers.
- */
+/** JSON that the reader accepts, and JSON that it rejects, with the position of the error. */
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -25,18 +22,46 @@ const lone = (place: string) =>
 
 describe("readJson reads", () => {
   it.each<[string, string, JsonValue]>([
+    ["null", "null", null],
+    ["true", "true", true],
+    ["false", "false", false],
+    [
+      "the four kinds of white space around everything",
+      " \t\n\r[ \t1\n,\r2 ] \n",
+      [number("1"), number("2")],
+    ],
+    [
+      "white space in an object",
+      ' { "a" : 1 , "b" : 2 } ',
+      object(["a", number("1")], ["b", number("2")]),
+    ],
     ["a byte order mark before it", "\uFEFF[]", []],
     ["a byte order mark in a string", '"\uFEFF"', "\uFEFF"],
+    ["an empty array", "[]", []],
+    ["an empty array with space in it", "[ ]", []],
+    ["an empty object", "{}", object()],
+    ["arrays in arrays", "[[],[[null]]]", [[], [[null]]]],
+    ["objects in objects", '{"a":{"b":{}}}', object(["a", object(["b", object()])])],
+    ["an empty member name", '{"":1}', object(["", number("1")])],
+    [
+      "names that objects inherit",
+      '{"__proto__":1,"constructor":2}',
+      object(["__proto__", number("1")], ["constructor", number("2")]),
+    ],
     [
       "names that look like numbers",
       '{"2":2,"1":1}',
       object(["2", number("2")], ["1", number("1")]),
     ],
+    ["the empty string", '""', ""],
     ["every short escape", String.raw`"\"\\\/\b\f\n\r\t"`, '"\\/\b\f\n\r\t'],
+    ["an escape by number", String.raw`"\u0041"`, "A"],
     ["hexadecimal digits of both cases", String.raw`"\uabCD\uABcd"`, "\uABCD\uABCD"],
     ["an escaped NUL", String.raw`"\u0000"`, "\0"],
     ["an escaped pair of surrogates", String.raw`"\uD83C\uDF3F"`, "🌿"],
+    ["an escape among other characters", String.raw`"a\nb\u00e9c"`, "a\nbéc"],
     ["an escaped backslash before a letter", String.raw`"\\n\\u0041"`, String.raw`\n\u0041`],
+    ["an escaped name", String.raw`{"\u0069d":1}`, object(["id", number("1")])],
     [
       "the character delete, which JSON does not count as a control character",
       '"\u007F"',
@@ -44,9 +69,13 @@ describe("readJson reads", () => {
     ],
     ["C1 controls and line separators", '"\u0085\u2028\u2029"', "\u0085\u2028\u2029"],
     ["noncharacters", '"\uFFFE\uFFFF"', "\uFFFE\uFFFF"],
+    ["zero", "0", number("0")],
     ["a negative zero, with its sign", "-0", number("-0")],
+    ["a fraction, with its zeros", "1.500", number("1.500")],
     ["an exponent, as it is written", "1E+05", number("1E+05")],
+    ["a number that no double holds", "-9223372036854775808", number("-9223372036854775808")],
     ["a number beyond doubles", "1e999999999", number("1e999999999")],
+    ["a number with everything", "-120.034e-56", number("-120.034e-56")],
   ])("%s", (_rule, text, value) => {
     expect(parseJson(text)).toEqual({ value, problems: [] });
   });
@@ -252,13 +281,25 @@ describe("decodeJsonText", () => {
   });
 
   it("rejects any bytes that are not UTF-8, at the end of the longest valid text", () => {
-    const awkward = [0x22, 0x80, 0xbb, 0xbd, 0xbf, 0xc3, 0xe2, 0xed, 0xef, 0xf0, 0xf4];
+    const awkward = fc.constantFrom(
+      0x22,
+      0x80,
+      0xbb,
+      0xbd,
+      0xbf,
+      0xc3,
+      0xe2,
+      0xed,
+      0xef,
+      0xf0,
+      0xf4,
+    );
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(
         fc.oneof(
           bytes,
-          fc.array(fc.constantFrom(...awkward), { minLength: 1 }).map((b) => Uint8Array.from(b)),
+          fc.array(awkward, { minLength: 1 }).map((b) => Uint8Array.from(b)),
         ),
         (body) => {
           fc.pre(!isUtf8(body));
