@@ -82,12 +82,14 @@ function behindNginx(peer: Peer): Peer {
       const file = join(directory, "nginx.conf");
       const configuration = (await readFile(toProgramPath("nginx.conf"), "utf8"))
         .replaceAll("DIRECTORY", directory)
-        .replace("PORT", `${port}`)
-        .replace("SERVER", new URL(server.url).host);
+        .replaceAll("PORT", `${port}`)
+        .replaceAll("SERVER", new URL(server.url).host);
       await writeFile(file, configuration);
       // Its workers cannot use the directory as another user.
       const user = process.geteuid?.() === 0 ? ["-g", "user root;"] : [];
-      const proxy = spawn(nginx, ["-p", directory, "-c", file, "-e", "stderr", ...user]);
+      const proxy = spawn(nginx, ["-p", directory, "-c", file, "-e", "stderr", ...user], {
+        stdio: ["ignore", "ignore", "inherit"],
+      });
       await once(proxy, "spawn");
       const url = `http://127.0.0.1:${port}`;
       const isReady = (): Promise<boolean> =>
@@ -95,7 +97,10 @@ function behindNginx(peer: Peer): Peer {
           () => true,
           () => false,
         );
-      while (!(await isReady())) await sleep(20);
+      while (!(await isReady())) {
+        if (proxy.exitCode !== null) throw new Error(`nginx exited with ${proxy.exitCode}`);
+        await sleep(20);
+      }
       return {
         ...server,
         url,
