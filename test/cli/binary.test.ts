@@ -42,13 +42,19 @@ it("supports the versions that the package names", () => {
   expect(manifest.engines).toEqual({ node: "^20.19.0 || ^22.15.0 || >=24.0.0" });
 });
 
-/** Runs a copy of the program with an incomplete build. @param files of its dist */
-async function runIncomplete(files: Readonly<Record<string, string>>) {
+/** Copies parts of the package. @returns the directory of the copy */
+async function copyPackage(...names: readonly string[]): Promise<string> {
   const copy = await createTemporaryDirectory();
-  for (const name of ["bin", "package.json"]) {
+  for (const name of names) {
     const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
     await cp(path, join(copy, name), { recursive: true });
   }
+  return copy;
+}
+
+/** Runs a copy of the program with an incomplete build. @param files of its dist */
+async function runIncomplete(files: Readonly<Record<string, string>>) {
+  const copy = await copyPackage("bin", "package.json");
   await mkdir(join(copy, "dist"));
   for (const [name, text] of Object.entries(files)) await writeFile(join(copy, "dist", name), text);
   return promisify(execFile)(process.execPath, [join(copy, "bin/plantstore.js"), "--help"]);
@@ -70,11 +76,7 @@ it("names the file that a build lacks, which is a bug", async () => {
 });
 
 it("reports an error if another version has replaced the file that explains errors", async () => {
-  const copy = await createTemporaryDirectory();
-  for (const name of ["bin", "dist", "package.json"]) {
-    const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
-    await cp(path, join(copy, name), { recursive: true });
-  }
+  const copy = await copyPackage("bin", "dist", "package.json");
   const dist = join(copy, "dist");
   for (const name of (await readdir(dist)).filter((each) => each.endsWith(".js"))) {
     const text = await readFile(join(dist, name), "utf8");

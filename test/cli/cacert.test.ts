@@ -2,25 +2,28 @@
 import { X509Certificate } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as credentials from "../../src/cli/config/saved-tokens.ts";
 import { createClient } from "../../src/index.ts";
 import { createCertificate } from "../helpers/certificate.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { allTerminals, containing, runCli } from "../helpers/run-cli.ts";
 import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const certificate = createCertificate("localhost");
 const startTlsServer = () => startServer({ host: "localhost", certificate });
 
+let server: TestServer;
 let directory: string;
 let cacert: string;
 beforeEach(async () => {
+  server = await startTlsServer();
   directory = await createTemporaryDirectory();
   cacert = join(directory, "ca.pem");
   await writeFile(cacert, certificate.cert);
 });
+afterEach(() => server.close());
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = "") {
   const all = {
@@ -39,7 +42,6 @@ describe("--cacert", () => {
     ["status", ["status"], 0],
     ["doctor", ["doctor", "--store", "memory:"], 0],
   ])("is trusted by %s, which fails without it", async (_command, args, exitCode) => {
-    await using server = await startTlsServer();
     const env = { PLANTSTORE_URL: server.url };
     const plants = '{"id":2,"name":"moss"}\n{"id":3,"name":"oak"}\n';
     const trusted = await run([...args, "--cacert", cacert], env, plants);
@@ -53,7 +55,6 @@ describe("--cacert", () => {
   });
 
   it("ends ping --wait at once without it, since waiting does not cure that", async () => {
-    await using server = await startTlsServer();
     const { exitCode, stderr } = await run(["ping", "--wait", "1h", "--url", server.url]);
     expect(exitCode).toBe(6);
     expect(stderr).not.toContain(" after ");
@@ -61,9 +62,9 @@ describe("--cacert", () => {
 
   it("does not help with a certificate for another host, whose names the error lists", async () => {
     const other = createCertificate(["plants.example.org", "*.example.net"]);
-    await using server = await startServer({ host: "localhost", certificate: other });
+    await using foreign = await startServer({ host: "localhost", certificate: other });
     await writeFile(cacert, other.cert);
-    const target = ["--url", server.url, "--cacert", cacert];
+    const target = ["--url", foreign.url, "--cacert", cacert];
     for (const args of [
       ["create", "--id", "1", "--name", "fern"],
       ["create", "--many", "-"],
@@ -78,26 +79,21 @@ describe("--cacert", () => {
   });
 
   it.each(["--insecure", "-k"])("is what %s of other programs becomes", async (flag) => {
-    const { exitCode, stderr } = await run(["ping", flag]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`unknown option '${flag}' (Did you mean --cacert?)`);
+    const result = await run(["ping", flag]);
+    expect(result).toExit(2, containing(`unknown option '${flag}' (Did you mean --cacert?)`));
   });
 
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
-    await using server = await startTlsServer();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_CACERT: cacert };
     expect(await run(["ping"], env)).toMatchObject({ exitCode: 0 });
     expect(await run(["ping", "--cacert="], env)).toMatchObject({ exitCode: 6 });
   });
 
   it("replaces the authorities of Node: another certificate is not trusted", async () => {
-    await using server = await startTlsServer();
     await writeFile(cacert, createCertificate("localhost").cert);
-    const { exitCode, stderr } = await run(["ping", "--url", server.url, "--cacert", cacert]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE\n/,
-    );
+    const problem =
+      /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE\n/;
+    expect(await run(["ping", "--url", server.url, "--cacert", cacert])).toExit(6, problem);
   });
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
@@ -152,7 +148,6 @@ describe("the certificates of a login", () => {
   }
 
   it("are saved with the token: a moved file and another login change nothing", async () => {
-    await using server = await startTlsServer();
     await using other = await startTlsServer();
     await using plain = await startServer({ certificate: undefined });
     await login(`${server.url}/`, ["--cacert", cacert]);
@@ -174,7 +169,6 @@ describe("the certificates of a login", () => {
   });
 
   it("are kept by a login without --cacert, and replaced by one with it", async () => {
-    await using server = await startTlsServer();
     await login(server.url, ["--cacert", cacert]);
     await login(server.url);
     expect(readCredential(server.url)?.ca).toBe(certificate.cert);
@@ -185,7 +179,6 @@ describe("the certificates of a login", () => {
   });
 
   it("are saved with a token that is used again on a terminal, which keeps its mark", async () => {
-    await using server = await startTlsServer();
     const token = { origin: server.url, token: testToken, store: "memory:" } as const;
     await credentials.saveToken(config(), token, process);
     const args = ["login", "--url", server.url, "--cacert", cacert];
@@ -195,7 +188,6 @@ describe("the certificates of a login", () => {
   });
 
   it("are removed by a login with an empty --cacert, once Node trusts the server", async () => {
-    await using server = await startTlsServer();
     await login(server.url, ["--cacert", cacert]);
     const args = ["login", "--url", server.url, "--cacert="];
     expect(await run(args, withoutToken, testToken)).toMatchObject({ exitCode: 6 });
@@ -207,14 +199,10 @@ describe("the certificates of a login", () => {
   });
 
   it("are shown by status with fingerprint and end", async () => {
-    await using server = await startTlsServer();
     await login(server.url, ["--cacert", cacert]);
     const { fingerprint256: sha256 } = new X509Certificate(certificate.cert);
-    const { exitCode, stdout } = await run(["status"], withoutToken);
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain(
-      `Authority  saved at login, until 2049-12-31, with the SHA-256 ${sha256}\n`,
-    );
+    const output = `Authority  saved at login, until 2049-12-31, with the SHA-256 ${sha256}\n`;
+    expect(await run(["status"], withoutToken)).toPrint(containing(output));
     const { stdout: json } = await run(["status", "--json"], withoutToken);
     expect(JSON.parse(json)).toMatchObject({
       savedCertificates: [{ sha256, expires: "2049-12-31T23:59:59.000Z" }],
@@ -223,7 +211,6 @@ describe("the certificates of a login", () => {
   });
 
   it("are shown by status in part if they are many", async () => {
-    await using server = await startTlsServer();
     await writeFile(cacert, certificate.cert.repeat(5));
     await login(server.url, ["--cacert", cacert]);
     const { stdout } = await run(["status"], withoutToken);
@@ -232,21 +219,18 @@ describe("the certificates of a login", () => {
   });
 
   it("are trusted no longer once they are damaged", async () => {
-    await using server = await startTlsServer();
     await login(server.url, ["--cacert", cacert]);
     const file = credentials.toTokenFile(config(), server.url);
     await writeFile(
       file,
       (await readFile(file, "utf8")).replace("BEGIN CERTIFICATE-----\\n", "$&x"),
     );
-    const { exitCode, stdout, stderr } = await run(["status"], withoutToken);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 6, stderr: "" });
-    expect(stdout).toContain("is not signed by one of the given authorities");
-    expect(stdout).not.toContain("Authority");
+    const result = await run(["status"], withoutToken);
+    expect(result).toExit(6, "", containing("is not signed by one of the given authorities"));
+    expect(result.stdout).not.toContain("Authority");
   });
 
   it("are removed with the token of their origin", async () => {
-    await using server = await startTlsServer();
     await login(server.url, ["--cacert", cacert]);
     expect(await run(["logout"], withoutToken)).toMatchObject({ exitCode: 0 });
     expect(readCredential(server.url)).toBeUndefined();
@@ -254,20 +238,18 @@ describe("the certificates of a login", () => {
   });
 
   it("are a usage error for http as a flag; the variable is not saved then", async () => {
-    await using server = await startServer({ certificate: undefined });
-    const args = ["login", "--url", server.url];
-    const { exitCode, stderr } = await run([...args, "--cacert", cacert], withoutToken, testToken);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(
-      `error: --cacert is for https, and the URL is ${server.url}: remove --cacert\n`,
+    await using plain = await startServer({ certificate: undefined });
+    const args = ["login", "--url", plain.url];
+    expect(await run([...args, "--cacert", cacert], withoutToken, testToken)).toExit(
+      2,
+      containing(`error: --cacert is for https, and the URL is ${plain.url}: remove --cacert\n`),
     );
-    expect(readCredential(server.url)).toBeUndefined();
-    await login(server.url, [], { PLANTSTORE_CACERT: cacert });
-    expect(readCredential(server.url)).toEqual({ origin: server.url, token: testToken });
+    expect(readCredential(plain.url)).toBeUndefined();
+    await login(plain.url, [], { PLANTSTORE_CACERT: cacert });
+    expect(readCredential(plain.url)).toEqual({ origin: plain.url, token: testToken });
   });
 
   it("are not those of a path in older settings", async () => {
-    await using server = await startTlsServer();
     await mkdir(config());
     await writeFile(join(config(), "settings.json"), JSON.stringify({ url: server.url, cacert }));
     expect(await ping(server.url)).toBe(6);
@@ -276,7 +258,6 @@ describe("the certificates of a login", () => {
 
 describe("the option ca of a client of the library", () => {
   it("holds the certificates of trusted authorities", async () => {
-    await using server = await startTlsServer();
     const options = { url: server.url, token: testToken, retries: 0 };
     const client = createClient({ ...options, ca: certificate.cert });
     expect(await client.create({ id: 1n, name: "fern" })).toMatchObject({ ok: true });

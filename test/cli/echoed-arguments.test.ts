@@ -49,8 +49,7 @@ async function expectSilence(argv: readonly string[], options: CliOptions = {}):
   const run = startCli(argv, { home: await createTemporaryDirectory(), ...options });
   // A server that starts prints its URL.
   await run.saw("\n");
-  run.signal("SIGTERM");
-  const { stdout, stderr } = await run.finished;
+  const { stdout, stderr } = await run.stop();
   // The prefix may be shown, because it identifies the token.
   expect(stdout + stderr).not.toContain(token.slice(0, 12));
 }

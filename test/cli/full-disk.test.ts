@@ -3,7 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStoreReader, openStore } from "../../src/store/open-store.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { containing, runCli } from "../helpers/run-cli.ts";
 import { canMountSmallDisks, fillDisk, openSmallDisk, resizeDisk } from "../helpers/small-disk.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { readPlants } from "../helpers/stored-plants.ts";
@@ -29,11 +29,8 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     async (words) => {
       const { disk, url } = await fillDiskOfStore();
       const argv = [...words.split(" "), "--store", url];
-      const { exitCode, stdout, stderr } = await runCli(argv);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-      expect(stderr).toMatch(
-        /^error: the store \S+ is full: free some space on its disk [^\n]*\n$/,
-      );
+      const problem = /^error: the store \S+ is full: free some space on its disk [^\n]*\n$/;
+      expect(await runCli(argv)).toExit(6, problem);
       await resizeDisk(disk, 8);
       expect(await runCli(argv)).toMatchObject({ exitCode: 0 });
     },
@@ -45,14 +42,14 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     ["get 1", '{"id":1,"name":"fern"}\n'],
     ["export", '{"id":1,"name":"fern"}\n'],
     ["token list --json", ""],
-    ["backup ELSEWHERE --json", expect.stringContaining('"plants":1,')],
-    ["verify STORE --json", expect.stringContaining('"plants":1,')],
+    ["backup ELSEWHERE --json", containing('"plants":1,')],
+    ["verify STORE --json", containing('"plants":1,')],
   ])("%s reads a store at rest", async (words, output) => {
     const { disk, path, url } = await fillDiskOfStore();
     const elsewhere = join(await createTemporaryDirectory(), "copy");
     const argv = words.replace("ELSEWHERE", elsewhere).replace("STORE", path).split(" ");
     if (argv[0] !== "verify") argv.push("--store", url);
-    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: output, stderr: "" });
+    expect(await runCli(argv)).toPrint(output);
     // Nothing remains that a server would find in use.
     await resizeDisk(disk, 8);
     const again = await openStore(url);
@@ -87,7 +84,7 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     await fillDisk(disk);
     const argv = ["list", "--count", "--store", `sqlite:${path}`];
     // The process has made room for the index of the log before.
-    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: "1\n", stderr: "" });
+    expect(await runCli(argv)).toPrint("1\n");
   });
 
   it("list exits with 6 and advice while another command reads the store", async () => {
@@ -100,18 +97,15 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     // A reader keeps all others out where the index of the log cannot be created.
     expect(stderr).toMatch(/is locked by another process: try again, or stop that process/);
     await reader.close();
-    expect(await runCli(argv)).toEqual({ exitCode: 0, stdout: "1\n", stderr: "" });
+    expect(await runCli(argv)).toPrint("1\n");
   });
 
   it("backup exits with 6 and advice, and works once there is room", async () => {
     const disk = await openSmallDisk(1);
     const argv = ["backup", join(disk, "copy"), "--store", await createSqliteStore([fern])];
     await fillDisk(disk);
-    const { exitCode, stdout, stderr } = await runCli(argv);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-    expect(stderr).toContain(
-      `cannot be copied to ${disk}: free some space there, or check both disks`,
-    );
+    const problem = `cannot be copied to ${disk}: free some space there, or check both disks`;
+    expect(await runCli(argv)).toExit(6, containing(problem));
     await resizeDisk(disk, 8);
     expect(await runCli(argv)).toMatchObject({ exitCode: 0 });
   });

@@ -5,7 +5,7 @@ import { listCommands } from "../../.build/man-page.ts";
 import { findCommand } from "../../src/cli/command.ts";
 import { listManualFiles, listTopics, readTopic } from "../../src/cli/commands/help/topics.ts";
 import { plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { allTerminals, containing, runCli } from "../helpers/run-cli.ts";
 
 const commands = await listCommands();
 /** The words that lead to each command in help. */
@@ -19,9 +19,7 @@ const allOf = (words: readonly string[]): readonly string[] =>
 
 describe("help", () => {
   it("is printed on stdout by `plantstore` without a command", async () => {
-    const { exitCode, stdout, stderr } = await runCli([]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toMatch(/^Usage: plantstore \[options\] \[command\]\n/);
+    expect(await runCli([])).toPrint(/^Usage: plantstore \[options\] \[command\]\n/);
   });
 
   it.each([
@@ -209,18 +207,14 @@ describe("help", () => {
 });
 
 it("--version names the package's version, the interface, Node and the platform in one line", async () => {
-  const { exitCode, stdout, stderr } = await runCli(["--version"]);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  expect(stdout).toBe(
-    `plantstore ${manifest.version} (plant store 1.0.0, Node.js 20.20.2, linux x64)\n`,
-  );
+  const output = `plantstore ${manifest.version} (plant store 1.0.0, Node.js 20.20.2, linux x64)\n`;
+  expect(await runCli(["--version"])).toPrint(output);
 });
 
 it.each(listManualFiles())("%s of the manual is printed by help, byte by byte", async (name) => {
   const expected = readFileSync(new URL(`../../src/manual/${name}`, import.meta.url), "utf8");
   for (const terminals of [{}, allTerminals]) {
-    const { exitCode, stdout } = await runCli(["help", name], { terminals, columns: 40 });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expected });
+    expect(await runCli(["help", name], { terminals, columns: 40 })).toPrint(expected);
   }
 });
 
@@ -228,10 +222,9 @@ describe("a topic of the manual", () => {
   const topics = listTopics();
 
   it.each(topics)("%s is printed by help", async (topic) => {
-    const { exitCode, stdout, stderr } = await runCli(["help", topic]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toBe(readTopic(topic));
-    expect(stdout).not.toContain("![");
+    const result = await runCli(["help", topic]);
+    expect(result).toPrint(readTopic(topic) ?? "");
+    expect(result.stdout).not.toContain("![");
   });
 
   it.each(topics)("%s fits a terminal of 40 columns", async (topic) => {
@@ -265,9 +258,8 @@ describe("a word of other programs", () => {
     [["health"], "ping"],
   ])("%j leads to %s", async (words, command) => {
     for (const word of words) {
-      const { exitCode, stderr } = await runCli([word]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toMatch(
+      expect(await runCli([word])).toExit(
+        2,
         new RegExp(`^error: unknown command '${word}': .*"plantstore ${command}`),
       );
     }
@@ -283,6 +275,26 @@ describe("the help of a command", () => {
     expect(list).toMatch(/^ {2}6 +The store is unavailable; a retry may succeed$/m);
     const { stdout: serve } = await runCli(["serve", "--help", "--all"]);
     expect(serve).toContain("serve could not start");
+  });
+
+  it.each([
+    ["login", ["--url <url>", "PLANTSTORE_CONFIG_DIR"]],
+    ["logout", ["--url <url>", "PLANTSTORE_CONFIG_DIR"]],
+    ["status", ["--url <url>", "--all", "PLANTSTORE_*"]],
+    ["token issue", ["--store <url>"]],
+    ["token list", ["--store <url>"]],
+    ["token revoke", ["--store <url>"]],
+  ])("of `%s` names %j", async (words, parts) => {
+    const help = await runCli([...words.split(" "), "--help"]);
+    for (const part of parts) expect(help).toPrint(containing(part));
+  });
+
+  it.each(["list", "get", "export"])("of `%s` names the store and its default", async (name) => {
+    const help = await runCli([name, "--help"]);
+    expect(help).toPrint(
+      /--store <url> .*\n +\(default: <data dir>\/plants\.db, env: PLANTSTORE_STORE\)/,
+    );
+    expect(help).toPrint(/^Options:$[^]*^Environment \(empty means unset\):$/m);
   });
 
   it("shows no default of a switch", async () => {
@@ -303,119 +315,98 @@ describe("help for a word", () => {
   });
 
   it.each(["create", "serve"])("is shown for %s help", async (command) => {
-    const { exitCode, stdout } = await runCli([command, "help"]);
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe((await runCli([command, "--help"])).stdout);
+    expect(await runCli([command, "help"])).toPrint((await runCli([command, "--help"])).stdout);
   });
 });
 
 describe("wrong usage", () => {
-  const create = "plantstore create [options] [file...]";
+  const toUsage = (command: string, operands = "") =>
+    `plantstore ${command} [options] ${operands}`.trimEnd();
+  const create = toUsage("create", "[file...]");
+  const help = toUsage("help", "[word...]");
   const root = "plantstore [options] [command]";
-  const help = "plantstore help [options] [word...]";
-  it.each([
-    [["creat"], root, "unknown command 'creat' (Did you mean create?)"],
-    [["help", "creat"], root, "unknown command 'creat' (Did you mean create?)"],
-    [["help", "storge"], root, "unknown command 'storge' (Did you mean storage?)"],
-    [["help", "foo"], root, /^no command or topic 'foo'; topics: bulk, configuration, /],
-    [["create", "--page", "1"], create, "unknown option '--page'"],
-    [["create", "-k"], create, "unknown option '-k' (Did you mean --cacert?)"],
-    [["create", "--conc=3"], create, /\(Did you mean --concurrency\?\)$/],
+  const noCurl = /^unknown option '--print-curl': "plantstore help contract" shows/;
+  const noStore = /^unknown option '--store': this command talks to a server, .* with --url$/;
+
+  it.each<[words: string, usage: string, problem: string | RegExp]>([
+    ["creat", root, "unknown command 'creat' (Did you mean create?)"],
+    ["help creat", root, "unknown command 'creat' (Did you mean create?)"],
+    ["help storge", root, "unknown command 'storge' (Did you mean storage?)"],
+    ["help foo", root, /^no command or topic 'foo'; topics: bulk, configuration, /],
+    ["create --page 1", create, "unknown option '--page'"],
+    ["create -k", create, "unknown option '-k' (Did you mean --cacert?)"],
+    ["create --conc=3", create, /\(Did you mean --concurrency\?\)$/],
     [
-      ["create", "--upsert"],
+      "create --upsert",
       create,
       `unknown option '--upsert': "plantstore serve --on-conflict replace" replaces plants`,
     ],
+    ["serve --key x", toUsage("serve"), "unknown option '--key' (Did you mean --tls-key?)"],
+    ["list --sort", toUsage("list"), "unknown option '--sort'"],
+    ["help create now", help, "unexpected word 'now': remove it"],
+    ["help storage now", help, "unexpected word 'now': remove it"],
+    ["help token issue now", help, "unexpected word 'now': remove it"],
+    ["creat --help", root, "unknown command 'creat' (Did you mean create?)"],
+    ["--versoin", root, /^unknown option '--versoin' \(Did you mean --version\?\)/],
+    ["--json status", root, /^unknown option '--json'; options of a command follow its name/],
     [
-      ["serve", "--key", "x"],
-      "plantstore serve [options]",
-      "unknown option '--key' (Did you mean --tls-key?)",
-    ],
-    [["list", "--sort"], "plantstore list [options]", "unknown option '--sort'"],
-    [["help", "create", "now"], help, "unexpected word 'now': remove it"],
-    [["help", "storage", "now"], help, "unexpected word 'now': remove it"],
-    [["help", "token", "issue", "now"], help, "unexpected word 'now': remove it"],
-    [["creat", "--help"], root, "unknown command 'creat' (Did you mean create?)"],
-    [["--versoin"], root, /^unknown option '--versoin' \(Did you mean --version\?\)/],
-    [["--json", "status"], root, /^unknown option '--json'; options of a command follow its name/],
-    [
-      ["help", "token", "isue"],
-      "plantstore token [options] [command]",
+      "help token isue",
+      toUsage("token", "[command]"),
       "unknown command 'isue' (Did you mean issue?)",
     ],
     [
-      ["token", "isue", "--help"],
-      "plantstore token [options] [command]",
+      "token isue --help",
+      toUsage("token", "[command]"),
       "unknown command 'isue' (Did you mean issue?)",
     ],
-    [["create", "--nmae", "fern"], create, "unknown option '--nmae' (Did you mean --name?)"],
+    ["create --nmae fern", create, "unknown option '--nmae' (Did you mean --name?)"],
     [
-      ["create", "--print-curl"],
+      "create --print-curl",
       create,
       /^unknown option '--print-curl': --verbose prints .* "plantstore help contract"/,
     ],
+    ["login --print-curl", toUsage("login"), noCurl],
+    ["status --print-curl", toUsage("status"), noCurl],
+    ["create --store x.db --id 1", create, noStore],
+    ["ping --store x.db", toUsage("ping"), noStore],
+    ["create --id", create, "option '--id <integer>' argument missing"],
+    ["create --rejects", create, "option '--rejects <file>' argument missing"],
+    ["get", toUsage("get", "<id...>"), "missing required argument 'id'"],
+    ["logout 1", toUsage("logout"), /^unexpected argument '1': remove it$/],
     [
-      ["login", "--print-curl"],
-      "plantstore login [options]",
-      /^unknown option '--print-curl': "plantstore help contract" shows/,
-    ],
-    [
-      ["status", "--print-curl"],
-      "plantstore status [options]",
-      /^unknown option '--print-curl': "plantstore help contract" shows/,
-    ],
-    [
-      ["create", "--store", "x.db", "--id", "1"],
-      create,
-      /^unknown option '--store': this command talks to a server, .* with --url$/,
-    ],
-    [
-      ["ping", "--store", "x.db"],
-      "plantstore ping [options]",
-      /^unknown option '--store': this command talks to a server, .* with --url$/,
-    ],
-    [["create", "--id"], create, "option '--id <integer>' argument missing"],
-    [["create", "--rejects"], create, "option '--rejects <file>' argument missing"],
-    [["get"], "plantstore get [options] <id...>", "missing required argument 'id'"],
-    [["logout", "1"], "plantstore logout [options]", /^unexpected argument '1': remove it$/],
-    [
-      ["serve", "--max-waiting", "1GiB"],
-      "plantstore serve [options]",
+      "serve --max-waiting 1GiB",
+      toUsage("serve"),
       /^unknown option '--max-waiting': .*64 MiB; --max-body limits each body/,
     ],
-    [["serve", "now"], "plantstore serve [options]", /^unexpected argument 'now': remove it$/],
+    ["serve now", toUsage("serve"), /^unexpected argument 'now': remove it$/],
     [
-      ["create", "--id", "1", "--name", "my", "fern"],
+      "create --id 1 --name my fern",
       create,
       /^two plants: give either a file .* \("fern" is read as a file: text with spaces needs quotation marks\)$/,
     ],
     [
-      ["create", "--id", "--name", "fern"],
+      "create --id --name fern",
       create,
       /^--id has no value: add one before --name, or write --id=--name$/,
     ],
+    ["create --id 1 -", create, /^two plants: give either a file or the flags .* --tag$/],
+    ["create - -", create, /^standard input \(-\) is given twice/],
+    ["create --id 1 --id 2", create, "--id is given twice: remove one of them"],
+    ["create --name a --name a", create, /^--name is given twice/],
+    ["create --id 1 plant.json", create, /^two plants: give either a file or the flags/],
+    ["create --tag= -", create, /^two plants: give either a file or the flags/],
+    ["create --token-file -", create, /^standard input is the token \(--token-file -\)/],
+    ["create --token-file - -", create, /^standard input is the token/],
+    ["create --nöpe\u001b[31m", create, "unknown option '--nöpe\\u001b[31m'"],
     [
-      ["create", "--id", "1", "-"],
-      create,
-      /^two plants: give either a file or the flags .* --tag$/,
-    ],
-    [["create", "-", "-"], create, /^standard input \(-\) is given twice/],
-    [["create", "--id", "1", "--id", "2"], create, "--id is given twice: remove one of them"],
-    [["create", "--name", "a", "--name", "a"], create, /^--name is given twice/],
-    [["create", "--id", "1", "plant.json"], create, /^two plants: give either a file or the flags/],
-    [["create", "--tag", "", "-"], create, /^two plants: give either a file or the flags/],
-    [["create", "--token-file", "-"], create, /^standard input is the token \(--token-file -\)/],
-    [["create", "--token-file", "-", "-"], create, /^standard input is the token/],
-    [["create", "--nöpe\u001b[31m"], create, "unknown option '--nöpe\\u001b[31m'"],
-    [
-      ["explain", "1"],
-      "plantstore explain [options] [error...]",
+      "explain 1",
+      toUsage("explain", "[error...]"),
       'unknown error "1": "plantstore explain" lists all',
     ],
   ])(
     "%j exits 2 with the problem, the usage, and where to read more",
-    async (argv, usage, problem) => {
-      const { exitCode, stdout, stderr } = await runCli(argv);
+    async (words, usage, problem) => {
+      const { exitCode, stdout, stderr } = await runCli(words.split(" "));
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
       const [first = "", second = "", third = "", ...others] = stderr.split("\n");
       const message = first.replace(/^error: /, "");
@@ -459,9 +450,7 @@ describe("wrong usage", () => {
       /^error: the file "" does not exist\n$/,
     ],
   ])("%j names the file that cannot be read, in one line", async (argv, message) => {
-    const { exitCode, stdout, stderr } = await runCli(argv);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(message);
+    expect(await runCli(argv)).toExit(2, message);
   });
 
   it.each([
@@ -471,10 +460,9 @@ describe("wrong usage", () => {
     [["serve", "--token", "pst_secret"]],
     [["--token", "pst_secret", "create"]],
   ])("%j reports why --token does not exist, and what to use instead", async (argv) => {
-    const { exitCode, stderr } = await runCli(argv);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
-    expect(stderr).not.toContain("secret");
+    const result = await runCli(argv);
+    expect(result).toExit(2, /no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
+    expect(result.stderr).not.toContain("secret");
   });
 
   it.each([
@@ -485,9 +473,7 @@ describe("wrong usage", () => {
       /^error: --port must be a whole number from 0 to 65535 \(got "x"\)\n$/,
     ],
   ])("%j exits 2 with one line about the invalid value", async (argv, message) => {
-    const { exitCode, stdout, stderr } = await runCli(argv);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(message);
+    expect(await runCli(argv)).toExit(2, message);
   });
 
   it("does not repeat a token in the wrong place", async () => {
@@ -497,17 +483,13 @@ describe("wrong usage", () => {
   });
 
   it("shows help on stderr if only the command is missing", async () => {
-    const { exitCode, stdout, stderr } = await runCli(["--no-color"]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^Usage: plantstore/);
+    expect(await runCli(["--no-color"])).toExit(2, /^Usage: plantstore/);
   });
 
   it("finds an argument that is not UTF-8", async () => {
     const argv = ["create", "--id", "1", "--name", "f\uFFFDrn"];
     const commandLine = Buffer.from("node\0x\0create\0--id\x001\0--name\0f\xFFrn\0", "latin1");
-    const { exitCode, stderr } = await runCli(argv, { commandLine });
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: argument 5 is not UTF-8: .*\n$/);
+    expect(await runCli(argv, { commandLine })).toExit(2, /^error: argument 5 is not UTF-8: .*\n$/);
   });
 });
 

@@ -40,10 +40,8 @@ describe("--verbose", () => {
       echo: message,
     });
     const { url } = await openScriptedServer(respond);
-    const { exitCode, stderr } = await runCli([...argv, "--verbose", "--url", url], {
-      ...options,
-      env,
-    });
+    const args = [...argv, "--verbose", "--url", url];
+    const { exitCode, stderr } = await runCli(args, { ...options, env });
     expect(exitCode).toBe(4);
     expect(stderr).toContain("> Authorization: Bearer ***\n");
     expect(stderr).toContain("< Echo: no such token: ***\n");
@@ -51,9 +49,7 @@ describe("--verbose", () => {
 
   it("is -v, and the version is -V", async () => {
     expect((await runCli(["-V"])).stdout).toMatch(/^plantstore \d/);
-    const { exitCode, stderr } = await runCli(["-v"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: unknown option '-v'/);
+    expect(await runCli(["-v"])).toExit(2, /^error: unknown option '-v'/);
   });
 });
 
@@ -66,19 +62,21 @@ describe("the check of a token", () => {
   ])("by %s with %s is a check of a token for the server's log", async (command, token, code) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
-    const options = { env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token } };
-    const { exitCode } = await runCli([command], options);
-    expect(exitCode).toBe(code);
+    const options = { server, env: { PLANTSTORE_TOKEN: token } };
+    expect(await runCli([command], options)).toMatchObject({ exitCode: code });
     // First without the token.
     await expect
       .poll(() => records.map(({ operation }) => operation))
       .toEqual(command === "status" ? ["probe", "probe"] : ["probe", "probe", "readiness"]);
   });
 
-  it("by a create of an id that belongs to a different plant is not a check of a token", async () => {
+  it.each([
+    ["that succeeds", 2n, { operation: "create", status: 200 }],
+    ["of an id that belongs to a different plant", 1n, { operation: "create", error: 40900 }],
+  ])("by a create %s is not a check of a token", async (_what, storedId, expected) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
-    await server.store.create({ id: 1n, name: "another" }, "reject");
+    await server.store.create({ id: storedId, name: "another" }, "reject");
     const headers = {
       authorization: `Bearer ${testToken}`,
       "content-type": "application/json",
@@ -86,22 +84,6 @@ describe("the check of a token", () => {
     };
     const init = { method: "POST", headers, body: '{"id":1,"name":"fern"}' };
     await fetch(`${server.url}/plants`, init);
-    await expect.poll(() => records).toMatchObject([{ operation: "create", error: 40900 }]);
-  });
-
-  it("by a create that succeeds is not a check of a token", async () => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (record) => void records.push(record) });
-    const response = await fetch(`${server.url}/plants`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${testToken}`,
-        "content-type": "application/json",
-        "x-plantstore-probe": "token",
-      },
-      body: '{"id":1,"name":"fern"}',
-    });
-    expect(response.status).toBe(200);
-    await expect.poll(() => records.map(({ operation }) => operation)).toEqual(["create"]);
+    await expect.poll(() => records).toMatchObject([expected]);
   });
 });

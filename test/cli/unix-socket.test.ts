@@ -10,7 +10,7 @@ import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { toClientError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { runCli, startCli } from "../helpers/run-cli.ts";
+import { containing, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 let directory: string;
@@ -35,20 +35,19 @@ describe.each(["", "/v1"])("a server behind a Unix socket with the base path %j"
   it("has a URL that commands accept", async () => {
     await using server = await startSocketServer(basePath);
     expect(server.url).toBe(`unix:${socketPath}${basePath === "" ? "" : `:${basePath}`}`);
-    const { exitCode, stderr } = await run(["ping"], server.url);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `${server.url} is ready\n` });
+    expect(await run(["ping"], server.url)).toExit(0, `${server.url} is ready\n`);
   });
 
   it("gets a single plant, many plants, large ones included, and no warning", async () => {
     await using server = await startSocketServer(basePath);
     const single = await run(["create", "--id", "1", "--name", "fern"], server.url);
-    expect(single).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
+    expect(single).toPrint('{"name":"fern"}\n');
     const lines = Array.from({ length: 200 }, (_, index) => {
       const name = index % 50 === 0 ? "x".repeat(100_000) : "moss";
       return JSON.stringify({ id: index + 10, name });
     });
     const many = await run(["create", "--quiet", "-"], server.url, lines.join("\n"));
-    expect(many).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(many).toPrint("");
     expect(await server.store.list({ limit: 300 })).toHaveLength(201);
   });
 
@@ -91,8 +90,7 @@ it("serve --socket suggests commands with its absolute URL on a terminal", async
     const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
     await serve.saw(`unix:${socketPath}:/v1\n`);
     expect(serve.stderr()).toContain(suggestion);
-    serve.signal("SIGTERM");
-    expect(await serve.finished).toMatchObject({ exitCode: 0 });
+    expect(await serve.stop()).toMatchObject({ exitCode: 0 });
   }
 });
 
@@ -116,9 +114,8 @@ describe("an error names the socket and the next step:", () => {
   const args = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
 
   it("a missing socket", async () => {
-    const { exitCode, stderr } = await run(args, `unix:${socketPath}`);
-    expect(exitCode).toBe(6);
-    expect(stderr).toBe(`error: cannot connect to unix:${socketPath}: no such socket: ${start}\n`);
+    const problem = `error: cannot connect to unix:${socketPath}: no such socket: ${start}\n`;
+    expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
   it("a socket without a server", async () => {
@@ -127,20 +124,14 @@ describe("an error names the socket and the next step:", () => {
     // Closing the server would remove the socket.
     await rename(socketPath, `${socketPath}.old`);
     server.close();
-    const { exitCode, stderr } = await run(args, `unix:${socketPath}.old`);
-    expect(exitCode).toBe(6);
-    expect(stderr).toBe(
-      `error: cannot connect to unix:${socketPath}.old: connection refused: ${start}\n`,
-    );
+    const problem = `error: cannot connect to unix:${socketPath}.old: connection refused: ${start}\n`;
+    expect(await run(args, `unix:${socketPath}.old`)).toExit(6, problem);
   });
 
   it("another kind of file", async () => {
     await writeFile(socketPath, "");
-    const { exitCode, stderr } = await run(args, `unix:${socketPath}`);
-    expect(exitCode).toBe(6);
-    expect(stderr).toBe(
-      `error: cannot connect to unix:${socketPath}: it is not a socket: check the path in --url\n`,
-    );
+    const problem = `error: cannot connect to unix:${socketPath}: it is not a socket: check the path in --url\n`;
+    expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
   it("a socket of another user", async () => {
@@ -154,18 +145,16 @@ describe("an error names the socket and the next step:", () => {
   });
 
   it("a bulk create", async () => {
-    const { exitCode, stderr } = await run(
+    const result = await run(
       ["create", "--retry", "0", "-"],
       `unix:${socketPath}`,
       '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n',
     );
-    expect(exitCode).toBe(6);
-    expect(stderr).toContain("no such socket");
+    expect(result).toExit(6, containing("no such socket"));
   });
 
   it("a relative path", async () => {
-    const { exitCode, stderr } = await runCli([...args, "--url", "unix:plants.sock"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain("--url must be unix: and the absolute path of a socket");
+    const result = await runCli([...args, "--url", "unix:plants.sock"]);
+    expect(result).toExit(2, containing("--url must be unix: and the absolute path of a socket"));
   });
 });

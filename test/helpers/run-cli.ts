@@ -1,8 +1,11 @@
 /** Runs the command as a function: main() with separate streams and a separate environment. */
 import { type Direction, clearLine, cursorTo, moveCursor } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
+import { inspect } from "node:util";
+import { expect, type MatcherState, onTestFinished } from "vitest";
 import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { testToken } from "./plant-server.ts";
 import { checkOutput } from "./secrecy.ts";
 
 /** Which of the three streams is a terminal; by default none. */
@@ -23,6 +26,8 @@ export interface CliOptions {
   /** True if stdout is a pipe instead of a file. Default: false. */
   readonly isPiped?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** A server whose URL, with the token of the tests, is in the environment. */
+  readonly server?: { readonly url: string };
   /** The home directory; by default one that does not exist. */
   readonly home?: string;
   /** Command line that the system reports. Default: none. */
@@ -52,8 +57,12 @@ export interface CliRun {
   stderr(): string;
   /** Resolves once stderr or stdout holds the text; rejects when the run ends without it. */
   saw(text: string): Promise<void>;
+  /** Resolves with the first line on stdout; rejects when the run ends without one. */
+  firstLine(): Promise<string>;
   /** Delivers a signal. Returns whether the command handles it. */
   signal(name: StopSignal): boolean;
+  /** Delivers a SIGTERM, and resolves at the end. */
+  stop(): Promise<CliResult>;
   /** Delivers a SIGHUP. */
   hangUp(): void;
   /** Reports the end of the parent process. Returns whether the command watches it. */
@@ -68,7 +77,10 @@ export interface CliRun {
 
 /** Starts the command. */
 export function startCli(argv: readonly string[], options: CliOptions = {}): CliRun {
-  const { terminals = {}, columns = 80, program = main } = options;
+  const { terminals = {}, columns = 80, program = main, server } = options;
+  const env = server
+    ? { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken, ...options.env }
+    : (options.env ?? {});
   const stdin = toStdin(options.stdin, terminals.stdin === true);
   const stdout = createOutput(terminals.stdout === true, columns);
   const stderr = createOutput(terminals.stderr === true, columns);
@@ -85,7 +97,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     stderr: stderr.stream,
     log: stderr.stream,
     exit: (code) => exit(code),
-    env: options.env ?? {},
+    env,
     script: options.script,
     platform: "linux",
     processId: 4711,
@@ -113,23 +125,32 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const finished = Promise.race([program(argv, io), exited]).then((exitCode) => {
     isOver = true;
     const outputs = { stdout: stdout.text(), stderr: stderr.text() };
-    checkOutput({ argv, env: options.env ?? {}, ...outputs });
+    checkOutput({ argv, env, ...outputs });
     return { exitCode, ...outputs };
   });
+  const until = async (isThere: () => boolean, what: string): Promise<void> => {
+    while (!isThere()) {
+      if (isOver) throw new Error(`it ended without "${what}": ${stdout.text()}${stderr.text()}`);
+      await Promise.race([stdout.written(), stderr.written(), finished]);
+    }
+  };
+  const signal = (name: StopSignal): boolean => {
+    for (const handler of handlers) handler(name);
+    return handlers.size > 0;
+  };
   return {
     finished,
     stdout: stdout.text,
     stderr: stderr.text,
-    async saw(text) {
-      const isThere = (): boolean => stdout.text().includes(text) || stderr.text().includes(text);
-      while (!isThere()) {
-        if (isOver) throw new Error(`it ended without "${text}": ${stdout.text()}${stderr.text()}`);
-        await Promise.race([stdout.written(), stderr.written(), finished]);
-      }
+    saw: (text) => until(() => stdout.text().includes(text) || stderr.text().includes(text), text),
+    async firstLine() {
+      await until(() => stdout.text().includes("\n"), "a line on stdout");
+      return stdout.text().split("\n", 1).join();
     },
-    signal(name) {
-      for (const handler of handlers) handler(name);
-      return handlers.size > 0;
+    signal,
+    stop() {
+      signal("SIGTERM");
+      return finished;
     },
     hangUp() {
       for (const handler of hangUpHandlers) handler();
@@ -149,6 +170,80 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
 /** Runs the command to its end. */
 export function runCli(argv: readonly string[], options?: CliOptions): Promise<CliResult> {
   return startCli(argv, options).finished;
+}
+
+/** A run of `serve`. */
+export interface ServeRun extends CliRun {
+  readonly url: string;
+}
+
+/** Starts `serve`, by default at a free port, and stops it when the test ends. Resolves once its URL is on stdout. */
+export async function startServe(
+  args: readonly string[] = [],
+  options: CliOptions = {},
+): Promise<ServeRun> {
+  const hasAddress = ["--port", "--socket", "--ephemeral"].some((flag) => args.includes(flag));
+  const run = startCli(["serve", ...(hasAddress ? [] : ["--port", "0"]), ...args], options);
+  onTestFinished(async () => void (await run.stop()));
+  return { ...run, url: await run.firstLine() };
+}
+
+/** A whole text, {@link containing | a part of it}, or a pattern that it matches. */
+type Text = string | RegExp;
+/** A text, or members of the objects that are the lines of a text. */
+type Output = Text | readonly object[];
+
+declare module "vitest" {
+  interface Matchers<T> {
+    /** Checks how a run ends: its exit code, its stderr, and its stdout, which is empty by default. */
+    toExit(exitCode: number, stderr: Text, stdout?: Output): void;
+    /** Checks that a run has this stdout and an empty stderr, and exits with 0. */
+    toPrint(stdout: Output): void;
+  }
+}
+
+/** Matches every text that has a part. */
+export const containing = (part: string): string => expect.stringContaining(part) as string;
+
+expect.extend({
+  toExit(result: CliResult, exitCode: number, stderr: Text, stdout: Output = "") {
+    return compare(this, result, { exitCode, stderr, stdout });
+  },
+  toPrint(result: CliResult, stdout: Output) {
+    return compare(this, result, { exitCode: 0, stderr: "", stdout });
+  },
+});
+
+interface ExpectedResult {
+  readonly exitCode: number;
+  readonly stderr: Text;
+  readonly stdout: Output;
+}
+
+function compare({ equals, utils }: MatcherState, result: CliResult, wanted: ExpectedResult) {
+  const { exitCode, stderr, stdout } = result;
+  const hasLines = Array.isArray(wanted.stdout);
+  const actual = { exitCode, stderr, stdout: hasLines ? parseLines(stdout) : stdout };
+  const expected = {
+    ...wanted,
+    stderr: toPattern(wanted.stderr),
+    stdout: toPattern(wanted.stdout),
+  };
+  return {
+    pass: equals(actual, expected, [utils.iterableEquality, utils.subsetEquality]),
+    message: () => `the run ended with ${inspect({ exitCode, stderr, stdout })}`,
+    actual,
+    expected,
+  };
+}
+
+function toPattern(text: Output): unknown {
+  return text instanceof RegExp ? expect.stringMatching(text) : text;
+}
+
+/** Parses a text whose lines are JSON. */
+export function parseLines(text: string): unknown[] {
+  return text.split("\n").flatMap((line): unknown[] => (line === "" ? [] : [JSON.parse(line)]));
 }
 
 function toStdin(source: CliOptions["stdin"], isTTY: boolean): InputStream {

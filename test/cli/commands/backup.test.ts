@@ -2,7 +2,7 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { allTerminals, runCli } from "../../helpers/run-cli.ts";
+import { allTerminals, containing, runCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -21,11 +21,7 @@ it("backup prints the file, the number of plants and the size", async () => {
   const { url, file } = await createBackup();
   const { size } = await stat(file);
   const args = ["backup", file, "--force", "--store", url];
-  expect(await runCli(args)).toEqual({
-    exitCode: 0,
-    stdout: `${JSON.stringify({ file, plants: 1, bytes: size })}\n`,
-    stderr: "",
-  });
+  expect(await runCli(args)).toPrint(`${JSON.stringify({ file, plants: 1, bytes: size })}\n`);
   const { exitCode, stdout, stderr } = await runCli(args, {
     terminals: allTerminals,
     columns: 999,
@@ -48,10 +44,8 @@ it("restore and serve create the directory of the default store for its owner, a
     expect({ command, stdout }).toEqual({ command, stdout: "" });
     expect(stderr).toContain(`the directory ${home}/disk does not exist: create it, or mount its`);
   }
-  expect(await runCli(["backup", path, "--store", url])).toMatchObject({
-    exitCode: 2,
-    stderr: `error: the directory ${home}/disk does not exist: create it, or mount its disk\n`,
-  });
+  const problem = `error: the directory ${home}/disk does not exist: create it, or mount its disk\n`;
+  expect(await runCli(["backup", path, "--store", url])).toExit(2, problem);
 });
 
 it("verify prints what a file contains", async () => {
@@ -75,11 +69,8 @@ it("restore prints the path of the old store", async () => {
 it.each(["verify", "restore"])("%s reports that an empty file is not a backup", async (command) => {
   const file = join(await createTemporaryDirectory(), "empty");
   await writeFile(file, "");
-  expect(await runCli([command, file])).toEqual({
-    exitCode: 2,
-    stdout: "",
-    stderr: `error: the file ${file} is empty, so it is not a backup: choose another file\n`,
-  });
+  const problem = `error: the file ${file} is empty, so it is not a backup: choose another file\n`;
+  expect(await runCli([command, file])).toExit(2, problem);
 });
 
 it("verify does not call another file a store", async () => {
@@ -95,9 +86,8 @@ it.each([
   [longName, "choose another place"],
 ])("backup exits with 2 if it cannot write %s", async (file, advice) => {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
-  const { exitCode, stderr } = await runCli(["backup", file, "--store", url]);
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain(`${file} cannot be written: ${advice}`);
+  const result = await runCli(["backup", file, "--store", url]);
+  expect(result).toExit(2, containing(`${file} cannot be written: ${advice}`));
 });
 
 it.each([
@@ -116,8 +106,7 @@ it.each([
   [["restore", "x", "--store", "memory:"], "plantstore cannot restore a memory: store"],
   [["restore", "x", "--store", "postgres://u:secret@h/d"], "pg_restore --clean"],
 ])("%j is rejected: %s", async (args, problem) => {
-  const { exitCode, stdout, stderr } = await runCli(args);
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-  expect(stderr).toContain(problem);
-  expect(stderr).not.toContain("secret");
+  const result = await runCli(args);
+  expect(result).toExit(2, containing(problem));
+  expect(result.stderr).not.toContain("secret");
 });

@@ -8,10 +8,9 @@ import { completionScripts, filesMarker } from "../../../src/cli/commands/comple
 import { findCommand, loadCommand } from "../../../src/cli/command.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
-
 import { startSession } from "../../helpers/pseudo-terminal.ts";
 import { hasShell } from "../../helpers/shells.ts";
-import { runCli } from "../../helpers/run-cli.ts";
+import { containing, runCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
@@ -81,31 +80,32 @@ describe("what may come next", () => {
 
 describe("plantstore completion", () => {
   it.each(Object.entries(completionScripts))("prints the script for %s", async (shell, script) => {
-    expect(await runCli(["completion", shell])).toEqual({
-      exitCode: 0,
-      stdout: script,
-      stderr: "",
-    });
+    expect(await runCli(["completion", shell])).toPrint(script);
   });
 
   it("names the shells when it does not know one", async () => {
-    const { exitCode, stdout, stderr } = await runCli(["completion", "tcsh"]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain('no completion for "tcsh": choose one of bash, zsh, fish');
+    const result = await runCli(["completion", "tcsh"]);
+    expect(result).toExit(2, containing('no completion for "tcsh": choose one of bash, zsh, fish'));
   });
 });
 
+/** Creates a home directory with the command in `bin`. */
+async function createHome(): Promise<{ home: string; path: string }> {
+  const home = await createTemporaryDirectory();
+  await mkdir(join(home, "bin"));
+  await symlink(binary, join(home, "bin/plantstore"));
+  return { home, path: `${join(home, "bin")}:${process.env["PATH"]}` };
+}
+
 describe("in a real bash, the Tab key", () => {
   async function pressTab(line: string): Promise<string[]> {
-    const home = await createTemporaryDirectory();
-    await mkdir(join(home, "bin"));
-    await symlink(binary, join(home, "bin/plantstore"));
+    const { home, path } = await createHome();
     const script = `source <(plantstore completion bash)
       COMP_LINE=$1 COMP_POINT=\${#1}
       _plantstore
       printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = await run("bash", ["--norc", "-ec", script, "bash", line], {
-      env: { HOME: home, PATH: `${join(home, "bin")}:${process.env["PATH"]}` },
+      env: { HOME: home, PATH: path },
     });
     return stdout.split("\n").filter((word) => word !== "");
   }
@@ -122,22 +122,16 @@ describe("in a real bash, the Tab key", () => {
 
 describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
   async function pressTab(line: string): Promise<string[]> {
-    const home = await createTemporaryDirectory();
+    const { home, path } = await createHome();
     const generated = join(home, "share/fish/generated_completions");
-    await mkdir(join(home, "bin"));
     await mkdir(generated, { recursive: true });
-    await symlink(binary, join(home, "bin/plantstore"));
     await writeFile(join(home, "plants.json"), "");
     // As fish makes it from the manual page: every option, for every command.
     await writeFile(join(generated, "plantstore.fish"), "complete -c plantstore -l from-man-page");
     const script = "plantstore completion fish | source; complete --do-complete $argv[1]";
     const { stdout } = await run("fish", ["--no-config", "--command", script, line], {
       cwd: home,
-      env: {
-        HOME: home,
-        XDG_DATA_HOME: join(home, "share"),
-        PATH: `${join(home, "bin")}:${process.env["PATH"]}`,
-      },
+      env: { HOME: home, XDG_DATA_HOME: join(home, "share"), PATH: path },
     });
     const words = stdout.split("\n").map((word) => word.replace(/\t.*/, ""));
     return words.filter((word) => word !== "");
@@ -166,9 +160,7 @@ describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
 describe.runIf(hasShell("zsh"))("in a real zsh, the Tab key", () => {
   /** Types a line and Tab on a terminal. @returns the line after it */
   async function pressTab(line: string, install: string): Promise<string> {
-    const home = await createTemporaryDirectory();
-    await mkdir(join(home, "bin"));
-    await symlink(binary, join(home, "bin/plantstore"));
+    const { home, path } = await createHome();
     await writeFile(join(home, "plants.json"), "");
     const zshrc = `
       ${install}
@@ -177,7 +169,6 @@ describe.runIf(hasShell("zsh"))("in a real zsh, the Tab key", () => {
       bindkey '^I' complete-word '^X' print-line
       PROMPT='ready> '`;
     await writeFile(join(home, ".zshrc"), zshrc);
-    const path = `${join(home, "bin")}:${process.env["PATH"]}`;
     const session = startSession("zsh -i", home, { PATH: path });
     await session.saw("ready> ");
     session.type(`${line}\t\u0018`);

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { openStoreReader } from "../../../src/store/open-store.ts";
-import { allTerminals, runCli, startCli } from "../../helpers/run-cli.ts";
+import { allTerminals, containing, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 
 const ids = [int64Min, 1n, 2n, int64Max];
@@ -25,35 +25,26 @@ describe("delete", () => {
     async (flag) => {
       const url = await createStore();
       const args = ["delete", `${int64Min}`, "2", "2", flag, "--store", url];
-      expect(await runCli(args)).toEqual({
-        exitCode: 0,
-        stdout: "",
-        stderr: `deleted 2 plants with the ids ${int64Min}, 2 from the store ${url}\n`,
-      });
+      const message = `deleted 2 plants with the ids ${int64Min}, 2 from the store ${url}\n`;
+      expect(await runCli(args)).toExit(0, message);
       expect(await listIds(url)).toEqual([1n, int64Max]);
     },
   );
 
   it("names unknown ids with exit code 9, after the other plants are deleted", async () => {
     const url = await createStore();
-    expect(await runCli(["delete", "7", "1", "-8", "--yes", "--store", url])).toEqual({
-      exitCode: 9,
-      stdout: "",
-      stderr: `deleted the plant with the id 1 from the store ${url}\nerror: no plant in the store ${url} has the ids 7, -8: "plantstore list" shows all plants\n`,
-    });
+    const problem = `deleted the plant with the id 1 from the store ${url}\nerror: no plant in the store ${url} has the ids 7, -8: "plantstore list" shows all plants\n`;
+    expect(await runCli(["delete", "7", "1", "-8", "--yes", "--store", url])).toExit(9, problem);
     expect(await listIds(url)).toEqual([int64Min, 2n, int64Max]);
   });
 
   it("prints each id once, with whether its plant was deleted, with --json", async () => {
     const url = await createStore();
     const args = ["delete", `${int64Max}`, "7", "1", "1", "--yes", "--json", "--store", url];
-    const { exitCode, stdout, stderr } = await runCli(args);
-    expect({ exitCode, stdout }).toEqual({
-      exitCode: 9,
-      stdout: `{"id":${int64Max},"deleted":true}\n{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n`,
-    });
-    expect(stderr).toContain(
-      `deleted 2 plants with the ids ${int64Max}, 1 from the store ${url}\n`,
+    expect(await runCli(args)).toExit(
+      9,
+      containing(`deleted 2 plants with the ids ${int64Max}, 1 from the store ${url}\n`),
+      `{"id":${int64Max},"deleted":true}\n{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n`,
     );
     expect(await listIds(url)).toEqual([int64Min, 2n]);
   });
@@ -82,11 +73,8 @@ describe("delete", () => {
   it("asks on a terminal with the store and the ids, and deletes after a yes", async () => {
     const url = await createStore();
     const run = { terminals: allTerminals, stdin: "y\n", columns: 1000 };
-    const { exitCode, stderr } = await runCli(["delete", "1", "2", "--store", url], run);
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe(
-      `Delete 2 plants with the ids 1, 2 from the store ${url} permanently? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`,
-    );
+    const message = `Delete 2 plants with the ids 1, 2 from the store ${url} permanently? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`;
+    expect(await runCli(["delete", "1", "2", "--store", url], run)).toExit(0, message);
     expect(await listIds(url)).toEqual([int64Min, int64Max]);
   });
 
@@ -106,9 +94,8 @@ describe("delete", () => {
   it("deletes nothing without a yes", async () => {
     const url = await createStore();
     const run = { terminals: allTerminals, stdin: "\n" };
-    const { exitCode, stderr } = await runCli(["delete", "1", "--store", url], run);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/not confirmed: no plant was deleted\n$/);
+    const result = await runCli(["delete", "1", "--store", url], run);
+    expect(result).toExit(2, /not confirmed: no plant was deleted\n$/);
     expect(await listIds(url)).toEqual(ids);
   });
 
@@ -118,9 +105,7 @@ describe("delete", () => {
     const run = startCli(["delete", "1", "--store", url], options);
     await run.saw("[y/N]");
     expect(run.signal("SIGINT")).toBe(true);
-    const { exitCode, stderr } = await run.finished;
-    expect(exitCode).toBe(130);
-    expect(stderr).toMatch(/stopped by SIGINT: no plant was deleted\n$/);
+    expect(await run.finished).toExit(130, /stopped by SIGINT: no plant was deleted\n$/);
     expect(await listIds(url)).toEqual(ids);
   });
 
@@ -132,17 +117,17 @@ describe("delete", () => {
       const url = await createSqliteStore([...ids, even, odd].map((id) => ({ id, name: "fern" })));
       const stdin = `\uFEFF1\r\n\n{"record":2,"id":${odd},"status":"skipped"}\n {"id":2,"name":"a\u2028b"} \n1`;
       const args = ["delete", "--yes", "-", "--json", "--store", url];
-      expect(await runCli(args, { stdin })).toEqual({
-        exitCode: 0,
-        stdout: `{"id":1,"deleted":true}\n{"id":${odd},"deleted":true}\n{"id":2,"deleted":true}\n`,
-        stderr: `deleted 3 plants with the ids 1, ${odd}, 2 from the store ${url}\n`,
-      });
+      expect(await runCli(args, { stdin })).toExit(
+        0,
+        `deleted 3 plants with the ids 1, ${odd}, 2 from the store ${url}\n`,
+        `{"id":1,"deleted":true}\n{"id":${odd},"deleted":true}\n{"id":2,"deleted":true}\n`,
+      );
       expect(await listIds(url)).toEqual([int64Min, even, int64Max]);
     });
 
     it("deletes nothing for empty input, with exit code 0", async () => {
       const args = ["delete", "--yes", "-", "--store", await createStore()];
-      expect(await runCli(args)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+      expect(await runCli(args)).toPrint("");
     });
 
     it.each([
@@ -164,9 +149,8 @@ describe("delete", () => {
     it("reports the batches before an invalid line", async () => {
       const url = await createSqliteStore(many.map((id) => ({ id, name: "fern" })));
       const stdin = [...many, "x"].join("\n");
-      const { exitCode, stderr } = await runCli(["delete", "-y", "-", "--store", url], { stdin });
-      expect(exitCode).toBe(2);
-      expect(stderr).toMatch(/^deleted 1000 plants with the ids 1, .*\nerror: line 1002 of /);
+      const result = await runCli(["delete", "-y", "-", "--store", url], { stdin });
+      expect(result).toExit(2, /^deleted 1000 plants with the ids 1, .*\nerror: line 1002 of /);
       expect(await listIds(url)).toEqual([1001n]);
     });
 
@@ -194,9 +178,7 @@ describe("delete", () => {
     ])("does not read standard input for %j on %j", async (args, terminals, problem) => {
       const stdin = new PassThrough();
       const run = { terminals, stdin, columns: 1000 };
-      const { exitCode, stderr } = await runCli(["delete", ...args], run);
-      expect(exitCode).toBe(2);
-      expect(stderr).toMatch(problem);
+      expect(await runCli(["delete", ...args], run)).toExit(2, problem);
     });
   });
 
@@ -206,8 +188,6 @@ describe("delete", () => {
     [["delete", "1", "--store", "memory:"], 2, /^error: a memory: store exists only inside its/],
     [["delete", "1", "--store", "sqlite:/nonexistent/plants.db"], 2, /does not exist/],
   ])("%j is rejected with exit code %i", async (argv, code, problem) => {
-    const { exitCode, stderr } = await runCli([...argv, "--yes"]);
-    expect(exitCode).toBe(code);
-    expect(stderr).toMatch(problem);
+    expect(await runCli([...argv, "--yes"])).toExit(code, problem);
   });
 });

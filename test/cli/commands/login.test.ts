@@ -19,7 +19,13 @@ import {
   openScriptedServer,
 } from "../../client/scripted-server.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  runCli,
+  startCli,
+} from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 let directory: string;
@@ -47,12 +53,10 @@ async function expectNothingSaved(url: string): Promise<void> {
 describe("login", () => {
   it("saves an accepted token, and its plant store becomes the default", async () => {
     await using server = await startServer({ basePath: "/v1" });
-    const { exitCode, stdout, stderr } = await login(server.url, testToken);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toBe(
+    const message =
       `reading the token for ${server.url} from standard input\n` +
-        `Logged in to ${server.url} (now the default)\n`,
-    );
+      `Logged in to ${server.url} (now the default)\n`;
+    expect(await login(server.url, testToken)).toExit(0, message);
     const created = await run(["create", "--id", "1", "--name", "fern"]);
     expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
   });
@@ -144,10 +148,9 @@ describe("login", () => {
     [mintToken().slice(0, -1), "is incomplete or mistyped"],
   ])("rejects the token %j without sending it", async (token, complaint) => {
     const server = await openScriptedServer(errorResponse(40100));
-    const { exitCode, stderr } = await login(server.url, token);
-    expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/; nothing was saved\n$/);
-    expect(stderr).toContain(`error: the token ${complaint}`);
+    const result = await login(server.url, token);
+    expect(result).toExit(4, /; nothing was saved\n$/);
+    expect(result.stderr).toContain(`error: the token ${complaint}`);
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);
@@ -169,11 +172,8 @@ describe("login", () => {
   it("names the right URL for a wrong path, and asks for no token", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
-    const { exitCode, stderr } = await login(origin, testToken);
-    expect(exitCode).toBe(7);
-    expect(stderr).toBe(
-      `error 40400: unknown path "/plants": create plants with POST /v1/plants: use --url ${origin}/v1 (nothing was saved)\n`,
-    );
+    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants: use --url ${origin}/v1 (nothing was saved)\n`;
+    expect(await login(origin, testToken)).toExit(7, problem);
   });
 
   it.each([
@@ -186,9 +186,8 @@ describe("login", () => {
     [42200, 7],
   ])("saves nothing after error %i, and exits with %i", async (error, exit) => {
     const server = await openScriptedServer(errorResponse(error));
-    const { exitCode, stderr } = await login(server.url, testToken);
-    expect(exitCode).toBe(exit);
-    expect(stderr).toContain(`error ${error}: message of ${error} (nothing was saved)\n`);
+    const problem = `error ${error}: message of ${error} (nothing was saved)\n`;
+    expect(await login(server.url, testToken)).toExit(exit, containing(problem));
     await expectNothingSaved(server.url);
   });
 
@@ -206,9 +205,7 @@ describe("login", () => {
     ],
   ])("saves nothing if the server %s, and exits with 7", async (_what, respond, reason) => {
     const server = await openScriptedServer(respond);
-    const { exitCode, stderr } = await login(server.url, testToken);
-    expect(exitCode).toBe(7);
-    expect(stderr).toContain(reason);
+    expect(await login(server.url, testToken)).toExit(7, containing(reason));
     expect(server.requests).toHaveLength(1);
     await expectNothingSaved(server.url);
   });
@@ -236,10 +233,9 @@ describe("login", () => {
     async (_condition, open, message, timeout = "20") => {
       const url = await open();
       const options = { env: { PLANTSTORE_TIMEOUT: timeout } };
-      const { exitCode, stderr } = await login(url, testToken, options);
-      expect(exitCode).toBe(6);
-      expect(stderr).toMatch(message);
-      expect(stderr).not.toContain("plant may");
+      const result = await login(url, testToken, options);
+      expect(result).toExit(6, message);
+      expect(result.stderr).not.toContain("plant may");
       await expectNothingSaved(url);
     },
   );
@@ -253,9 +249,8 @@ describe("login", () => {
     const waiting = startCli(["login", "--url", url], withDirectory({ stdin }));
     await waiting.saw("reading the token");
     expect(waiting.signal(signal)).toBe(true);
-    const { exitCode, stderr } = await waiting.finished;
-    expect(exitCode).toBe(exit);
-    expect(stderr).toContain(`error: stopped by ${signal}: nothing was saved\n`);
+    const result = await waiting.finished;
+    expect(result).toExit(exit, containing(`error: stopped by ${signal}: nothing was saved\n`));
     await expectNothingSaved(url);
   });
 
@@ -265,11 +260,8 @@ describe("login", () => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "{}", { mode: 0o600 });
     const stdin = new PassThrough();
-    const { exitCode, stderr } = await run(["login", "--url", url], { stdin });
-    expect(exitCode).toBe(2);
-    expect(stderr).toBe(
-      `error: ${file} is broken: it contains no saved token; fix it or delete it\n`,
-    );
+    const problem = `error: ${file} is broken: it contains no saved token; fix it or delete it\n`;
+    expect(await run(["login", "--url", url], { stdin })).toExit(2, problem);
     expect(await readFile(file, "utf8")).toBe("{}");
   });
 
@@ -297,17 +289,15 @@ describe("login", () => {
     ["a token as the file", testToken, "--token-file must be the file that contains the token"],
   ])("saves nothing for %s, and exits with 2", async (_what, path, problem) => {
     const server = await openScriptedServer(errorResponse(40100));
-    const { exitCode, stderr } = await run(["login", "--url", server.url, "--token-file", path]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(problem);
-    expect(stderr).not.toContain(testToken);
+    const result = await run(["login", "--url", server.url, "--token-file", path]);
+    expect(result).toExit(2, containing(problem));
+    expect(result.stderr).not.toContain(testToken);
     await expectNothingSaved(server.url);
   });
 
   it("rejects --token with advice", async () => {
-    const { exitCode, stderr } = await run(["login", "--token", testToken]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain('run "plantstore login", which asks for it');
+    const result = await run(["login", "--token", testToken]);
+    expect(result).toExit(2, containing('run "plantstore login", which asks for it'));
   });
 });
 
@@ -317,9 +307,8 @@ describe("saved settings", () => {
     async (text) => {
       const file = toSettingsFile(directory);
       await writeFile(file, text);
-      const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain(`error: ${file} is broken`);
+      const result = await run(["create", "--id", "1", "--name", "fern"]);
+      expect(result).toExit(2, containing(`error: ${file} is broken`));
       await expect(saveSettings(directory, {})).rejects.toThrow(`${file} is broken`);
       expect(await readFile(file, "utf8")).toBe(text);
     },
@@ -337,9 +326,8 @@ describe("saved settings", () => {
 
   it("without a valid URL are reported", async () => {
     await saveSettings(directory, { url: "plants.example" });
-    const { exitCode, stderr } = await run(["create", "--id", "1", "--name", "fern"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`error: the url in ${toSettingsFile(directory)} must be a URL`);
+    const message = `error: the url in ${toSettingsFile(directory)} must be a URL`;
+    expect(await run(["create", "--id", "1", "--name", "fern"])).toExit(2, containing(message));
   });
 
   it("are not needed without a home directory", async () => {
@@ -355,13 +343,11 @@ describe("logout", () => {
     await saveCredential(directory, { origin: "https://plants.example", token: mintToken() });
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { url: "https://plants.example/v1" });
-    const { exitCode, stdout, stderr } = await run(["logout"]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toBe(
+    const message =
       "removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
-        "the default server is now http://127.0.0.1:7526\n" +
-        'tokens are still saved for https://other.example: "plantstore logout --url URL" removes one\n',
-    );
+      "the default server is now http://127.0.0.1:7526\n" +
+      'tokens are still saved for https://other.example: "plantstore logout --url URL" removes one\n';
+    expect(await run(["logout"])).toExit(0, message);
     await expectNothingSaved("https://plants.example");
     expect(readSavedToken(directory, "https://other.example")).toBe(testToken);
   });
@@ -383,14 +369,11 @@ describe("logout", () => {
     await login(server.url, testToken);
     expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
     for (let round = 0; round < 2; round += 1) {
-      expect(await run(["logout"])).toEqual({
-        exitCode: 0,
-        stdout: "",
-        stderr:
-          "already logged out: nothing was removed\n" +
-          `the default server is now ${local}\n` +
-          `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`,
-      });
+      const message =
+        "already logged out: nothing was removed\n" +
+        `the default server is now ${local}\n` +
+        `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`;
+      expect(await run(["logout"])).toExit(0, message);
     }
     expect(readSavedToken(directory, local)).toBeDefined();
     await login(server.url, testToken);
@@ -408,14 +391,12 @@ describe("logout", () => {
   });
 
   it("reports that no token was saved, and warns about variables that are still set", async () => {
-    const { exitCode, stderr } = await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } });
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe(
+    const message =
       "no token was saved for http://127.0.0.1:7526\n" +
-        "the default server is now http://127.0.0.1:7526\n" +
-        "no token is saved on this machine\n" +
-        "warning: PLANTSTORE_TOKEN is still set\n",
-    );
+      "the default server is now http://127.0.0.1:7526\n" +
+      "no token is saved on this machine\n" +
+      "warning: PLANTSTORE_TOKEN is still set\n";
+    expect(await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } })).toExit(0, message);
   });
 
   it("also removes a file that is broken or that other users can read", async () => {
@@ -433,10 +414,9 @@ describe("logout", () => {
       const url = "https://plants.example";
       await saveCredential(directory, { origin: url, token: testToken });
       await writeFile(toSettingsFile(directory), text);
-      const { exitCode, stderr } = await run(["logout"]);
-      expect(exitCode).toBe(0);
-      expect(stderr).toMatch(/^warning: \S+settings\.json was broken, and is empty now\n/);
-      expect(stderr).toContain(`tokens are still saved for ${url}`);
+      const result = await run(["logout"]);
+      expect(result).toExit(0, /^warning: \S+settings\.json was broken, and is empty now\n/);
+      expect(result.stderr).toContain(`tokens are still saved for ${url}`);
       expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
     },
   );
@@ -445,20 +425,8 @@ describe("logout", () => {
     const url = "https://plants.example";
     await saveCredential(directory, { origin: url, token: testToken });
     execFileSync("mkfifo", [toSettingsFile(directory)]);
-    const { exitCode, stderr } = await run(["logout", "--url", url]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/settings\.json cannot be read: it is not a regular file/);
+    const result = await run(["logout", "--url", url]);
+    expect(result).toExit(2, /settings\.json cannot be read: it is not a regular file/);
     expect(readSavedToken(directory, url)).toBe(testToken);
-  });
-});
-
-describe.each(["login", "logout"])("%s", (command) => {
-  it("has a help that names its options, its examples and its exit codes", async () => {
-    const { exitCode, stdout } = await runCli([command, "--help"]);
-    expect(exitCode).toBe(0);
-    for (const part of ["--url <url>", "Examples:", "PLANTSTORE_CONFIG_DIR", "Exit codes:"]) {
-      expect(stdout).toContain(part);
-    }
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createOpenApiDocument, toOpenApiJson } from "../../../src/core/openapi.ts";
 import { saveSettings } from "../../../src/cli/config/saved-settings.ts";
-import { runCli } from "../../helpers/run-cli.ts";
+import { containing, runCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 describe("openapi", () => {
@@ -20,9 +20,7 @@ describe("openapi", () => {
     ["--yaml", "JSON is YAML too"],
     ["--examples", "npm run conform"],
   ])("rejects %s and says what to use instead", async (flag, advice) => {
-    const { exitCode, stderr } = await runCli(["openapi", flag]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(advice);
+    expect(await runCli(["openapi", flag])).toExit(2, containing(advice));
   });
 
   it.each([
@@ -44,8 +42,6 @@ describe("openapi", () => {
   });
 
   it("rejects an invalid URL", async () => {
-    const { exitCode, stderr } = await runCli(["openapi", "--url", "nowhere"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: --url must be a URL/);
+    expect(await runCli(["openapi", "--url", "nowhere"])).toExit(2, /^error: --url must be a URL/);
   });
 });

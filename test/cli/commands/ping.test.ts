@@ -12,7 +12,7 @@ import {
 } from "../../client/scripted-server.ts";
 import type { RequestRecord } from "../../../src/server/request.ts";
 import { openServer, startServer } from "../../helpers/plant-server.ts";
-import { runCli, startCli } from "../../helpers/run-cli.ts";
+import { containing, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const ready = json(200, '{"status":"ready"}');
@@ -22,11 +22,7 @@ const starting = json(503, '{"error":50301,"message":"the server is starting: tr
 describe("a single attempt", () => {
   it("exits with 0 if the server is ready, and needs no token", async () => {
     await using server = await startServer();
-    expect(await runCli(["ping", "--url", server.url])).toEqual({
-      exitCode: 0,
-      stdout: "",
-      stderr: `${server.url} is ready\n`,
-    });
+    expect(await runCli(["ping", "--url", server.url])).toExit(0, `${server.url} is ready\n`);
   });
 
   it("requests /readyz at the root, and creates at the base path, without a token", async () => {
@@ -48,19 +44,15 @@ describe("a single attempt", () => {
     async (basePath, path, statusMode, advice) => {
       await using server = await startServer({ basePath, statusMode });
       const { origin } = new URL(server.url);
-      const { exitCode, stderr } = await runCli(["ping", "--wait", "1m", "--url", origin + path]);
-      expect(exitCode).toBe(7);
-      expect(stderr).toBe(
-        `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: ${advice || `use --url ${origin}${basePath}`}\n`,
-      );
+      const problem = `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: ${advice || `use --url ${origin}${basePath}`}\n`;
+      expect(await runCli(["ping", "--wait", "1m", "--url", origin + path])).toExit(7, problem);
     },
   );
 
   it("reports that creates are rejected for now", async () => {
     const { url } = await openScriptedServer(ready, errorResponse(50301));
-    const { exitCode, stderr } = await runCli(["ping", "--url", url]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toContain("error 50301: message of 50301; --wait 30s waits until it is");
+    const problem = "error 50301: message of 50301; --wait 30s waits until it is";
+    expect(await runCli(["ping", "--url", url])).toExit(6, containing(problem));
   });
 
   it("is logged and counted as a check of a token", async () => {
@@ -72,37 +64,27 @@ describe("a single attempt", () => {
 
   it("exits with 6 and the error if the server is starting", async () => {
     await using server = await openServer();
-    expect(await runCli(["ping", "--url", server.url])).toEqual({
-      exitCode: 6,
-      stdout: "",
-      stderr: `error: ${server.url} is not ready: error 50301: the server is starting: try again; --wait 30s waits until it is\n`,
-    });
+    const message = `error: ${server.url} is not ready: error 50301: the server is starting: try again; --wait 30s waits until it is\n`;
+    expect(await runCli(["ping", "--url", server.url])).toExit(6, message);
   });
 
   it("prints the result as JSON with --json, with the same exit codes", async () => {
     await using server = await startServer();
     const ok = await runCli(["ping", "--json", "--url", server.url]);
-    expect(ok.exitCode).toBe(0);
-    expect(JSON.parse(ok.stdout)).toEqual({ url: server.url, ready: true });
-    const early = await openScriptedServer(starting);
-    const failed = await runCli(["ping", "--json", "--url", early.url]);
-    expect(failed.exitCode).toBe(6);
-    expect(JSON.parse(failed.stdout)).toEqual({
-      url: early.url,
-      ready: false,
-      error: 50301,
-      problem: "error 50301: the server is starting: try again",
-    });
-    const url = await findClosedUrl();
-    const missing = await runCli(["ping", "--json", "--url", url]);
-    expect(missing.exitCode).toBe(6);
-    expect(JSON.parse(missing.stdout)).toMatchObject({ url, ready: false });
+    expect(ok).toExit(0, containing("is ready"), `{"url":"${server.url}","ready":true}\n`);
+    const { url } = await openScriptedServer(starting);
+    const problem = "error 50301: the server is starting: try again";
+    const report = `${JSON.stringify({ url, ready: false, error: 50301, problem })}\n`;
+    const early = await runCli(["ping", "--json", "--url", url]);
+    expect(early).toExit(6, containing("is not ready"), report);
+    const closed = await findClosedUrl();
+    const missing = await runCli(["ping", "--json", "--url", closed]);
+    expect(missing).toExit(6, containing("is not ready"), [{ url: closed, ready: false }]);
   });
 
   it("exits with 6 if no server listens", async () => {
-    const { exitCode, stderr } = await runCli(["ping", "--url", await findClosedUrl()]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toContain("connection refused");
+    const result = await runCli(["ping", "--url", await findClosedUrl()]);
+    expect(result).toExit(6, containing("connection refused"));
   });
 
   it("exits with 6 if a proxy reports a transient failure", async () => {
@@ -115,11 +97,8 @@ describe("a single attempt", () => {
     ["with 200 for every path", json(200, "<html>"), "responded with status 200"],
   ])("exits with 7 if another server responds %s", async (_what, respond, reason) => {
     const { url } = await openScriptedServer(respond);
-    const { exitCode, stderr } = await runCli(["ping", "--url", url]);
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 7,
-      stderr: `error: ${url} is not ready: ${url}/readyz ${reason}\n`,
-    });
+    const result = await runCli(["ping", "--url", url]);
+    expect(result).toExit(7, `error: ${url} is not ready: ${url}/readyz ${reason}\n`);
   });
 
   it("exits with 7 and the message of a port that expects TLS", async () => {
@@ -131,9 +110,8 @@ describe("a single attempt", () => {
 
   it("ends after --timeout if the server does not respond", async () => {
     const url = await openRawServer(() => undefined);
-    const { exitCode, stderr } = await runCli(["ping", "--url", url, "--timeout", "0.05"]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toContain("waited 0.05 s");
+    const result = await runCli(["ping", "--url", url, "--timeout", "0.05"]);
+    expect(result).toExit(6, containing("waited 0.05 s"));
   });
 });
 
@@ -141,7 +119,7 @@ describe("--wait", () => {
   it("retries until the server is ready", async () => {
     const { url, requests } = await openScriptedServer(starting, json(404, "{}"), ready, noToken);
     const run = await runCli(["ping", "--wait", "30s", "--url", url]);
-    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: `${url} is ready\n` });
+    expect(run).toExit(0, `${url} is ready\n`);
     expect(requests).toHaveLength(4);
   });
 
@@ -162,11 +140,8 @@ describe("--wait", () => {
 
   it("exits with 6 and the last reason when the time is over", async () => {
     const { url } = await openScriptedServer(starting);
-    expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toEqual({
-      exitCode: 6,
-      stdout: "",
-      stderr: `error: ${url} is not ready after 0.3 s: error 50301: the server is starting: try again\n`,
-    });
+    const problem = `error: ${url} is not ready after 0.3 s: error 50301: the server is starting: try again\n`;
+    expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toExit(6, problem);
   });
 
   it("ends an attempt without a response when the time is over", async () => {
@@ -181,8 +156,7 @@ describe("--wait", () => {
   });
 
   it.each(["soon", "25h", "-1s", "1441m", ""])("rejects %j", async (text) => {
-    const { exitCode, stderr } = await runCli(["ping", "--wait", text]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain("--wait must be a time such as 500ms, 10s or 2m, from 0 to 1d");
+    const problem = "--wait must be a time such as 500ms, 10s or 2m, from 0 to 1d";
+    expect(await runCli(["ping", "--wait", text])).toExit(2, containing(problem));
   });
 });

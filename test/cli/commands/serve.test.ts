@@ -6,40 +6,47 @@ import { existsSync } from "node:fs";
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { connect } from "node:tls";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
 import { readSavedSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { findClosedUrl, openRawServer } from "../../client/scripted-server.ts";
 import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  runCli,
+  startCli,
+  startServe,
+} from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
-const configDirectory = (home: string): string => join(home, ".config/plantstore");
+let home: string;
+let configDirectory: string;
+beforeEach(async () => {
+  home = await createTemporaryDirectory();
+  configDirectory = join(home, ".config/plantstore");
+});
 
-/** Starts a server that stops at the end of the test. */
-async function startServe(home: string, args: readonly string[] = [], options: CliOptions = {}) {
-  const run = startCli(["serve", "--port", "0", ...args], { home, ...options });
-  const stop = async () => {
-    run.signal("SIGTERM");
-    return run.finished;
-  };
-  onTestFinished(async () => void (await stop()));
-  await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
-  const url = run.stdout().trim();
-  return { run, url, stop };
+function serve(args: readonly string[] = [], options: CliOptions = {}) {
+  return startServe(args, { home, ...options });
 }
 
-function create(home: string, url: string, env: Readonly<Record<string, string>> = {}) {
+/** Starts `serve`, and stops it at once. */
+async function serveOnce(args: readonly string[] = [], options: CliOptions = {}) {
+  const { url, stop } = await serve(args, options);
+  return { url, ...(await stop()) };
+}
+
+function create(url: string, env: Readonly<Record<string, string>> = {}) {
   return runCli(["create", "--id", "1", "--name", "fern", "--url", url], { home, env });
 }
 
 describe("on a terminal", () => {
   it("shows the issued token, the link with it, and how to create the first plant", async () => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home, [], { terminals: allTerminals });
-    const { exitCode, stdout, stderr } = await stop();
-    const token = readSavedToken(configDirectory(home), url);
+    const { url, exitCode, stdout, stderr } = await serveOnce([], { terminals: allTerminals });
+    const token = readSavedToken(configDirectory, url);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${url}\n` });
     // Alone, and in the link that opens the page.
     expect(stderr.split(token ?? "none").length).toBe(3);
@@ -48,21 +55,18 @@ describe("on a terminal", () => {
   });
 
   it("quotes a URL with brackets for the shell", async () => {
-    const home = await createTemporaryDirectory();
     const flags = ["--host", "::1", "--store", "memory:"];
-    const { url, stop } = await startServe(home, flags, { terminals: allTerminals });
-    expect((await stop()).stderr).toContain(`create --url '${url}' --id 1 --name fern`);
+    const { url, stderr } = await serveOnce(flags, { terminals: allTerminals });
+    expect(stderr).toContain(`create --url '${url}' --id 1 --name fern`);
   });
 
   it.each([80, 40])(
     "has a banner of at most %d columns, except what is to be copied",
     async (columns) => {
-      const home = await createTemporaryDirectory();
-      const { url, stop } = await startServe(home, ["--no-color"], {
+      const { url, stderr } = await serveOnce(["--no-color"], {
         terminals: allTerminals,
         columns,
       });
-      const { stderr } = await stop();
       const lines = stderr.split("\n");
       expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
       const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+)(?: |$)/.exec(line)?.[1] ?? []);
@@ -78,24 +82,20 @@ describe("on a terminal", () => {
   );
 
   it("has the URL in the banner too if stdout is not a terminal", async () => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home, ["--no-color"], { terminals: { stderr: true } });
-    const { stdout, stderr } = await stop();
+    const { url, stdout, stderr } = await serveOnce(["--no-color"], {
+      terminals: { stderr: true },
+    });
     expect(stdout).toBe(`${url}\n`);
     expect(stderr).toContain(`\n  URL    ${url}\n`);
   });
 
   it("says how to issue a token if none of the store is saved", async () => {
-    const home = await createTemporaryDirectory();
-    const path = join(home, "plants.db");
-    const first = await startServe(home, ["--store", `sqlite:${path}`]);
-    await first.stop();
-    const other = await createTemporaryDirectory();
-    const { url, stop } = await startServe(other, ["--store", `sqlite:${path}`], {
-      terminals: allTerminals,
-    });
-    const command = `plantstore token issue --store sqlite:${path} | plantstore login --url ${url}`;
-    expect((await stop()).stderr).toContain(`\n  ${command}\n`);
+    const store = `sqlite:${join(home, "plants.db")}`;
+    await serveOnce(["--store", store]);
+    const elsewhere = { home: await createTemporaryDirectory(), terminals: allTerminals };
+    const { url, stderr } = await serveOnce(["--store", store], elsewhere);
+    const command = `plantstore token issue --store ${store} | plantstore login --url ${url}`;
+    expect(stderr).toContain(`\n  ${command}\n`);
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
@@ -106,24 +106,18 @@ describe("on a terminal", () => {
       /<\[2m\d\d:\d\d:\d\d<\[22m <\[32m200<\[39m POST \/plants created /,
     ],
   ])("has a log as text: %s", async (_what, env, line) => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home, [], { terminals: allTerminals, env });
-    await create(home, url);
-    const rejected = await runCli(["create", "--id", "1", "--name", "moss", "--url", url], {
-      home,
-    });
-    expect(rejected.exitCode).toBe(5);
+    const { url, stop } = await serve([], { terminals: allTerminals, env });
+    await create(url);
+    const other = ["create", "--id", "1", "--name", "moss", "--url", url];
+    expect(await runCli(other, { home })).toMatchObject({ exitCode: 5 });
     const { stderr } = await stop();
     expect(stderr.replaceAll("\u001b", "<")).toMatch(line);
     expect(stderr).toMatch(/400\S* POST \/plants rejected 40900 /);
   });
 
   it("shows the token only when it is issued", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home);
-    await first.stop();
-    const second = await startServe(home, [], { terminals: allTerminals });
-    const { stderr } = await second.stop();
+    await serveOnce();
+    const { stderr } = await serveOnce([], { terminals: allTerminals });
     expect(stderr).not.toContain("pst_");
     expect(stderr).not.toContain("issued");
   });
@@ -132,7 +126,7 @@ describe("on a terminal", () => {
 it("--cors-origin can be repeated, and allows the pages of each origin", async () => {
   const origins = ["https://a.example", "http://b.example:81"];
   const flags = origins.flatMap((origin) => ["--cors-origin", origin]);
-  const { url } = await startServe(await createTemporaryDirectory(), flags);
+  const { url } = await serve(flags);
   for (const origin of origins) {
     const answer = await fetch(`${url}/openapi.json`, { headers: { origin } });
     expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
@@ -141,10 +135,8 @@ it("--cors-origin can be repeated, and allows the pages of each origin", async (
 
 describe("a log", () => {
   it("does not contain the token", async () => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home);
-    const { stdout, stderr } = await stop();
-    const token = readSavedToken(configDirectory(home), url);
+    const { url, stdout, stderr } = await serveOnce();
+    const token = readSavedToken(configDirectory, url);
     expect(token).toMatch(/^pst_/);
     expect(stdout + stderr).not.toContain("pst_");
     const messages = stderr.split("\n").map((line) => line && (JSON.parse(line) as object));
@@ -154,10 +146,9 @@ describe("a log", () => {
   });
 
   it("has each request as a line of JSON, without token and body", async () => {
-    const home = await createTemporaryDirectory();
     const env = { PLANTSTORE_TOKEN: "chosen-secret" };
-    const { url, stop } = await startServe(home, [], { env });
-    await create(home, url, env);
+    const { url, stop } = await serve([], { env });
+    await create(url, env);
     const { stderr } = await stop();
     const lines = stderr.split("\n").filter((line) => line.includes('"/plants"'));
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
@@ -167,12 +158,11 @@ describe("a log", () => {
   });
 
   it("has only errors with --log-level error, and lines of text with --log-format text", async () => {
-    const home = await createTemporaryDirectory();
-    const quiet = await startServe(home, ["--log-level", "error"]);
-    await create(home, quiet.url);
+    const quiet = await serve(["--log-level", "error"]);
+    await create(quiet.url);
     expect((await quiet.stop()).stderr).toBe("");
-    const readable = await startServe(home, ["--log-format", "text"]);
-    await create(home, readable.url);
+    const readable = await serve(["--log-format", "text"]);
+    await create(readable.url);
     expect((await readable.stop()).stderr).toMatch(
       /\n\d{4}-\d\d-\d\dT\S+Z 200 POST \/plants unchanged [\d.]+ ms\n/,
     );
@@ -192,169 +182,130 @@ describe("with its port in use", () => {
       () => "is already in use on 127.0.0.1",
     ],
   ])("of %s, creates neither a directory nor a database", async (_what, toArgs, toMessage) => {
-    const { url } = await startServe(await createTemporaryDirectory());
-    const home = await createTemporaryDirectory();
-    const { exitCode, stderr } = await runCli(["serve", ...toArgs(url)], { home });
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(toMessage(url));
+    const { url } = await serve([], { home: await createTemporaryDirectory() });
+    expect(await runCli(["serve", ...toArgs(url)], { home })).toExit(1, containing(toMessage(url)));
     expect(await readdir(home)).toEqual([]);
   });
 
   it("by another program, reports the port", async () => {
     const { port } = new URL(await openRawServer((socket) => void socket.end()));
-    const { exitCode, stderr } = await runCli(["serve", "--port", port]);
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 1,
-      stderr: `error: port ${port} is already in use on 127.0.0.1: stop the other process, or choose another port with --port (0 selects a free port)\n`,
-    });
+    const problem = `error: port ${port} is already in use on 127.0.0.1: stop the other process, or choose another port with --port (0 selects a free port)\n`;
+    expect(await runCli(["serve", "--port", port])).toExit(1, problem);
   });
 });
 
 it("frees its port when the store cannot be opened", async () => {
-  const home = await createTemporaryDirectory();
-  const { url, stop } = await startServe(home);
-  await stop();
+  const { url } = await serveOnce();
   const { port } = new URL(url);
   const failed = await runCli(["serve", "--port", port, "--store", "sqlite:."], { home });
   expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
-  const run = startCli(["serve", "--port", port], { home });
-  await run.saw(url);
-  run.signal("SIGTERM");
-  expect(await run.finished).toMatchObject({ exitCode: 0 });
+  expect(await serveOnce(["--port", port])).toMatchObject({ exitCode: 0, url });
 });
 
 describe("a new store", () => {
   it("accepts the token that is saved for its address, and changes no other one", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home, ["--store", "memory:"]);
-    await first.stop();
+    const first = await serveOnce(["--store", "memory:"]);
     const token = mintToken();
-    await saveCredential(configDirectory(home), { origin: first.url, token });
-    await saveCredential(configDirectory(home), {
-      origin: "https://plants.example.org",
-      token: mintToken(),
-    });
-    const other = readSavedToken(configDirectory(home), "https://plants.example.org");
+    await saveCredential(configDirectory, { origin: first.url, token });
+    const other = { origin: "https://plants.example.org", token: mintToken() };
+    await saveCredential(configDirectory, other);
 
-    const { port } = new URL(first.url);
-    const run = startCli(["serve", "--port", port, "--store", "memory:"], { home });
-    await run.saw(first.url);
-    expect(await create(home, first.url)).toMatchObject({ exitCode: 0 });
+    const run = await serve(["--port", new URL(first.url).port, "--store", "memory:"]);
+    expect(await create(first.url)).toMatchObject({ exitCode: 0 });
     run.signal("SIGINT");
     await run.finished;
-    expect(readSavedToken(configDirectory(home), first.url)).toBe(token);
-    expect(readSavedToken(configDirectory(home), "https://plants.example.org")).toBe(other);
+    expect(readSavedToken(configDirectory, first.url)).toBe(token);
+    expect(readSavedToken(configDirectory, other.origin)).toBe(other.token);
   });
 
   it("does not start if its token cannot be saved, and then has no token", async () => {
-    const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const env = { PLANTSTORE_CONFIG_DIR: join(home, "file") };
-    const { exitCode, stdout, stderr } = await runCli(["serve", "--port", "0"], { home, env });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*PLANTSTORE_CONFIG_DIR\n$/);
+    const result = await runCli(["serve", "--port", "0"], { home, env });
+    expect(result).toExit(1, /^error: [^\n]*PLANTSTORE_CONFIG_DIR\n$/);
 
-    const { url } = await startServe(home);
-    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+    const { url } = await serve();
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
   });
 });
 
 describe("the first server", () => {
-  const serveOnce = async (home: string, url: string, args: readonly string[] = []) => {
-    const run = startCli(["serve", "--port", new URL(url).port, ...args], { home });
-    await run.saw(url);
-    run.signal("SIGTERM");
-    expect(await run.finished).toMatchObject({ exitCode: 0 });
+  const serveAt = async (url: string, ...args: readonly string[]) => {
+    const result = await serveOnce(["--port", new URL(url).port, ...args]);
+    expect(result).toMatchObject({ exitCode: 0 });
   };
-  const read = (home: string) => readSavedSettings(configDirectory(home));
+  const serveLater = async () =>
+    serveAt(await findClosedUrl(), "--store", `sqlite:${home}/other.db`);
 
   it("becomes the default with its base path, and a later one does not", async () => {
-    const home = await createTemporaryDirectory();
     const url = await findClosedUrl();
-    await serveOnce(home, url, ["--base-path", "/v1"]);
+    await serveAt(url, "--base-path", "/v1");
     const saved = { url: `${url}/v1`, savedBy: "first serve" };
-    expect(read(home)).toEqual(saved);
-    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
-    expect(read(home)).toEqual(saved);
-    const run = startCli(["serve", "--port", new URL(url).port, "--base-path", "/v1"], { home });
-    await run.saw(url);
+    expect(readSavedSettings(configDirectory)).toEqual(saved);
+    await serveLater();
+    expect(readSavedSettings(configDirectory)).toEqual(saved);
+    await serve(["--port", new URL(url).port, "--base-path", "/v1"]);
     const created = await runCli(["create", "--id", "1", "--name", "fern"], { home });
     expect(created).toMatchObject({ exitCode: 0 });
-    run.signal("SIGTERM");
-    await run.finished;
   });
 
   it("does not become the default at a free port, or with a store in memory", async () => {
-    const home = await createTemporaryDirectory();
-    const { stop } = await startServe(home);
-    await stop();
-    await serveOnce(home, await findClosedUrl(), ["--store", "memory:"]);
-    expect(existsSync(toSettingsFile(configDirectory(home)))).toBe(false);
+    await serveOnce();
+    await serveAt(await findClosedUrl(), "--store", "memory:");
+    expect(existsSync(toSettingsFile(configDirectory))).toBe(false);
   });
 
   it("does not become the default after a server at the built-in URL, or a logout there", async () => {
-    const home = await createTemporaryDirectory();
     const origin = "http://127.0.0.1:7526";
-    await saveCredential(configDirectory(home), { origin, token: mintToken() });
-    await serveOnce(home, await findClosedUrl());
-    expect(existsSync(toSettingsFile(configDirectory(home)))).toBe(false);
+    await saveCredential(configDirectory, { origin, token: mintToken() });
+    await serveAt(await findClosedUrl());
+    expect(existsSync(toSettingsFile(configDirectory))).toBe(false);
     await runCli(["logout"], { home });
-    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
-    expect(read(home)).toEqual({});
+    await serveLater();
+    expect(readSavedSettings(configDirectory)).toEqual({});
   });
 
   it("is not the default again after a logout", async () => {
-    const home = await createTemporaryDirectory();
-    await serveOnce(home, await findClosedUrl());
+    await serveAt(await findClosedUrl());
     expect(await runCli(["logout"], { home })).toMatchObject({ exitCode: 0 });
-    await serveOnce(home, await findClosedUrl(), ["--store", `sqlite:${home}/other.db`]);
-    expect(read(home)).toEqual({});
+    await serveLater();
+    expect(readSavedSettings(configDirectory)).toEqual({});
   });
 });
 
 describe("a store that has tokens", () => {
   it("issues no further token, and says how to issue one", async () => {
-    const home = await createTemporaryDirectory();
     const store = `sqlite:${join(home, "plants.db")}`;
-    const first = await startServe(home, ["--store", store]);
-    await first.stop();
-    const elsewhere = await createTemporaryDirectory();
-    const second = await startServe(elsewhere, ["--store", store]);
-    await second.run.saw("none of this store is saved");
-    expect(second.run.stderr()).toContain("`plantstore token issue`");
-    expect(await create(elsewhere, second.url)).toMatchObject({ exitCode: 4 });
+    await serveOnce(["--store", store]);
+    home = await createTemporaryDirectory();
+    const second = await serve(["--store", store]);
+    await second.saw("none of this store is saved");
+    expect(second.stderr()).toContain("`plantstore token issue`");
+    expect(await create(second.url)).toMatchObject({ exitCode: 4 });
   });
 
   it("keeps a token of another store that is saved for its address", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home);
-    await first.stop();
-    const { port } = new URL(first.url);
+    const first = await serveOnce();
     const foreign = mintToken();
-    await saveCredential(configDirectory(home), { origin: first.url, token: foreign });
-    const run = startCli(["serve", "--port", port], { home });
-    await run.saw(first.url);
-    run.signal("SIGTERM");
-    expect((await run.finished).stderr).toMatch(/none of this store is saved/);
-    expect(readSavedToken(configDirectory(home), first.url)).toBe(foreign);
+    await saveCredential(configDirectory, { origin: first.url, token: foreign });
+    const { stderr } = await serveOnce(["--port", new URL(first.url).port]);
+    expect(stderr).toMatch(/none of this store is saved/);
+    expect(readSavedToken(configDirectory, first.url)).toBe(foreign);
   });
 
   it("moves its saved token from a free port to its next address, and copies it from another one", async () => {
-    const home = await createTemporaryDirectory();
-    const directory = configDirectory(home);
-    const first = await startServe(home);
-    await first.stop();
+    const directory = configDirectory;
+    const first = await serveOnce();
     const token = readSavedToken(directory, first.url) ?? "none";
     const foreign = { origin: "http://127.0.0.1:1", token: mintToken(), isFreePort: true } as const;
     await saveCredential(directory, foreign);
-    const second = await startServe(home);
-    expect(await create(home, second.url)).toMatchObject({ exitCode: 0 });
+    const second = await serve();
+    expect(await create(second.url)).toMatchObject({ exitCode: 0 });
     await second.stop();
     expect(await listSavedOrigins(directory)).toEqual([foreign.origin, second.url].toSorted());
 
     await saveCredential(directory, { origin: "https://plants.example.org", token });
-    const third = await startServe(home);
-    await third.stop();
+    const third = await serveOnce();
     expect(readSavedToken(directory, third.url)).toBe(token);
     expect(await listSavedOrigins(directory)).toEqual(
       [foreign.origin, third.url, "https://plants.example.org"].toSorted(),
@@ -362,52 +313,44 @@ describe("a store that has tokens", () => {
   });
 
   it("ignores an unreadable token that is saved for another address", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home);
-    await first.stop();
-    await writeFile(join(configDirectory(home), "credentials", "https%3A%2F%2Fa.json"), "{");
-    const { url } = await startServe(home);
-    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+    await serveOnce();
+    await writeFile(join(configDirectory, "credentials", "https%3A%2F%2Fa.json"), "{");
+    const { url } = await serve();
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
   });
 });
 
 describe("PLANTSTORE_TOKEN", () => {
   it("is accepted in addition to a token that was issued before", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home);
-    await first.stop();
-    const issued = readSavedToken(configDirectory(home), first.url) ?? "";
+    const first = await serveOnce();
+    const issued = readSavedToken(configDirectory, first.url) ?? "";
     const env = { PLANTSTORE_TOKEN: "chosen" };
-    const { url } = await startServe(home, [], { env });
-    expect(await create(home, url, env)).toMatchObject({ exitCode: 0 });
-    expect(await create(home, url, { PLANTSTORE_TOKEN: issued })).toMatchObject({ exitCode: 0 });
-    expect(await create(home, url, { PLANTSTORE_TOKEN: "other" })).toMatchObject({ exitCode: 4 });
+    const { url } = await serve([], { env });
+    expect(await create(url, env)).toMatchObject({ exitCode: 0 });
+    expect(await create(url, { PLANTSTORE_TOKEN: issued })).toMatchObject({ exitCode: 0 });
+    expect(await create(url, { PLANTSTORE_TOKEN: "other" })).toMatchObject({ exitCode: 4 });
   });
 
   it("prevents that a new store issues and saves another token", async () => {
-    const home = await createTemporaryDirectory();
     const env = { PLANTSTORE_TOKEN: "chosen" };
-    const { stop } = await startServe(home, [], { env, terminals: allTerminals });
-    expect(existsSync(configDirectory(home))).toBe(false);
+    const { stop } = await serve([], { env, terminals: allTerminals });
+    expect(existsSync(configDirectory)).toBe(false);
     const { stderr } = await stop();
     expect(stderr).not.toMatch(/pst_|issued/);
-    const next = await startServe(home);
-    expect(await create(home, next.url, env)).toMatchObject({ exitCode: 4 });
-    expect(await create(home, next.url)).toMatchObject({ exitCode: 0 });
+    const next = await serve();
+    expect(await create(next.url, env)).toMatchObject({ exitCode: 4 });
+    expect(await create(next.url)).toMatchObject({ exitCode: 0 });
   });
 
   it("is enough if no token can be saved", async () => {
-    const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const env = { PLANTSTORE_TOKEN: "chosen", PLANTSTORE_CONFIG_DIR: join(home, "file") };
-    const { url } = await startServe(home, [], { env });
-    expect(await create(home, url, env)).toMatchObject({ exitCode: 0 });
+    const { url } = await serve([], { env });
+    expect(await create(url, env)).toMatchObject({ exitCode: 0 });
   });
 
   it("is not stored", async () => {
-    const home = await createTemporaryDirectory();
-    const { stop } = await startServe(home, [], { env: { PLANTSTORE_TOKEN: "chosen-secret" } });
-    const { stdout, stderr } = await stop();
+    const { stdout, stderr } = await serveOnce([], { env: { PLANTSTORE_TOKEN: "chosen-secret" } });
     expect(stdout + stderr).not.toContain("chosen-secret");
     const files = (await readdir(home, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
@@ -419,68 +362,43 @@ describe("PLANTSTORE_TOKEN", () => {
 
 describe("a memory: store", () => {
   const flags = ["--store", "memory:"];
-  const credentials = (home: string) => readdir(join(configDirectory(home), "credentials"));
+  const listCredentials = () => readdir(join(configDirectory, "credentials"));
 
   it("saves its token while the server runs, and removes it when the server stops", async () => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home, flags);
-    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
-    expect(await credentials(home)).toHaveLength(1);
+    const { url, stop } = await serve(flags);
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
+    expect(await listCredentials()).toHaveLength(1);
     await stop();
-    expect(await credentials(home)).toEqual([]);
+    expect(await listCredentials()).toEqual([]);
   });
 
   it("keeps a token that a login saves for its address while it runs", async () => {
-    const home = await createTemporaryDirectory();
-    const { url, stop } = await startServe(home, flags);
+    const { url, stop } = await serve(flags);
     const token = mintToken();
-    await saveCredential(configDirectory(home), { origin: url, token });
+    await saveCredential(configDirectory, { origin: url, token });
     await stop();
-    expect(readSavedToken(configDirectory(home), url)).toBe(token);
+    expect(readSavedToken(configDirectory, url)).toBe(token);
   });
 
   it("removes the token that a killed server with a memory: store left for its address", async () => {
-    const home = await createTemporaryDirectory();
-    const first = await startServe(home, flags);
-    await first.stop();
-    const left = mintToken();
-    await saveCredential(configDirectory(home), {
-      origin: first.url,
-      token: left,
-      store: "memory:",
-    });
-    const { port } = new URL(first.url);
-    const run = startCli(["serve", "--port", port, ...flags], { home });
-    await run.saw(first.url);
-    expect(await create(home, first.url, { PLANTSTORE_TOKEN: left })).toMatchObject({
-      exitCode: 4,
-    });
-    expect(await create(home, first.url)).toMatchObject({ exitCode: 0 });
-    run.signal("SIGTERM");
-    await run.finished;
-    expect(await credentials(home)).toEqual([]);
+    const first = await serveOnce(flags);
+    const left = { origin: first.url, token: mintToken(), store: "memory:" } as const;
+    await saveCredential(configDirectory, left);
+    const { url, stop } = await serve(["--port", new URL(first.url).port, ...flags]);
+    expect(await create(url, { PLANTSTORE_TOKEN: left.token })).toMatchObject({ exitCode: 4 });
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
+    await stop();
+    expect(await listCredentials()).toEqual([]);
   });
 });
 
 describe("--ephemeral", () => {
-  async function startEphemeral(args: readonly string[], options: CliOptions = {}) {
-    const home = await createTemporaryDirectory();
-    const run = startCli(["serve", "--ephemeral", ...args], { home, ...options });
-    onTestFinished(async () => {
-      run.signal("SIGTERM");
-      await run.finished;
-    });
-    await expect.poll(run.stdout).toMatch(/\n$/);
-    return { home, run };
-  }
-
   it("prints its URL on stdout, uses a free port, and saves nothing", async () => {
     const env = { PLANTSTORE_PORT: "7526", PLANTSTORE_STORE: "sqlite:/nonexistent/plants.db" };
-    const { home, run } = await startEphemeral([], { env });
+    const run = await serve(["--ephemeral"], { env });
     expect(run.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(run.stdout()).not.toContain(":7526\n");
-    run.signal("SIGTERM");
-    const { exitCode, stderr } = await run.finished;
+    const { exitCode, stderr } = await run.stop();
     expect(exitCode).toBe(0);
     expect(stderr).toContain("no client knows the token of this server: print it with --json");
     expect(stderr).not.toContain("pst_");
@@ -488,76 +406,63 @@ describe("--ephemeral", () => {
   });
 
   it("--json prints the URL and the token, which works", async () => {
-    const { home, run } = await startEphemeral(["--json"]);
+    const run = await serve(["--ephemeral", "--json"]);
     const started = JSON.parse(run.stdout()) as { url: string; token: string };
     expect(run.stdout()).toBe(`${JSON.stringify(started)}\n`);
     expect(Object.keys(started)).toEqual(["url", "token"]);
     const { url, token } = started;
-    expect(await create(home, url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
+    expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
     expect(run.stderr()).not.toContain("no client knows");
     expect(await readdir(home)).toEqual([]);
   });
 
   it("accepts the token in PLANTSTORE_TOKEN, which --json does not print", async () => {
     const env = { PLANTSTORE_TOKEN: "a-chosen-token-1" };
-    const { home, run } = await startEphemeral(["--json"], { env });
+    const run = await serve(["--ephemeral", "--json"], { env });
     const started = JSON.parse(run.stdout()) as { url: string };
     expect(Object.keys(started)).toEqual(["url"]);
-    expect(await create(home, started.url, env)).toMatchObject({ exitCode: 0 });
+    expect(await create(started.url, env)).toMatchObject({ exitCode: 0 });
   });
 
   it("shows the token on a terminal", async () => {
-    const { home, run } = await startEphemeral([], { terminals: { stderr: true } });
+    const run = await serve(["--ephemeral"], { terminals: { stderr: true } });
     await expect.poll(run.stderr).toMatch(/pst_\w{49}/);
     const [token = ""] = /pst_\w{49}/.exec(run.stderr()) ?? [];
-    const url = run.stdout().trim();
-    expect(await create(home, url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
+    expect(await create(run.url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
     expect(await readdir(home)).toEqual([]);
   });
 
   it("allows another port", async () => {
-    const first = await startEphemeral([]);
-    const { port } = new URL(first.run.stdout().trim());
-    const { exitCode, stderr } = await runCli(["serve", "--ephemeral", "--port", port]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`a plant store already runs at http://127.0.0.1:${port}: use it`);
+    const { url } = await serve(["--ephemeral"]);
+    const problem = `a plant store already runs at ${url}: use it`;
+    const { port } = new URL(url);
+    expect(await runCli(["serve", "--ephemeral", "--port", port])).toExit(1, containing(problem));
   });
 
   it("rejects --store", async () => {
-    const { exitCode, stderr } = await runCli(["serve", "--ephemeral", "--store", "memory:"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: --ephemeral replaces --store: remove one of them\n/);
+    const result = await runCli(["serve", "--ephemeral", "--store", "memory:"]);
+    expect(result).toExit(2, /^error: --ephemeral replaces --store: remove one of them\n/);
   });
 });
 
 describe("--json", () => {
   it("prints the token that was issued now, and none that was saved before", async () => {
-    const home = await createTemporaryDirectory();
-    const run = startCli(["serve", "--port", "0", "--json"], { home });
-    await run.saw("}\n");
-    const { url, token } = JSON.parse(run.stdout()) as { url: string; token: string };
-    run.signal("SIGTERM");
-    await run.finished;
-    expect(readSavedToken(configDirectory(home), url)).toBe(token);
-    const again = startCli(["serve", "--port", "0", "--json"], { home });
-    await again.saw("}\n");
-    again.signal("SIGTERM");
-    const { stdout } = await again.finished;
+    const first = await serveOnce(["--json"]);
+    const { url, token } = JSON.parse(first.stdout) as { url: string; token: string };
+    expect(readSavedToken(configDirectory, url)).toBe(token);
+    const { stdout } = await serveOnce(["--json"]);
     expect(Object.keys(JSON.parse(stdout) as object)).toEqual(["url"]);
   });
 });
 
 it("serves even if stderr is closed", async () => {
-  const home = await createTemporaryDirectory();
   const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
   run.closeStderr();
   await run.saw("http://127.0.0.1:");
-  run.signal("SIGTERM");
-  expect(await run.finished).toMatchObject({ exitCode: 0 });
+  expect(await run.stop()).toMatchObject({ exitCode: 0 });
 });
 
 it("stops on a signal that arrives while it starts", async () => {
-  const home = await createTemporaryDirectory();
   const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
   await expect.poll(() => run.signal("SIGINT")).toBe(true);
   expect(await run.finished).toMatchObject({ exitCode: 0 });
@@ -568,13 +473,9 @@ it.each([
   ["--host ::1", "::1", "http://[::1]:"],
   ["--host localhost", "localhost", "http://localhost:"],
 ])("%s: prints a URL that clients can reach", async (_what, host, start) => {
-  const home = await createTemporaryDirectory();
-  const run = startCli(["serve", "--host", host, "--port", "0", "--store", "memory:"], { home });
-  await run.saw(start);
-  const url = run.stdout().trim();
-  expect(await create(home, url)).toMatchObject({ exitCode: 0, stdout: '{"name":"fern"}\n' });
-  run.signal("SIGTERM");
-  await run.finished;
+  const { url } = await serve(["--host", host, "--store", "memory:"]);
+  expect(url.slice(0, start.length)).toBe(start);
+  expect(await create(url)).toMatchObject({ exitCode: 0, stdout: '{"name":"fern"}\n' });
 });
 
 describe("a network that others can listen to", () => {
@@ -582,28 +483,23 @@ describe("a network that others can listen to", () => {
     ["--host", "0.0.0.0"],
     ["--host", "::"],
   ])("%s %s: warns that tokens are not encrypted", async (...args) => {
-    const home = await createTemporaryDirectory();
-    const { run } = await startServe(home, [...args, "--store", "memory:"]);
+    const run = await serve([...args, "--store", "memory:"]);
     await run.saw("tokens arrive at");
     expect(run.stderr()).toContain('"level":"warn","message":"tokens arrive at');
   });
 
   it("is not warned about on a loopback address", async () => {
-    const home = await createTemporaryDirectory();
-    const { stop } = await startServe(home, ["--host", "::1", "--store", "memory:"]);
-    expect((await stop()).stderr).not.toContain("unencrypted");
+    const { stderr } = await serveOnce(["--host", "::1", "--store", "memory:"]);
+    expect(stderr).not.toContain("unencrypted");
   });
 });
 
 describe("a secret that other users can read or guess", () => {
   it("is warned about: a token of fewer than 16 characters", async () => {
-    const home = await createTemporaryDirectory();
     const serveWith = async (token: string): Promise<string> => {
-      const argv = ["serve", "--port", "0", "--store", "memory:"];
-      const run = startCli(argv, { home, env: { PLANTSTORE_TOKEN: token } });
+      const run = await serve(["--store", "memory:"], { env: { PLANTSTORE_TOKEN: token } });
       await run.saw("Listening on");
-      run.signal("SIGTERM");
-      return (await run.finished).stderr;
+      return (await run.stop()).stderr;
     };
     const warning = /"level":"warn","message":"the token in PLANTSTORE_TOKEN has fewer than 16 cha/;
     expect(await serveWith("x".repeat(15))).toMatch(warning);
@@ -611,52 +507,39 @@ describe("a secret that other users can read or guess", () => {
   });
 
   it("is warned about: the store, its directory and the saved tokens", async () => {
-    const home = await createTemporaryDirectory();
-    const { stop } = await startServe(home, []);
-    const quiet = await stop();
+    const quiet = await serveOnce();
     expect(quiet.stderr).not.toContain('"level":"warn"');
     const data = join(home, ".local/share/plantstore");
     await chmod(join(data, "plants.db"), 0o644);
     await chmod(data, 0o755);
-    await chmod(configDirectory(home), 0o777);
-    const { stderr } = await (await startServe(home, [])).stop();
+    await chmod(configDirectory, 0o777);
+    const { stderr } = await serveOnce();
     const warnings = stderr.match(/"level":"warn","message":"[^"\\]*/g)?.join("\n");
     expect(warnings).toContain(`${data}/plants.db can be read by other users (mode 644)`);
     expect(warnings).toContain(`${data} can be read by other users (mode 755)`);
     expect(warnings).toContain(
-      `${configDirectory(home)} can be read and changed by other users (mode 777)`,
+      `${configDirectory} can be read and changed by other users (mode 777)`,
     );
   });
 
   it("is warned about once: a second name of the store while it is in use", async () => {
-    const home = await createTemporaryDirectory();
-    const { run, stop } = await startServe(home, []);
+    const { url, stop } = await serve();
     const path = join(home, ".local/share/plantstore/plants.db");
     await link(path, `${path}.backup`);
-    const url = run.stdout().trim();
     for (const id of ["1", "2"]) {
-      const created = await runCli(["create", "--url", url, "--id", id, "--name", "fern"], {
-        home,
-      });
-      expect(created).toMatchObject({ exitCode: 0 });
+      const args = ["create", "--url", url, "--id", id, "--name", "fern"];
+      expect(await runCli(args, { home })).toMatchObject({ exitCode: 0 });
     }
     const { stderr } = await stop();
     expect(stderr.match(/"level":"warn","message":"[^"]*more than one hard link/g)).toHaveLength(1);
   });
 
   it("is reported with each failed create: a log that was removed while the store is in use", async () => {
-    const home = await createTemporaryDirectory();
-    const { run, stop } = await startServe(home, []);
-    const url = run.stdout().trim();
+    const { url, stop } = await serve();
     expect(await fetch(new URL("/readyz", url))).toMatchObject({ status: 200 });
     await rm(join(home, ".local/share/plantstore/plants.db-wal"));
-    const created = await runCli(
-      ["create", "--url", url, "--retry", "0", "--id", "1", "--name", "a"],
-      {
-        home,
-      },
-    );
-    expect(created.stdout).toContain('{"error":50700,');
+    const args = ["create", "--url", url, "--retry", "0", "--id", "1", "--name", "a"];
+    expect((await runCli(args, { home })).stdout).toContain('{"error":50700,');
     const ready = await fetch(new URL("/readyz", url));
     expect(await ready.json()).toMatchObject({ error: 50_700 });
     expect((await stop()).stderr).toMatch(
@@ -666,7 +549,7 @@ describe("a secret that other users can read or guess", () => {
 });
 
 describe("--tls-cert and --tls-key", () => {
-  async function writeCertificate(home: string, name = "localhost", endMs?: number) {
+  async function writeCertificate(name = "localhost", endMs?: number) {
     const { cert, key } = createCertificate(name, endMs);
     await writeFile(join(home, "cert.pem"), cert);
     await writeFile(join(home, "key.pem"), key);
@@ -678,14 +561,12 @@ describe("--tls-cert and --tls-key", () => {
   }
 
   it("serve HTTPS, and SIGHUP reloads both files", async () => {
-    const home = await createTemporaryDirectory();
-    const args = await writeCertificate(home);
-    const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
-    await run.saw("https://127.0.0.1:");
-    await writeCertificate(home, "elsewhere");
+    const run = await serve(["--store", "memory:", ...(await writeCertificate())]);
+    await writeCertificate("elsewhere");
     run.hangUp();
     await run.saw("SIGHUP: the certificate was reloaded");
-    const { port } = new URL(run.stdout().trim());
+    const { port, protocol } = new URL(run.url);
+    expect(protocol).toBe("https:");
     const client = connect({ port: Number(port), rejectUnauthorized: false });
     await once(client, "secureConnect");
     expect(client.getPeerCertificate().subject.CN).toBe("elsewhere");
@@ -701,21 +582,16 @@ describe("--tls-cert and --tls-key", () => {
     execFileSync("mkfifo", [join(home, "key.pem")]);
     run.hangUp();
     await run.saw("key.pem cannot be read: it is not a regular file; the old certificate stays");
-    run.signal("SIGTERM");
-    expect(await run.finished).toMatchObject({ exitCode: 0 });
+    expect(await run.stop()).toMatchObject({ exitCode: 0 });
   });
 
   it("serve HTTPS on a port that a second serve names with its scheme", async () => {
-    const home = await createTemporaryDirectory();
-    const args = ["--store", "memory:", ...(await writeCertificate(home))];
-    const run = startCli(["serve", "--port", "0", ...args], { home });
-    await run.saw("https://127.0.0.1:");
-    const url = run.stdout().trim();
+    const args = ["--store", "memory:", ...(await writeCertificate())];
+    const { url, stop } = await serve(args);
+    expect(url).toMatch(/^https:/);
     const second = await runCli(["serve", "--port", new URL(url).port, ...args], { home });
-    expect(second.exitCode).toBe(1);
-    expect(second.stderr).toContain(`error: a plant store already runs at ${url}: use it`);
-    run.signal("SIGTERM");
-    expect(await run.finished).toMatchObject({ exitCode: 0 });
+    expect(second).toExit(1, containing(`error: a plant store already runs at ${url}: use it`));
+    expect(await stop()).toMatchObject({ exitCode: 0 });
   });
 
   const inDays = (days: number): number => Date.now() + days * 24 * 60 * 60 * 1000;
@@ -726,40 +602,26 @@ describe("--tls-cert and --tls-key", () => {
   ])(
     "warn about a certificate that ends in %d days, at the start and after SIGHUP",
     async (days, text) => {
-      const home = await createTemporaryDirectory();
       const endMs = inDays(days);
-      const args = await writeCertificate(home, "localhost", endMs);
+      const args = ["--store", "memory:", ...(await writeCertificate("localhost", endMs))];
       const date = new Date(endMs).toISOString().slice(0, 10);
       const warning = `the certificate in ${join(home, "cert.pem")} ${text.replace("DATE", date)}`;
-      const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
+      const run = await serve(args);
       await run.saw(`"level":"warn","message":"${warning}"`);
-      await run.saw("https://127.0.0.1:");
       run.hangUp();
       await run.saw("SIGHUP: the certificate was reloaded");
-      run.signal("SIGTERM");
-      const { stderr } = await run.finished;
+      const { stderr } = await run.stop();
       expect(stderr.split(warning)).toHaveLength(3);
 
-      const shown = startCli(
-        ["serve", "--port", "0", "--store", "memory:", "--no-color", ...args],
-        {
-          home,
-          terminals: allTerminals,
-        },
-      );
-      await shown.saw("https://127.0.0.1:");
-      shown.signal("SIGTERM");
-      expect((await shown.finished).stderr.replaceAll("\n", " ")).toContain(`warning: ${warning} `);
+      const shown = await serveOnce([...args, "--no-color"], { terminals: allTerminals });
+      expect(shown.stderr.replaceAll("\n", " ")).toContain(`warning: ${warning} `);
     },
   );
 
   it("do not warn about a certificate that ends in 15 days", async () => {
-    const home = await createTemporaryDirectory();
-    const args = await writeCertificate(home, "localhost", inDays(15));
-    const run = startCli(["serve", "--port", "0", "--store", "memory:", ...args], { home });
-    await run.saw("https://127.0.0.1:");
-    run.signal("SIGTERM");
-    expect((await run.finished).stderr).not.toContain("the certificate in");
+    const args = await writeCertificate("localhost", inDays(15));
+    const { stderr } = await serveOnce(["--store", "memory:", ...args]);
+    expect(stderr).not.toContain("the certificate in");
   });
 
   it.each<[what: string, toArgs: (args: readonly string[]) => readonly string[], message: RegExp]>([
@@ -795,77 +657,56 @@ describe("--tls-cert and --tls-key", () => {
       /encrypted\.pem is encrypted: "openssl pkey" writes it without a password\n/,
     ],
   ])("reject %s", async (_what, toArgs, message) => {
-    const home = await createTemporaryDirectory();
-    const args = toArgs(await writeCertificate(home));
-    const { exitCode, stderr } = await runCli(["serve", "--store", "memory:", ...args], { home });
-    expect({ exitCode, stderr }).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(message) as string,
-    });
+    const args = toArgs(await writeCertificate());
+    expect(await runCli(["serve", "--store", "memory:", ...args], { home })).toExit(2, message);
   });
 });
 
 describe("--socket", () => {
   it.each(["--port", "--host"])("excludes %s", async (flag) => {
     const argv = ["serve", "--socket", "plants.sock", flag, "1", "--store", "memory:"];
-    const { exitCode, stderr } = await startCli(argv).finished;
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: `error: --socket replaces ${flag}: remove one of them\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`,
-    });
+    const problem = `error: --socket replaces ${flag}: remove one of them\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`;
+    expect(await startCli(argv).finished).toExit(2, problem);
   });
 
   it.each(["", "/v1"])(
     "saves its first token for its path, with base path %j",
     async (basePath) => {
-      const home = await createTemporaryDirectory();
       const path = join(home, "plants.sock");
       const url = `unix:${path}${basePath && `:${basePath}`}`;
       const env = { PLANTSTORE_BASE_PATH: basePath };
-      const run = startCli(["serve", "--socket", path], { home, env });
-      await run.saw(`${url}\n`);
-      expect(await listSavedOrigins(configDirectory(home))).toEqual([`unix:${path}`]);
-      expect(await create(home, url)).toMatchObject({ exitCode: 0 });
-      run.signal("SIGTERM");
-      const { stdout, stderr } = await run.finished;
+      const run = await serve(["--socket", path], { env });
+      expect(await listSavedOrigins(configDirectory)).toEqual([`unix:${path}`]);
+      expect(await create(url)).toMatchObject({ exitCode: 0 });
+      const { stdout, stderr } = await run.stop();
       expect(stdout).toBe(`${url}\n`);
       expect(stderr).toContain("Token: new, saved for this user");
     },
   );
 
   it("saves the token of a memory: store until it stops", async () => {
-    const home = await createTemporaryDirectory();
     const path = join(home, "plants.sock");
-    const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
-    await run.saw(`unix:${path}\n`);
-    expect(await create(home, `unix:${path}`)).toMatchObject({ exitCode: 0 });
-    run.signal("SIGTERM");
-    expect(await run.finished).toMatchObject({ exitCode: 0, stdout: `unix:${path}\n` });
-    expect(await listSavedOrigins(configDirectory(home))).toEqual([]);
+    const run = await serve(["--socket", path, "--store", "memory:"]);
+    expect(await create(`unix:${path}`)).toMatchObject({ exitCode: 0 });
+    expect(await run.stop()).toMatchObject({ exitCode: 0, stdout: `unix:${path}\n` });
+    expect(await listSavedOrigins(configDirectory)).toEqual([]);
   });
 
   it.each(["plants:1.sock", "a:/plants.sock"])(
     "saves no token for %j, which clients cannot name",
     async (name) => {
-      const home = await createTemporaryDirectory();
       const path = join(home, name);
       await mkdir(dirname(path), { recursive: true });
-      const run = startCli(["serve", "--socket", path, "--store", "memory:"], { home });
-      await run.saw(`unix:${path}\n`);
-      run.signal("SIGTERM");
-      expect(await run.finished).toMatchObject({ exitCode: 0 });
-      expect(existsSync(configDirectory(home))).toBe(false);
+      const result = await serveOnce(["--socket", path, "--store", "memory:"]);
+      expect(result).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
+      expect(existsSync(configDirectory)).toBe(false);
     },
   );
 
   it("warns without PLANTSTORE_TOKEN if the store is in memory and clients cannot name it", async () => {
-    const home = await createTemporaryDirectory();
     const says = async (env: Record<string, string>): Promise<string> => {
-      const argv = ["serve", "--socket", join(home, "plants:1.sock"), "--store", "memory:"];
-      const run = startCli(argv, { home, env });
-      await run.saw("unix:");
-      run.signal("SIGTERM");
-      return (await run.finished).stderr;
+      const args = ["--socket", join(home, "plants:1.sock"), "--store", "memory:"];
+      return (await serveOnce(args, { env })).stderr;
     };
     expect(await says({})).toMatch(
       /"level":"warn".*no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN/,
@@ -874,14 +715,9 @@ describe("--socket", () => {
   });
 
   it("reports another file at its path", async () => {
-    const home = await createTemporaryDirectory();
     await writeFile(join(home, "file"), "");
     const args = ["serve", "--socket", join(home, "file"), "--store", "memory:"];
-    const { exitCode, stderr } = await runCli(args, { home });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 1,
-      stderr: expect.stringMatching(/is in use or is another kind of file/) as string,
-    });
+    expect(await runCli(args, { home })).toExit(1, /is in use or is another kind of file/);
   });
 });
 
@@ -894,20 +730,16 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
     ["--host", "127.0.0.1"],
     ["--socket", "plants.sock"],
   ])("excludes %s", async (flag, value) => {
-    const { exitCode, stderr } = await runCli(["serve", flag, value], { env });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: `error: the socket in LISTEN_FDS replaces ${flag}: remove ${flag}\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`,
-    });
+    const problem = `error: the socket in LISTEN_FDS replaces ${flag}: remove ${flag}\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`;
+    expect(await runCli(["serve", flag, value], { env })).toExit(2, problem);
   });
 
   it.each(["2", "many"])("is one socket, not %s", async (count) => {
     const result = await runCli(["serve"], { env: { ...env, LISTEN_FDS: count } });
-    expect(result).toEqual({
-      exitCode: 2,
-      stdout: "",
-      stderr: `error: expected one socket but LISTEN_FDS is "${count}": keep one Listen… line in the socket unit\n`,
-    });
+    expect(result).toExit(
+      2,
+      `error: expected one socket but LISTEN_FDS is "${count}": keep one Listen… line in the socket unit\n`,
+    );
   });
 
   it.each<[what: string, env: Readonly<Record<string, string>>]>([
@@ -915,36 +747,31 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
     ["without LISTEN_PID", { LISTEN_FDS: "1" }],
     ["without a socket", { ...env, LISTEN_FDS: "0" }],
   ])("is ignored %s", async (_what, variables) => {
-    const run = startCli(["serve", "--ephemeral"], { env: variables });
-    await run.saw("http://127.0.0.1:");
-    run.signal("SIGTERM");
-    expect(await run.finished).toMatchObject({ exitCode: 0 });
+    const result = await serveOnce(["--ephemeral"], { env: variables });
+    expect(result).toMatchObject({ url: containing("http://127.0.0.1:"), exitCode: 0 });
   });
 });
 
 describe("a SIGHUP", () => {
   it("is ignored by a server without a certificate", async () => {
-    const home = await createTemporaryDirectory();
-    const { run, url } = await startServe(home);
+    const run = await serve();
     run.hangUp();
     await run.saw("SIGHUP ignored: the server has no certificate");
-    expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+    expect(await create(run.url)).toMatchObject({ exitCode: 0 });
   });
 
   it("stops a server whose terminal was closed", async () => {
-    const home = await createTemporaryDirectory();
-    const { run } = await startServe(home, [], { terminals: allTerminals });
+    const run = await serve([], { terminals: allTerminals });
     run.hangUp();
     expect(await run.finished).toMatchObject({ exitCode: 0 });
   });
 });
 
 it("logs an uncaught error with its stack, and continues to serve", async () => {
-  const home = await createTemporaryDirectory();
-  const { run, url } = await startServe(home);
+  const run = await serve();
   run.throwUncaught(new TypeError("x is not a function"));
   await run.saw("unexpected: TypeError: x is not a function\\n    at ");
-  expect(await create(home, url)).toMatchObject({ exitCode: 0 });
+  expect(await create(run.url)).toMatchObject({ exitCode: 0 });
 });
 
 describe("the end of the parent process", () => {
@@ -953,11 +780,10 @@ describe("the end of the parent process", () => {
     ["npx", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'plantstore'" }],
     ["npx -c", { npm_lifecycle_event: "npx", npm_lifecycle_script: "plantstore serve" }],
   ])("stops a server that %s started", async (_what, env) => {
-    const { run } = await startServe(await createTemporaryDirectory(), [], { env });
+    const run = await serve([], { env });
     expect(run.endParent()).toBe(true);
-    const { exitCode, stderr } = await run.finished;
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain("Stopping: npm, which started this server, has ended");
+    const message = containing("Stopping: npm, which started this server, has ended");
+    expect(await run.finished).toExit(0, message, `${run.url}\n`);
   });
 
   it.each<[what: string, env: Readonly<Record<string, string>>]>([
@@ -969,16 +795,15 @@ describe("the end of the parent process", () => {
     ],
     ["a program that npx runs", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'vitest'" }],
   ])("is not watched by a server that %s started", async (_what, env) => {
-    const { run } = await startServe(await createTemporaryDirectory(), [], { env });
+    const run = await serve([], { env });
     expect(run.endParent()).toBe(false);
   });
 });
 
 describe("--metrics", () => {
   it("main: counts requests and commits on the main address", async () => {
-    const home = await createTemporaryDirectory();
-    const { url } = await startServe(home, ["--metrics", "main"]);
-    await create(home, url);
+    const { url } = await serve(["--metrics", "main"]);
+    await create(url);
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain('plantstore_plants_total{result="created"} 1\n');
     expect(text).toContain("plantstore_commit_plants_count 1\n");
@@ -990,12 +815,11 @@ describe("--metrics", () => {
   });
 
   it("HOST:PORT: serves metrics only there", async () => {
-    const home = await createTemporaryDirectory();
-    const { run, url } = await startServe(home, ["--metrics", "127.0.0.1:0"]);
+    const run = await serve(["--metrics", "127.0.0.1:0"]);
     await run.saw("Metrics are at ");
     const own = /Metrics are at ([^"]+)/.exec(run.stderr())?.[1] ?? "";
     expect((await fetch(own)).status).toBe(200);
-    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${run.url}/metrics`)).status).toBe(404);
   });
 
   it.each<[where: string, place: (url: URL) => string, message: RegExp]>([
@@ -1010,32 +834,24 @@ describe("--metrics", () => {
       /192\.0\.2\.1 is not an address .*choose another with --metrics/,
     ],
   ])("at %s: reports the address and the flag", async (_where, place, message) => {
-    const home = await createTemporaryDirectory();
-    const { url } = await startServe(home);
+    const { url } = await serve();
     const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", place(new URL(url))];
-    const { exitCode, stderr } = await runCli(args, { home });
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toMatch(/--(?:port|host)\b/);
+    const result = await runCli(args, { home });
+    expect(result).toExit(1, message);
+    expect(result.stderr).not.toMatch(/--(?:port|host)\b/);
   });
 });
 
 it("does not start under Bun, whose node:http differs", async () => {
-  const { exitCode, stdout, stderr } = await runCli(["serve", "--store", "memory:"], {
-    bunVersion: "1.4.5",
-  });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toBe("error: serve does not run under Bun: run it with Node.js, without --bun\n");
+  const problem = "error: serve does not run under Bun: run it with Node.js, without --bun\n";
+  const args = ["serve", "--store", "memory:"];
+  expect(await runCli(args, { bunVersion: "1.4.5" })).toExit(1, problem);
 });
 
 it("names the missing directory of a Unix socket, instead of a code of the system", async () => {
-  const home = await createTemporaryDirectory();
   const path = join(home, "missing", "plants.sock");
-  const { exitCode, stderr } = await runCli(["serve", "--socket", path], { home });
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain(
-    `cannot create ${path} (its directory does not exist or is not writable)`,
-  );
+  const problem = `cannot create ${path} (its directory does not exist or is not writable)`;
+  expect(await runCli(["serve", "--socket", path], { home })).toExit(1, containing(problem));
 });
 
 describe("--reuse-port", () => {
@@ -1046,8 +862,7 @@ describe("--reuse-port", () => {
     ["--socket", ["--socket", "/tmp/plants.sock"], {}],
     ["the socket in LISTEN_FDS", [], { LISTEN_FDS: "1", LISTEN_PID: "4711" }],
   ])("is a usage error with %s", async (reason, flags, env) => {
-    const { exitCode, stderr } = await runCli(["serve", "--reuse-port", ...flags], { env });
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`which ${reason} does not allow: remove one of them`);
+    const result = await runCli(["serve", "--reuse-port", ...flags], { env });
+    expect(result).toExit(2, containing(`which ${reason} does not allow: remove one of them`));
   });
 });

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { digestToken, mintToken } from "../../../src/auth/authenticator.ts";
 import type { TokenRecord } from "../../../src/core/store.ts";
-import { type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import {
+  type CliOptions,
+  containing,
+  parseLines,
+  runCli,
+  startCli,
+} from "../../helpers/run-cli.ts";
 import { changeStore, createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -31,10 +37,9 @@ const readTokens = (): Promise<readonly TokenRecord[]> => changeStore(storeUrl);
 
 describe("token issue", () => {
   it("prints only the token, and stores only its digest", async () => {
-    const { exitCode, stdout, stderr } = await runToken(["issue", "--name", "ci"]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toMatch(/^pst_[0-9A-Za-z]{49}\n$/);
-    const token = stdout.trim();
+    const result = await runToken(["issue", "--name", "ci"]);
+    expect(result).toPrint(/^pst_[0-9A-Za-z]{49}\n$/);
+    const token = result.stdout.trim();
     expect(await readTokens()).toEqual([
       {
         digest: digestToken(token),
@@ -84,11 +89,8 @@ describe("token issue", () => {
   it.each(["0d", "", "30", "30s", "59s", "-1d", "3651d", "1y", "1 d"])(
     "--expires %j is rejected, and no token is issued",
     async (text) => {
-      const { exitCode, stdout, stderr } = await runToken(["issue", `--expires=${text}`]);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      expect(stderr).toContain(
-        `--expires must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`,
-      );
+      const problem = `--expires must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`;
+      expect(await runToken(["issue", `--expires=${text}`])).toExit(2, containing(problem));
       expect(await readTokens()).toEqual([]);
     },
   );
@@ -103,9 +105,7 @@ describe("token issue", () => {
     ["pst_4fGh", "must not start with pst_, as tokens do"],
     [mintToken(), "must not start with pst_, as tokens do"],
   ])("--name %j is rejected", async (name, complaint) => {
-    const { exitCode, stderr } = await runToken(["issue", "--name", name]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`--name ${complaint}`);
+    expect(await runToken(["issue", "--name", name])).toExit(2, containing(`--name ${complaint}`));
   });
 
   it("prints the token with its prefix and its times as JSON with --json", async () => {
@@ -177,8 +177,8 @@ describe("token list", () => {
   ])("with the flags %j prints the tokens %j", async (flags, names) => {
     await addTokens(...tokens);
     const { stdout } = await runToken(["list", ...flags]);
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines.map((line) => (JSON.parse(line) as { name?: string }).name)).toEqual(names);
+    const listed = parseLines(stdout) as readonly { name?: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(names);
   });
 
   it("prints each value on a separate line on a narrow terminal", async () => {
@@ -208,8 +208,7 @@ describe("token list", () => {
       revokedAtMs: 1.9e12,
     });
     const { stdout } = await runToken(args, options);
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect(parseLines(stdout)).toEqual([
       {
         name: "laptop",
         prefix: "pst_0000",
@@ -257,9 +256,8 @@ describe("token revoke", () => {
     ["its prefix", "pst_0001"],
   ])("finds the token by %s, and changes no other token", async (_what, wanted) => {
     await addTokens({ name: "laptop" }, { name: "ci" }, { name: "ci 2" });
-    const { exitCode, stdout, stderr } = await runToken(["revoke", wanted]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toBe("revoked ci (pst_0001): servers reject it within one second\n");
+    const result = await runToken(["revoke", wanted]);
+    expect(result).toExit(0, "revoked ci (pst_0001): servers reject it within one second\n");
     expect(await revoked()).toEqual(["ci"]);
   });
 
@@ -273,11 +271,7 @@ describe("token revoke", () => {
 
   it("reports a token that was revoked before, and changes nothing", async () => {
     await addTokens({ name: "ci", revokedAtMs: 5 });
-    const { exitCode, stderr } = await runToken(["revoke", "ci"]);
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 0,
-      stderr: "ci (pst_0000) was revoked before\n",
-    });
+    expect(await runToken(["revoke", "ci"])).toExit(0, "ci (pst_0000) was revoked before\n");
     expect((await readTokens())[0]?.revokedAtMs).toBe(5);
   });
 
@@ -292,11 +286,9 @@ describe("token revoke", () => {
   it("rejects a name that two valid tokens have, and names their prefixes", async () => {
     await addTokens({ name: "ci" }, { name: "ci", issuedAtMs: dayMs });
     for (const flags of [[], ["--after", "24h"]]) {
-      const { exitCode, stderr } = await runToken(["revoke", "ci", ...flags]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toBe(
-        'error: 2 valid tokens match "ci": revoke one by its prefix (pst_0000 of 1970-01-01, pst_0001 of 1970-01-02)\n',
-      );
+      const problem =
+        'error: 2 valid tokens match "ci": revoke one by its prefix (pst_0000 of 1970-01-01, pst_0001 of 1970-01-02)\n';
+      expect(await runToken(["revoke", "ci", ...flags])).toExit(2, problem);
     }
     expect(await revoked()).toEqual([]);
     expect((await runToken(["revoke", "pst_0000"])).exitCode).toBe(0);
@@ -304,9 +296,8 @@ describe("token revoke", () => {
 
   it.each(["unknown", "pst_", ""])("rejects %j, which matches no token", async (wanted) => {
     await addTokens({ name: "" });
-    const { exitCode, stderr } = await runToken(["revoke", wanted]);
-    expect(exitCode).toBe(9);
-    expect(stderr).toContain(`error: no token matches "${wanted}"`);
+    const result = await runToken(["revoke", wanted]);
+    expect(result).toExit(9, containing(`error: no token matches "${wanted}"`));
     expect(await revoked()).toEqual([]);
   });
 });
@@ -315,9 +306,8 @@ describe("token revoke --after", () => {
   it("lets the token expire then, and changes no other token", async () => {
     await addTokens({ name: "ci" }, { name: "ci" });
     const startMs = Date.now();
-    const { exitCode, stdout, stderr } = await runToken(["revoke", "pst_0000", "--after", "24h"]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toMatch(/^ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
+    const result = await runToken(["revoke", "pst_0000", "--after", "24h"]);
+    expect(result).toExit(0, /^ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
     const [first, second] = await readTokens();
     expect(first?.revokedAtMs).toBeUndefined();
     expect(first?.expiresAtMs).toBeGreaterThanOrEqual(startMs + dayMs);
@@ -358,11 +348,8 @@ describe("token revoke --after", () => {
 
   it.each(["", "0", "1", "5w", "-1h", "3651d"])("rejects the time %j", async (text) => {
     await addTokens({ name: "ci" });
-    const { exitCode, stderr } = await runToken(["revoke", "ci", `--after=${text}`]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(
-      `--after must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`,
-    );
+    const problem = `--after must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`;
+    expect(await runToken(["revoke", "ci", `--after=${text}`])).toExit(2, containing(problem));
     expect(await readTokens()).toMatchObject([{ name: "ci", issuedAtMs: 0 }]);
     expect((await readTokens())[0]?.revokedAtMs).toBeUndefined();
   });
@@ -386,28 +373,19 @@ describe("token revoke --json", () => {
 describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => {
   it("creates no store if it is missing", async () => {
     const home = await createTemporaryDirectory();
-    const { exitCode, stdout, stderr } = await runCli(["token", ...args], { home });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain(`${join(home, ".local/share/plantstore/plants.db")} does not exist`);
+    const problem = `${join(home, ".local/share/plantstore/plants.db")} does not exist`;
+    expect(await runCli(["token", ...args], { home })).toExit(2, containing(problem));
     expect(await readdir(home)).toEqual([]);
   });
 
   it("reports that it cannot open a memory: store", async () => {
-    const { exitCode, stderr } = await runCli(["token", ...args, "--store", "memory:"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
-      /^error: a memory: store exists only inside its server process and cannot be (read|changed) /,
-    );
+    const problem =
+      /^error: a memory: store exists only inside its server process and cannot be (read|changed) /;
+    expect(await runCli(["token", ...args, "--store", "memory:"])).toExit(2, problem);
   });
 
-  it("has its own help, which a usage error names", async () => {
-    const { stdout } = await runCli(["token", args[0], "--help"]);
-    expect(stdout).toContain("--store <url>");
-    expect(stdout).toContain("Examples:");
-    expect(stdout).toContain("Exit codes:");
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    const { exitCode, stderr } = await runCli(["token", ...args, "--nonsense"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`See "plantstore token ${args[0]} --help"`);
+  it("names its own help in a usage error", async () => {
+    const result = await runCli(["token", ...args, "--nonsense"]);
+    expect(result).toExit(2, containing(`See "plantstore token ${args[0]} --help"`));
   });
 });

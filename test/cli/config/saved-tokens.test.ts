@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   listSavedOrigins,
   readSavedToken,
@@ -13,7 +13,12 @@ import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 const here = "http://127.0.0.1:7526";
 const there = "https://[2001:db8::1]:8443";
 
-async function writeCredential(directory: string, text: string, mode = 0o600): Promise<string> {
+let directory: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+});
+
+async function writeCredential(text: string, mode = 0o600): Promise<string> {
   const file = toTokenFile(directory, here);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
@@ -27,20 +32,18 @@ async function modeOf(path: string): Promise<string> {
 
 describe("a saved token", () => {
   it("is read back for its origin", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: here, token: "first" });
     expect(readSavedToken(directory, here)).toBe("first");
   });
 
   it("is not given to any other origin", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: here, token: "first" });
     expect(readSavedToken(directory, "http://127.0.0.1:7527")).toBeUndefined();
     expect(readSavedToken(directory, "https://127.0.0.1:7526")).toBeUndefined();
   });
 
   it("is in a file of its origin alone, which others cannot read", async () => {
-    const directory = join(await createTemporaryDirectory(), "new", "config");
+    directory = join(directory, "new", "config");
     await saveCredential(directory, { origin: here, token: "first" });
     const file = toTokenFile(directory, here);
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ origin: here, token: "first" });
@@ -50,7 +53,6 @@ describe("a saved token", () => {
   });
 
   it("takes the place of an earlier one and touches no other", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: here, token: "first" });
     await saveCredential(directory, { origin: there, token: "other" });
     await saveCredential(directory, { origin: here, token: "second" });
@@ -60,7 +62,6 @@ describe("a saved token", () => {
   });
 
   it("for one origin is not lost when many are saved at once", async () => {
-    const directory = await createTemporaryDirectory();
     const origins = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:${8000 + index}`);
     await Promise.all(
       origins.map((origin) => saveCredential(directory, { origin, token: `of ${origin}` })),
@@ -70,7 +71,7 @@ describe("a saved token", () => {
   });
 
   it("is absent where nothing was ever saved", async () => {
-    expect(readSavedToken(await createTemporaryDirectory(), here)).toBeUndefined();
+    expect(readSavedToken(directory, here)).toBeUndefined();
   });
 });
 
@@ -80,7 +81,6 @@ describe("a token for a long origin", () => {
   const long = toLong("ab");
 
   it("is saved, listed, read and removed like any other", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: long, token: "first" });
     await saveCredential(directory, { origin: toLong("cd"), token: "other" });
     await saveCredential(directory, { origin: long, token: "second" });
@@ -97,7 +97,6 @@ describe("a token for a long origin", () => {
   });
 
   it("is not listed if its file is broken", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: long, token: "first" });
     await writeFile(toTokenFile(directory, long), "{");
     expect(await listSavedOrigins(directory)).toEqual([]);
@@ -108,7 +107,6 @@ describe("a token for a long origin", () => {
     ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
     [`https://${"a".repeat(234)}`, `https%3A%2F%2F${"a".repeat(234)}.json`],
   ])("does not change the file of %s", async (origin, name) => {
-    const directory = await createTemporaryDirectory();
     expect(basename(toTokenFile(directory, origin))).toBe(name);
     await saveCredential(directory, { origin, token: "first" });
     expect(readSavedToken(directory, origin)).toBe("first");
@@ -117,7 +115,6 @@ describe("a token for a long origin", () => {
 
 describe("the origins", () => {
   it("are those of the saved tokens", async () => {
-    const directory = await createTemporaryDirectory();
     expect(await listSavedOrigins(directory)).toEqual([]);
     await saveCredential(directory, { origin: there, token: "a" });
     await saveCredential(directory, { origin: here, token: "b" });
@@ -125,7 +122,6 @@ describe("the origins", () => {
   });
 
   it("are not the names of files that are something else", async () => {
-    const directory = await createTemporaryDirectory();
     await saveCredential(directory, { origin: here, token: "a" });
     await writeFile(join(directory, "credentials", "README"), "");
     await writeFile(join(directory, "credentials", "%E0.json"), "");
@@ -137,9 +133,8 @@ describe("a credential file", () => {
   it.each([0o644, 0o640, 0o604, 0o660])(
     "with mode %o is rejected with the command that corrects it",
     async (mode) => {
-      const directory = await createTemporaryDirectory();
       const text = JSON.stringify({ origin: here, token: "first" });
-      const file = await writeCredential(directory, text, mode);
+      const file = await writeCredential(text, mode);
       expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
     },
   );
@@ -151,8 +146,7 @@ describe("a credential file", () => {
     ["contains a token that is not a string", '{"origin":"http://127.0.0.1:7526","token":1}'],
     ["is not an object", "[]"],
   ])("that %s is reported, and neither used nor overwritten", async (_what, text) => {
-    const directory = await createTemporaryDirectory();
-    const file = await writeCredential(directory, text);
+    const file = await writeCredential(text);
     expect(() => readSavedToken(directory, here)).toThrow(`${file} is broken`);
     await expect(saveCredential(directory, { origin: here, token: "new" })).rejects.toThrow(
       `${file} is broken`,
@@ -161,13 +155,11 @@ describe("a credential file", () => {
   });
 
   it("that was copied from another origin is not used", async () => {
-    const directory = await createTemporaryDirectory();
-    await writeCredential(directory, JSON.stringify({ origin: there, token: "first" }));
+    await writeCredential(JSON.stringify({ origin: there, token: "first" }));
     expect(readSavedToken(directory, here)).toBeUndefined();
   });
 
   it("that is a directory is reported", async () => {
-    const directory = await createTemporaryDirectory();
     const file = toTokenFile(directory, here);
     await mkdir(file, { recursive: true, mode: 0o700 });
     expect(() => readSavedToken(directory, here)).toThrow(`${file} cannot be read`);
@@ -175,7 +167,6 @@ describe("a credential file", () => {
 });
 
 it("a directory that cannot be created is reported with advice", async () => {
-  const directory = await createTemporaryDirectory();
   // Even root cannot create a directory at a broken link.
   await symlink(join(directory, "nowhere"), join(directory, "credentials"));
   await expect(saveCredential(directory, { origin: here, token: "first" })).rejects.toThrow(

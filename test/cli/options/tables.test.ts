@@ -7,7 +7,6 @@ import { createProcessIo } from "../../../src/cli/io.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
 import { settings } from "../../../src/cli/options/local.ts";
 import { runProgram } from "../../../src/cli/program.ts";
-
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 
@@ -77,9 +76,8 @@ describe("an option", () => {
   );
 
   it.each(withOneValue)("with one value cannot be repeated: $argv", async ({ argv }) => {
-    const { exitCode, stderr } = await runCli([...argv, ...argv.slice(-2)]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
+    expect(await runCli([...argv, ...argv.slice(-2)])).toExit(
+      2,
       new RegExp(`^error: ${argv.at(-2)} is given twice: remove one of them\n`),
     );
   });

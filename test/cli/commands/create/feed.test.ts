@@ -1,8 +1,8 @@
 /** `plantstore create` with entries of a feed: deletions are skipped, and result lines say where to resume. */
 import { describe, expect, it } from "vitest";
 import { errorResponse, json, openScriptedServer } from "../../../client/scripted-server.ts";
-import { runCli } from "../../../helpers/run-cli.ts";
-import { startServer, testToken } from "../../../helpers/plant-server.ts";
+import { parseLines, runCli } from "../../../helpers/run-cli.ts";
+import { startServer } from "../../../helpers/plant-server.ts";
 
 const entry = (id: number, cursor: string, name = "fern"): string =>
   JSON.stringify({ cursor, id, name });
@@ -11,34 +11,30 @@ const deletion = (id: number, cursor: string): string =>
 
 async function create(lines: readonly string[], ...args: readonly string[]) {
   await using server = await startServer();
-  return await createAt(server.url, lines, ...args);
+  return await createAt(server, lines, ...args);
 }
 
-async function createAt(url: string, lines: readonly string[], ...args: readonly string[]) {
-  const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
+async function createAt(
+  server: { readonly url: string },
+  lines: readonly string[],
+  ...args: readonly string[]
+) {
   const stdin = lines.map((line) => `${line}\n`).join("");
-  const { exitCode, stdout, stderr } = await runCli(["create", "-", ...args], { env, stdin });
-  const results = stdout
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const { exitCode, stdout, stderr } = await runCli(["create", "-", ...args], { server, stdin });
+  const results = parseLines(stdout) as readonly Record<string, unknown>[];
   const outcomes = results.map(({ id, status, cursor }) => [id, status, cursor]);
   return { exitCode, stdout, stderr, results, outcomes };
 }
 
 describe("the entry of a deleted plant", () => {
   it("is skipped, and changes neither the exit code nor stderr", async () => {
-    const { exitCode, stdout, stderr } = await create([
-      entry(1, "a-1"),
-      deletion(9_007_199_254_740_991, "a-2"),
-    ]);
-    expect(stdout).toBe(
+    const result = await create([entry(1, "a-1"), deletion(9_007_199_254_740_991, "a-2")]);
+    expect(result).toPrint(
       [
         '{"record":1,"line":1,"id":1,"status":"created","cursor":"a-1","plant":{"name":"fern"}}\n',
         '{"record":2,"line":2,"id":9007199254740991,"status":"skipped","cursor":"a-2"}\n',
       ].join(""),
     );
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   });
 
   it.each([["--many"], ["--strict"], ["--fail-fast"], ["--dry-run"], ["--json"]])(
@@ -59,16 +55,15 @@ describe("the entry of a deleted plant", () => {
   });
 
   it("is counted in the summary", async () => {
-    const { exitCode, stderr } = await create([deletion(1, "a-1"), entry(2, "a-2"), '{"id":3}']);
-    expect(exitCode).toBe(8);
-    expect(stderr).toMatch(
+    const result = await create([deletion(1, "a-1"), entry(2, "a-2"), '{"id":3}']);
+    expect(result.stderr).toMatch(
       /^created 1, unchanged 0, replaced 0, rejected 1, failed 0, skipped 1 in /,
     );
+    expect(result.exitCode).toBe(8);
   });
 
   it("is not printed with --quiet", async () => {
-    const { exitCode, stdout, stderr } = await create([deletion(1, "a-1")], "--quiet");
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await create([deletion(1, "a-1")], "--quiet")).toPrint("");
   });
 
   it.each([
@@ -108,7 +103,7 @@ describe("the cursor of a result line", () => {
       (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"fern"}'))(response);
     });
     const lines = [entry(1, "a-1"), entry(2, "a-2"), entry(3, "a-3")];
-    const { outcomes } = await createAt(scripted.url, lines, "--retry", "0", "--concurrency", "1");
+    const { outcomes } = await createAt(scripted, lines, "--retry", "0", "--concurrency", "1");
     expect(outcomes).toEqual([
       [1, "created", "a-1"],
       [2, "failed", undefined],

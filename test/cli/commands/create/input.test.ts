@@ -4,7 +4,13 @@ import { PassThrough, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { json, openScriptedServer, type ScriptedServer } from "../../../client/scripted-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  runCli,
+  startCli,
+} from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 let server: ScriptedServer;
@@ -12,12 +18,8 @@ beforeEach(async () => {
   server = await openScriptedServer(json(200, '{"name":"response"}'));
 });
 
-function withServer(options: CliOptions = {}): CliOptions {
-  return { ...options, env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "secret" } };
-}
-
 function create(args: readonly string[], options?: CliOptions) {
-  return runCli(["create", ...args], withServer(options));
+  return runCli(["create", ...args], { server, ...options });
 }
 
 const sentBodies = (): string[] => server.requests.map(({ body }) => body);
@@ -57,7 +59,7 @@ describe("a plant is read", () => {
   it("from stdin that arrives in pieces, even within a character", async () => {
     const bytes = Buffer.from('{"id":1,"name":"mönstera"}');
     const stdin = new PassThrough();
-    const run = startCli(["create", "-"], withServer({ stdin }));
+    const run = startCli(["create", "-"], { server, stdin });
     for (const byte of bytes) stdin.write(Buffer.of(byte));
     stdin.end();
     expect(await run.finished).toMatchObject({ exitCode: 0 });
@@ -65,17 +67,17 @@ describe("a plant is read", () => {
   });
 
   it("from a terminal with -, after a message", async () => {
-    const { exitCode, stderr } = await create(["-"], { stdin: plant, terminals: allTerminals });
-    expect(exitCode).toBe(0);
-    expect(stderr).toMatch(
+    const result = await create(["-"], { stdin: plant, terminals: allTerminals });
+    expect(result).toExit(
+      0,
       /^reading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* plant \d+ is in the store\n$/,
+      '{"name":"response"}\n',
     );
   });
 
   it("from a terminal only with -: without it the error names the three ways", async () => {
-    const { exitCode, stdout, stderr } = await create([], { terminals: { stdin: true } });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\nUsage: /);
+    const result = await create([], { terminals: { stdin: true } });
+    expect(result).toExit(2, /^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\nUsage: /);
   });
 });
 
@@ -98,41 +100,34 @@ describe("a flag", () => {
     [["--id", "--name", "fern"], "--id", "--name"],
     [["--id", "1", "--name", "fern", "--tag", "-q"], "--tag", "-q"],
   ])("%j has no value if an option follows", async (args, flag, value) => {
-    const { exitCode, stderr } = await create(args);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(
-      `error: ${flag} has no value: add one before ${value}, or write ${flag}=${value}\n`,
-    );
+    const problem = `error: ${flag} has no value: add one before ${value}, or write ${flag}=${value}\n`;
+    expect(await create(args)).toExit(2, containing(problem));
     expect(server.requests).toEqual([]);
   });
 
   const range = "an integer from -9223372036854775808 to 9223372036854775807";
+
+  async function expectRejected(args: readonly string[], error: number, message: string) {
+    const output = `${JSON.stringify({ error, message })}\n`;
+    expect(await create(args)).toExit(3, `error ${error}: ${message}\n`, output);
+    expect(server.requests).toEqual([]);
+  }
+
+  it.each([
+    ["abc", 42202, "abc"],
+    ["", 42202, "empty"],
+    ["1.5", 42202, "1.5"],
+    ["0x10", 42202, "0x10, which is not a JSON number"],
+    ["05", 42202, "05, which is not a JSON number"],
+    [" 12 ", 42202, '" 12 ", which is not a JSON number'],
+    [" ", 42202, '" "'],
+    ["9223372036854775808", 42203, "9223372036854775808"],
+  ])("--id %j is rejected with error %i: got %s", async (id, error, got) => {
+    await expectRejected(["--id", id, "--name", "a"], error, `--id must be ${range} (got ${got})`);
+  });
+
   it.each([
     [["--name", "a"], 42201, `--id is missing: it must be ${range}`],
-    [["--id", "abc", "--name", "a"], 42202, `--id must be ${range} (got abc)`],
-    [["--id", "", "--name", "a"], 42202, `--id must be ${range} (got empty)`],
-    [["--id", "1.5", "--name", "a"], 42202, `--id must be ${range} (got 1.5)`],
-    [
-      ["--id", "0x10", "--name", "a"],
-      42202,
-      `--id must be ${range} (got 0x10, which is not a JSON number)`,
-    ],
-    [
-      ["--id", "05", "--name", "a"],
-      42202,
-      `--id must be ${range} (got 05, which is not a JSON number)`,
-    ],
-    [
-      ["--id", " 12 ", "--name", "a"],
-      42202,
-      `--id must be ${range} (got " 12 ", which is not a JSON number)`,
-    ],
-    [["--id", " ", "--name", "a"], 42202, `--id must be ${range} (got " ")`],
-    [
-      ["--id", "9223372036854775808", "--name", "a"],
-      42203,
-      `--id must be ${range} (got 9223372036854775808)`,
-    ],
     [["--id", "1"], 42204, "--name is missing: it must be a string"],
     [
       ["--tag", "pot"],
@@ -144,13 +139,7 @@ describe("a flag", () => {
       40006,
       `--name contains an unpaired surrogate: write the pair, or remove it; --tag contains an unpaired surrogate: write the pair, or remove it; --id must be ${range} (got x)`,
     ],
-  ])("%j is rejected with error %i and every reason", async (args, error, message) => {
-    const { exitCode, stdout, stderr } = await create(args);
-    expect(exitCode).toBe(3);
-    expect(stdout).toBe(`${JSON.stringify({ error, message })}\n`);
-    expect(stderr).toBe(`error ${error}: ${message}\n`);
-    expect(server.requests).toEqual([]);
-  });
+  ])("%j is rejected with error %i and every reason", expectRejected);
 });
 
 describe("a document that is not a plant", () => {
@@ -201,43 +190,31 @@ describe("a document that is not a plant", () => {
 });
 
 describe("an error with exit code 2 reports input that cannot be read, if it", () => {
-  it("is a missing file", async () => {
-    const path = join(await createTemporaryDirectory(), "plant.json");
-    const { exitCode, stdout, stderr } = await create([path]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toBe(`error: ${path} does not exist\n`);
-  });
-
   it.each([
     [["fern"], "does not exist"],
     [["id=5", "name=it's"], "does not exist"],
     [['{"id":5,"name":"x"}'], "does not exist"],
     [[`[${" ".repeat(300)}]`], "cannot be read: name too long"],
   ])("is a plant as an argument: %j", async (operands, problem) => {
-    const { exitCode, stdout, stderr } = await create(operands);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toBe(
-      `error: ${operands[0]} ${problem}\nAn argument is a file. To create one plant: plantstore create --id 1 --name fern\n`,
-    );
+    const message = `error: ${operands[0]} ${problem}\nAn argument is a file. To create one plant: plantstore create --id 1 --name fern\n`;
+    expect(await create(operands)).toExit(2, message);
   });
 
   it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
     "is the URL %s, with advice",
     async (url) => {
-      const { stderr } = await create([url]);
-      expect(stderr).toBe(
-        `error: ${url} does not exist\nAn argument is a file. To choose the server: plantstore create --url ${url}\n`,
-      );
+      const problem = `error: ${url} does not exist\nAn argument is a file. To choose the server: plantstore create --url ${url}\n`;
+      expect(await create([url])).toExit(2, problem);
     },
   );
 
   it.each([
+    ["/nonexistent/plant.json", "does not exist"],
     ["plants.ndjson", "does not exist"],
     ["data/plants", "does not exist"],
     ["/dev/null/x", "cannot be read: a part of its path is not a directory"],
   ])("is the missing file %s", async (path, problem) => {
-    const { stderr } = await create([path]);
-    expect(stderr).toBe(`error: ${path} ${problem}\n`);
+    expect(await create([path])).toExit(2, `error: ${path} ${problem}\n`);
   });
 
   it.each([
@@ -274,43 +251,34 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
     ],
   ])("is %s", async (_what, bytes, problem) => {
     for (const args of [[], ["--csv"]]) {
-      const { exitCode, stdout, stderr } = await create([...args, await writePlant(bytes)]);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      expect(stderr).toMatch(problem);
+      expect(await create([...args, await writePlant(bytes)])).toExit(2, problem);
     }
     expect(server.requests).toEqual([]);
   });
 
   it("is a store that arrives in pieces", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "-"], withServer({ stdin }));
+    const run = startCli(["create", "-"], { server, stdin });
     for (const byte of Buffer.from("SQLite format 3\0\x10\0")) stdin.write(Buffer.of(byte));
-    expect(await run.finished).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/^error: standard input is a store /),
-    });
+    expect(await run.finished).toExit(2, /^error: standard input is a store /);
   });
 
   it("is a directory", async () => {
-    const { exitCode, stderr } = await create([await createTemporaryDirectory()]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: .* cannot be read: it is a directory\n$/);
+    const result = await create([await createTemporaryDirectory()]);
+    expect(result).toExit(2, /^error: .* cannot be read: it is a directory\n$/);
   });
 
   it("is a stdin that fails", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "-"], withServer({ stdin }));
+    const run = startCli(["create", "-"], { server, stdin });
     stdin.destroy(new Error("the pipe broke"));
-    expect(await run.finished).toMatchObject({
-      exitCode: 2,
-      stderr: "error: standard input cannot be read: the pipe broke\n",
-    });
+    expect(await run.finished).toExit(2, "error: standard input cannot be read: the pipe broke\n");
   });
 });
 
 it("a message about the wait for stdin is shown on a terminal after a while", async () => {
   const stdin = new PassThrough();
-  const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+  const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
   await run.saw("waiting for input");
   stdin.end(plant);
   const { exitCode, stdout, stderr } = await run.finished;

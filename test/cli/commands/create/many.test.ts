@@ -2,7 +2,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -12,25 +11,32 @@ import {
   openRawServer,
   openScriptedServer,
 } from "../../../client/scripted-server.ts";
-import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
-import { type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { startServer, type TestServer } from "../../../helpers/plant-server.ts";
+import {
+  type CliOptions,
+  containing,
+  parseLines,
+  runCli,
+  startCli,
+} from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 let server: TestServer;
 let directory: string;
+/** A file for rejected records. */
+let rejects: string;
 beforeEach(async () => {
   server = await startServer();
   directory = await createTemporaryDirectory();
+  rejects = join(directory, "rejects");
 });
 afterEach(() => server.close());
 
-function withServer(options: CliOptions = {}): CliOptions {
-  return { ...options, env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken } };
+function create(stdin: string | Uint8Array, ...args: readonly string[]) {
+  return runCli(["create", "-", ...args], { server, stdin });
 }
 
-function create(stdin: string | Uint8Array, ...args: readonly string[]) {
-  return runCli(["create", "-", ...args], withServer({ stdin }));
-}
+const readRejects = (): Promise<string> => readFile(rejects, "utf8");
 
 async function writeInput(name: string, text: string): Promise<string> {
   const path = join(directory, name);
@@ -38,17 +44,10 @@ async function writeInput(name: string, text: string): Promise<string> {
   return path;
 }
 
-/** Parses the lines of stdout. */
-function toLines(stdout: string): unknown[] {
-  return stdout
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line));
-}
-
 const a = '{"id":1,"name":"a"}';
 const b = '{"id":2,"name":"b","tag":"pot"}';
 const createdA = { record: 1, line: 1, id: 1, status: "created", plant: { name: "a" } };
+const lineOfA = `${JSON.stringify(createdA)}\n`;
 
 /** Matches exactly one summary line. */
 function summary(...counts: readonly number[]): RegExp {
@@ -62,7 +61,7 @@ describe("many plants", () => {
     const broken = '{"id":3';
     const other = '{"id":1,"name":"other"}';
     const { exitCode, stdout, stderr } = await create([a, b, broken, a, other, ""].join("\n"));
-    expect(toLines(stdout)).toEqual([
+    expect(parseLines(stdout)).toEqual([
       createdA,
       { record: 2, line: 2, id: 2, status: "created", plant: { name: "b", tag: "pot" } },
       {
@@ -98,7 +97,7 @@ describe("many plants", () => {
     const { stdout } = await create(
       '{"id":1}\n{"id":1,"id":1,"name":"a"}\n{"id":"1","name":"a"}\n',
     );
-    expect(toLines(stdout).map((line) => (line as { readonly id?: number }).id)).toEqual([
+    expect(parseLines(stdout).map((line) => (line as { readonly id?: number }).id)).toEqual([
       1,
       undefined,
       undefined,
@@ -113,7 +112,7 @@ describe("many plants", () => {
       names.map((name) => `{"id":1,"name":"${name}"}\n`).join(""),
     );
     expect(exitCode).toBe(0);
-    expect(toLines(stdout)).toHaveLength(50);
+    expect(parseLines(stdout)).toHaveLength(50);
     expect(await server.store.get(1n)).toEqual({ id: 1n, name: "name 49" });
   });
 
@@ -154,7 +153,7 @@ describe("many plants", () => {
     ["plants.csv", "sep=;\r\nid;name;tag\r\n1;a;\r\n2;b;pot\r\n;;\r\n", []],
   ])("are read from the file %s, which has %j, with the flags %j", async (name, text, flags) => {
     const path = await writeInput(name, text);
-    expect(await runCli(["create", path, ...flags], withServer())).toMatchObject({ exitCode: 0 });
+    expect(await runCli(["create", path, ...flags], { server })).toMatchObject({ exitCode: 0 });
     expect(await server.store.list({ limit: 10 })).toEqual([
       { id: 1n, name: "a" },
       { id: 2n, name: "b", tag: "pot" },
@@ -165,11 +164,11 @@ describe("many plants", () => {
     const path = await writeInput("plants.csv", "id;name\n1;a\n");
     const terminals = { stderr: true };
     const note = `${path}: the header separates the columns with ";"\n`;
-    const { stderr } = await runCli(["create", path], withServer({ terminals, columns: 500 }));
+    const { stderr } = await runCli(["create", path], { server, terminals, columns: 500 });
     expect(stderr).toContain(note);
-    const quiet = await runCli(["create", path, "-q"], withServer({ terminals, columns: 500 }));
+    const quiet = await runCli(["create", path, "-q"], { server, terminals, columns: 500 });
     expect(quiet.stderr).not.toContain(note);
-    expect(await runCli(["create", path], withServer())).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await runCli(["create", path], { server })).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
   it("are read from several files, each in the format of its name", async () => {
@@ -179,22 +178,18 @@ describe("many plants", () => {
       "-",
       await writeInput("d.tsv", "name\tid\nd\t4\n"),
     ];
-    const options = withServer({ stdin: b });
+    const options = { server, stdin: b };
     expect(await runCli(["create", ...paths], options)).toMatchObject({ exitCode: 0 });
     const stored = await server.store.list({ limit: 10 });
     expect(stored.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
-    const rejects = join(directory, "rejects");
-    const { exitCode, stderr } = await runCli(["create", ...paths, "--rejects", rejects], options);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: --rejects is for inputs of one format: run create for each/);
+    const result = await runCli(["create", ...paths, "--rejects", rejects], options);
+    expect(result).toExit(2, /^error: --rejects is for inputs of one format: run create for each/);
   });
 
   it("of several files name their file", async () => {
     const first = await writeInput("first.json", `[${a}]`);
     const second = await writeInput("second.json", `\n${b}`);
-    const { exitCode, stdout } = await runCli(["create", first, second], withServer());
-    expect(exitCode).toBe(0);
-    expect(toLines(stdout)).toMatchObject([
+    expect(await runCli(["create", first, second], { server })).toPrint([
       { record: 1, file: first, line: 1, status: "created" },
       { record: 2, file: second, line: 2, status: "created" },
     ]);
@@ -203,23 +198,23 @@ describe("many plants", () => {
   it("of several files are not sent if one file is missing", async () => {
     const path = await writeInput("plants.json", a);
     const missing = join(directory, "missing.json");
-    const result = await runCli(["create", path, missing], withServer());
+    const result = await runCli(["create", path, missing], { server });
     expect(result).toMatchObject({ exitCode: 2, stdout: "" });
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
   it("have their result as soon as it is known, before the end of the input", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], withServer({ stdin }));
+    const run = startCli(["create", "--many"], { server, stdin });
     stdin.write(`${a}\n${b.slice(0, 9)}`);
     await run.saw('"line":1');
     stdin.end(b.slice(9));
-    expect(toLines((await run.finished).stdout)).toHaveLength(2);
+    expect(parseLines((await run.finished).stdout)).toHaveLength(2);
   });
 
   it("of a table have their result as soon as their row is complete", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--csv", "-"], withServer({ stdin }));
+    const run = startCli(["create", "--csv", "-"], { server, stdin });
     stdin.write("id,name\n1,a\n");
     await run.saw('"line":2');
     stdin.end();
@@ -227,23 +222,18 @@ describe("many plants", () => {
   });
 
   it("with --quiet print only rejected and failed records and the summary", async () => {
-    const { exitCode, stdout, stderr } = await create(`${a}\n{}\n${b}\n`, "--quiet");
-    expect(exitCode).toBe(8);
-    expect(toLines(stdout)).toMatchObject([{ record: 2, line: 2, status: "rejected" }]);
-    expect(stderr).toMatch(summary(2, 0, 0, 1, 0));
+    expect(await create(`${a}\n{}\n${b}\n`, "--quiet")).toExit(8, summary(2, 0, 0, 1, 0), [
+      { record: 2, line: 2, status: "rejected" },
+    ]);
   });
 
   it("with --quiet print nothing if all are created", async () => {
-    const result = await create(`${a}\n${b}\n`, "--quiet");
-    expect(result).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await create(`${a}\n${b}\n`, "--quiet")).toPrint("");
   });
 
   it("with --quiet print usage errors", async () => {
-    const { exitCode, stdout, stderr } = await create(`[${a},`, "--quiet");
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(
-      /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/,
-    );
+    const problem = /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/;
+    expect(await create(`[${a},`, "--quiet")).toExit(2, problem);
   });
 });
 
@@ -257,47 +247,27 @@ describe("a single plant", () => {
     ["with --from-line", a, ["--from-line", "1"]],
     ["in an array", `[${a}]`, []],
   ])("gets a line %s", async (_what, input, args) => {
-    const { exitCode, stdout } = await create(input, ...args);
-    expect(exitCode).toBe(0);
-    expect(toLines(stdout)).toEqual([createdA]);
+    expect(await create(input, ...args)).toPrint(lineOfA);
   });
 
   it("with --quiet prints nothing", async () => {
     expect(await create(a, "--quiet")).toMatchObject({ exitCode: 0, stdout: "" });
   });
 
-  it.each([["[]"], ["", "--many"], ["id,name\n", "--csv"]])(
+  it.each([["[]"], ["", "--many"], ["", "--csv"], ["id,name\n", "--csv"]])(
     "that is missing from %j is a warning if many are expected",
     async (input, ...args) => {
-      const result = { exitCode: 0, stdout: "" };
-      expect(await create(input, ...args)).toEqual({
-        ...result,
-        stderr: "warning: the input has no records\n",
-      });
-      expect(await create(input, ...args, "--quiet")).toEqual({ ...result, stderr: "" });
+      expect(await create(input, ...args)).toExit(0, "warning: the input has no records\n");
+      expect(await create(input, ...args, "--quiet")).toPrint("");
     },
   );
 
   it("that begins before --from-line is not said to be missing", async () => {
-    expect(await create(`${a}\n${b}\n`, "--from-line", "500")).toEqual({
-      exitCode: 0,
-      stdout: "",
-      stderr: "warning: no record begins at line 500 or after it (--from-line)\n",
-    });
+    expect(await create(`${a}\n${b}\n`, "--from-line", "500")).toExit(
+      0,
+      "warning: no record begins at line 500 or after it (--from-line)\n",
+    );
     expect(await create("[]", "--from-line", "1")).toMatchObject({
-      stderr: "warning: the input has no records\n",
-    });
-  });
-
-  it.each([
-    ["", ["--many"]],
-    ["", ["--csv"]],
-    ["id,name\n", ["--csv"]],
-    ["[]", []],
-  ])("that is missing from the input %j with %j is a warning", async (input, flags) => {
-    expect(await create(input, ...flags)).toEqual({
-      exitCode: 0,
-      stdout: "",
       stderr: "warning: the input has no records\n",
     });
   });
@@ -313,7 +283,11 @@ describe("a table", () => {
       { id: 2n, name: "", tag: "" },
       { id: 3n, name: "x\r\ny\n", tag: " z " },
     ]);
-    expect(toLines(stdout).at(-1)).toMatchObject({ record: 4, line: 8, error: { error: 40001 } });
+    expect(parseLines(stdout).at(-1)).toMatchObject({
+      record: 4,
+      line: 8,
+      error: { error: 40001 },
+    });
   });
 
   it.each<[row: string, error: number, message: RegExp]>([
@@ -330,7 +304,7 @@ describe("a table", () => {
     const input = Buffer.from(`id,name,tag\n${row}\n2,b\n`, "latin1");
     const bytes = error === 40002 ? input.fill(0xff, 12, 13) : input;
     const { stdout } = await create(bytes, "--csv");
-    expect(toLines(stdout)).toMatchObject([
+    expect(parseLines(stdout)).toMatchObject([
       { line: 2, status: "rejected", error: { error, message: expect.stringMatching(message) } },
       { line: 3, status: "created", plant: { name: "b" } },
     ]);
@@ -342,9 +316,7 @@ describe("a table", () => {
     ['id,"name" x', /standard input has a header row that is not valid: a quoted cell continues/],
     ["foo,bar", /must begin with a row that names its columns/],
   ])("with the header %j is rejected as a whole", async (header, message) => {
-    const { exitCode, stdout, stderr } = await create(`${header}\n1,a\n`, "--csv");
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(message);
+    expect(await create(`${header}\n1,a\n`, "--csv")).toExit(2, message);
   });
 });
 
@@ -354,12 +326,12 @@ describe("--rejects", () => {
       await writeInput("a.csv", "id,name\nx,a\n,\n"),
       await writeInput("b.csv", '"name";"id"\nb;y\n'),
     ];
-    const rejects = join(directory, "rejects.csv");
-    await runCli(["create", ...paths, "--rejects", rejects], withServer());
-    const text = await readFile(rejects, "utf8");
+    const corrected = join(directory, "rejects.csv");
+    await runCli(["create", ...paths, "--rejects", corrected], { server });
+    const text = await readFile(corrected, "utf8");
     expect(text).toBe('id,name\nx,a\n"name";"id"\nb;y\n');
-    await writeFile(rejects, text.replace("x", "1").replace("y", "2"));
-    expect(await runCli(["create", rejects], withServer())).toMatchObject({ exitCode: 0 });
+    await writeFile(corrected, text.replace("x", "1").replace("y", "2"));
+    expect(await runCli(["create", corrected], { server })).toMatchObject({ exitCode: 0 });
     expect(await server.store.list({ limit: 10 })).toEqual([
       { id: 1n, name: "a" },
       { id: 2n, name: "b" },
@@ -367,52 +339,44 @@ describe("--rejects", () => {
   });
 
   it("writes the records that were not created, byte for byte", async () => {
-    const path = join(directory, "rejects");
     const broken = ['{"id":"1",  "name":"é\\u00e9"}', "{", '{"id":1,"name":"other"}'];
-    await create([a, ...broken, b].join("\r\n"), "--rejects", path);
-    expect(await readFile(path, "utf8")).toBe(broken.map((line) => `${line}\r\n`).join(""));
+    await create([a, ...broken, b].join("\r\n"), "--rejects", rejects);
+    expect(await readRejects()).toBe(broken.map((line) => `${line}\r\n`).join(""));
   });
 
   it("creates a file that only its owner can read", async () => {
-    const path = join(directory, "rejects");
-    await create('{"id":1}', "--rejects", path);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await create('{"id":1}', "--rejects", rejects);
+    expect((await stat(rejects)).mode & 0o777).toBe(0o600);
   });
 
   it("writes a single plant too", async () => {
-    const path = join(directory, "rejects");
-    expect(await create('{"id":1}', "--rejects", path)).toMatchObject({ exitCode: 3 });
-    expect(await readFile(path, "utf8")).toBe('{"id":1}\n');
+    expect(await create('{"id":1}', "--rejects", rejects)).toMatchObject({ exitCode: 3 });
+    expect(await readRejects()).toBe('{"id":1}\n');
   });
 
   it("of a table begins with its header", async () => {
-    const path = join(directory, "rejects");
-    await create("\uFEFFid,name\r\n1,a\r\nx,b\r\n2,c,d\r\n", "--csv", "--rejects", path);
-    expect(await readFile(path, "utf8")).toBe("id,name\r\nx,b\r\n2,c,d\r\n");
-    const { stdout } = await runCli(["create", "--csv", path], withServer());
-    expect(toLines(stdout)).toMatchObject([{ line: 2 }, { line: 3 }]);
+    await create("\uFEFFid,name\r\n1,a\r\nx,b\r\n2,c,d\r\n", "--csv", "--rejects", rejects);
+    expect(await readRejects()).toBe("id,name\r\nx,b\r\n2,c,d\r\n");
+    const again = await runCli(["create", "--csv", rejects], { server });
+    expect(again).toExit(8, summary(0, 0, 0, 2, 0), [{ line: 2 }, { line: 3 }]);
   });
 
   it("of several tables has the header of each, and can be sent again", async () => {
-    const path = join(directory, "rejects");
     const first = await writeInput("first.csv", "id,name\n1,a\nx,b\n");
     const second = await writeInput("second.csv", '\uFEFFname,"ID"\r\nc,y\r\nd,2\r\n');
-    const { exitCode, stderr } = await runCli(
-      ["create", "--csv", "--rejects", path, first, second],
-      withServer(),
-    );
+    const args = ["create", "--csv", "--rejects", rejects, first, second];
+    const { exitCode, stderr } = await runCli(args, { server });
     expect(exitCode).toBe(8);
     expect(stderr).toMatch(summary(2, 0, 0, 2, 0));
-    expect(await readFile(path, "utf8")).toBe('id,name\nx,b\nname,"ID"\r\nc,y\r\n');
-    const again = await runCli(["create", "--csv", path], withServer());
-    expect(toLines(again.stdout)).toMatchObject([
-      { line: 2, error: { error: 42202, message: expect.stringContaining("(got x)") } },
-      { line: 4, error: { error: 42202, message: expect.stringContaining("(got y)") } },
+    expect(await readRejects()).toBe('id,name\nx,b\nname,"ID"\r\nc,y\r\n');
+    const again = await runCli(["create", "--csv", rejects], { server });
+    expect(again).toExit(8, summary(0, 0, 0, 2, 0), [
+      { line: 2, error: { error: 42202, message: containing("(got x)") } },
+      { line: 4, error: { error: 42202, message: containing("(got y)") } },
     ]);
   });
 
   it("writes records in any layout, which have the same errors when they are sent again", async () => {
-    const path = join(directory, "rejects");
     const records = [
       "  { }",
       '{"id":1}',
@@ -421,10 +385,10 @@ describe("--rejects", () => {
       '{"id":4,"name":"d"',
       '{\n  "id": 5,\n  "name": e\n}',
     ];
-    const first = await create(`${records.join("\n")}\n${a}\n`, "--rejects", path);
-    const again = await runCli(["create", path], withServer());
+    const first = await create(`${records.join("\n")}\n${a}\n`, "--rejects", rejects);
+    const again = await runCli(["create", rejects], { server });
     const errorsOf = (stdout: string): unknown[] =>
-      toLines(stdout).map((line) => {
+      parseLines(stdout).map((line) => {
         const { status, error } = line as { status: string; error?: { error: number } };
         return [status, error?.error];
       });
@@ -435,15 +399,15 @@ describe("--rejects", () => {
   });
 
   it("has each record once after an outage and a resume", async () => {
-    const path = join(directory, "rejects");
     const input = await writeInput("plants", '{}\n{"id":2,"name":"b"}\n[]\n{"id":4}\n');
-    const env = { PLANTSTORE_URL: await findClosedUrl(), PLANTSTORE_TOKEN: testToken };
-    const first = await runCli(["create", input, "--rejects", path, "--retry", "2"], { env });
-    expect(first.exitCode).toBe(6);
-    expect(first.stderr).toContain(`resume with --from-line 2 (extends ${path})`);
-    expect(await readFile(path, "utf8")).toBe("{}\n");
-    await runCli(["create", input, "--rejects", path, "--from-line", "2"], withServer());
-    expect(await readFile(path, "utf8")).toBe('{}\n[]\n{"id":4}\n');
+    const args = ["create", input, "--rejects", rejects];
+    const closed = { url: await findClosedUrl() };
+    const first = await runCli([...args, "--retry", "2"], { server: closed });
+    const advice = `resume with --from-line 2 (extends ${rejects})`;
+    expect(first).toExit(6, containing(advice), containing('"line":1'));
+    expect(await readRejects()).toBe("{}\n");
+    await runCli([...args, "--from-line", "2"], { server });
+    expect(await readRejects()).toBe('{}\n[]\n{"id":4}\n');
   });
 
   it("extends its file with --from-line, and replaces it otherwise", async () => {
@@ -470,10 +434,9 @@ describe("--rejects", () => {
   });
 
   it("extends its file with --from-line 1 of another input, as the end of a run advises", async () => {
-    const rejects = join(directory, "rejects");
     const first = await writeInput("first", "{}\n");
     const stdin = new PassThrough();
-    const run = startCli(["create", first, "-", "--rejects", rejects], withServer({ stdin }));
+    const run = startCli(["create", first, "-", "--rejects", rejects], { server, stdin });
     stdin.write(`${a}\n`);
     await run.saw('"created"');
     run.signal("SIGINT");
@@ -481,28 +444,27 @@ describe("--rejects", () => {
       `resume with --from-line 2 and the inputs from standard input on (extends ${rejects}), or repeat the same command (replaces ${rejects})`,
     );
     await create('{"id":2}\n', "--from-line", "1", "--rejects", rejects);
-    expect(await readFile(rejects, "utf8")).toBe('{}\n{"id":2}\n');
+    expect(await readRejects()).toBe('{}\n{"id":2}\n');
   });
 
   it.each<[what: string, others: string, exit: number]>([
     ["alone", "", 3],
     ["among others", `\n${a}\n{}`, 8],
   ])("lacks a record that is too large, %s, and warns", async (_what, others, exit) => {
-    const path = join(directory, "rejects");
     const tooLong = Buffer.alloc(64 * 1024 * 1024 + 1, "x");
     const input = Buffer.concat([tooLong, Buffer.from(others)]);
-    const { exitCode, stdout, stderr } = await create(input, "--rejects", path);
+    const { exitCode, stdout, stderr } = await create(input, "--rejects", rejects);
     expect(exitCode).toBe(exit);
     expect(stdout).toContain('"error":41300');
     expect(stderr).toContain(
-      `warning: ${path} lacks the record at line 1 of standard input: it is too large\n`,
+      `warning: ${rejects} lacks the record at line 1 of standard input: it is too large\n`,
     );
-    expect(await readFile(path, "utf8")).toBe(others === "" ? "" : "{}\n");
+    expect(await readRejects()).toBe(others === "" ? "" : "{}\n");
   });
 
   it("is rejected if it is an input", async () => {
     const path = await writeInput("plants", `${a}\n{}\n`);
-    const result = await runCli(["create", path, "--rejects", path], withServer());
+    const result = await runCli(["create", path, "--rejects", path], { server });
     expect(result).toMatchObject({ exitCode: 2, stdout: "" });
     expect(await readFile(path, "utf8")).toBe(`${a}\n{}\n`);
   });
@@ -510,18 +472,16 @@ describe("--rejects", () => {
   it.runIf(process.platform === "linux")(
     "that is full ends the run after the results of earlier records",
     async () => {
-      const { exitCode, stdout, stderr } = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
-      expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
-      expect(stderr).toMatch(
-        /error: \/dev\/full cannot be written: no space left on device; resume with --from-line 2, or repeat/,
-      );
+      const problem =
+        /error: \/dev\/full cannot be written: no space left on device; resume with --from-line 2, or repeat/;
+      const result = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
+      expect(result).toExit(2, problem, lineOfA);
     },
   );
 
   it("that cannot be written ends the run before anything is sent", async () => {
-    const { exitCode, stderr } = await create(`${a}\n${b}\n`, "--rejects", directory);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error: .* cannot be written: it is a directory/);
+    const result = await create(`${a}\n${b}\n`, "--rejects", directory);
+    expect(result).toExit(2, /^error: .* cannot be written: it is a directory/);
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 });
@@ -532,13 +492,14 @@ describe("a run that ends early", () => {
   it("with --fail-fast sends nothing after the rejected record, which the hint names", async () => {
     const stdin = new PassThrough();
     const args = ["create", "--fail-fast", "--concurrency", "1"];
-    const run = startCli(args, withServer({ stdin }));
+    const run = startCli(args, { server, stdin });
     stdin.write(`${line(1)}{}\n${line(3)}`);
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect(exitCode).toBe(8);
-    expect(toLines(stdout)).toMatchObject([{ line: 1 }, { line: 2, status: "rejected" }]);
-    expect(stderr).toMatch(summary(1, 0, 0, 1, 0));
-    expect(stderr).toContain(
+    const result = await run.finished;
+    expect(result).toExit(8, summary(1, 0, 0, 1, 0), [
+      { line: 1 },
+      { line: 2, status: "rejected" },
+    ]);
+    expect(result.stderr).toContain(
       "stopped at the first rejected or failed record (--fail-fast): resume with --from-line 2, or repeat the same command\n",
     );
     expect(await server.store.get(3n)).toBeUndefined();
@@ -546,13 +507,19 @@ describe("a run that ends early", () => {
   });
 
   it("with --fail-fast and --rejects resumes after the record, which the file has", async () => {
-    const path = join(directory, "rejects");
     const input = `${line(1)}{}\n${line(3)}`;
-    const { stderr } = await create(input, "--fail-fast", "--concurrency", "1", "--rejects", path);
-    expect(stderr).toContain(
-      `resume with --from-line 3 (extends ${path}), or repeat the same command (replaces ${path})\n`,
+    const { stderr } = await create(
+      input,
+      "--fail-fast",
+      "--concurrency",
+      "1",
+      "--rejects",
+      rejects,
     );
-    expect(await readFile(path, "utf8")).toBe("{}\n");
+    expect(stderr).toContain(
+      `resume with --from-line 3 (extends ${rejects}), or repeat the same command (replaces ${rejects})\n`,
+    );
+    expect(await readRejects()).toBe("{}\n");
   });
 
   it.each([
@@ -567,39 +534,35 @@ describe("a run that ends early", () => {
   );
 
   it("by an invalid array exits with 2 and advises to correct it", async () => {
-    const { exitCode, stdout, stderr } = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
-    expect(exitCode).toBe(2);
-    expect(toLines(stdout)).toMatchObject([{ line: 1 }, { line: 2 }]);
-    expect(stderr).toBe(
-      'error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then resume with --from-line 4, or repeat the same command\n',
-    );
+    const problem =
+      'error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then resume with --from-line 4, or repeat the same command\n';
+    const result = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
+    expect(result).toExit(2, problem, [{ line: 1 }, { line: 2 }]);
   });
 
   it("by a truncated array exits with 2 and names the line of the array", async () => {
-    const { exitCode, stdout, stderr } = await create(`\n[${a},\n{"id":2,"na`);
-    expect(exitCode).toBe(2);
-    expect(toLines(stdout)).toMatchObject([{ status: "created" }, { line: 3, status: "rejected" }]);
-    expect(stderr).toContain(
-      "error: standard input ends inside the array that begins at line 2: the rest of the input may be missing; correct the input",
-    );
+    const problem =
+      "error: standard input ends inside the array that begins at line 2: the rest of the input may be missing; correct the input";
+    expect(await create(`\n[${a},\n{"id":2,"na`)).toExit(2, containing(problem), [
+      { status: "created" },
+      { line: 3, status: "rejected" },
+    ]);
   });
 
   it("by an input that fails after a single record sends the record", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
     stdin.write(`${a}\n`);
     await run.saw("waiting for more input");
     stdin.destroy(new Error("the pipe broke"));
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, lines: toLines(stdout) }).toEqual({ exitCode: 2, lines: [createdA] });
-    expect(stderr).toContain("the pipe broke; resume with --from-line 2");
+    const problem = containing("the pipe broke; resume with --from-line 2");
+    expect(await run.finished).toExit(2, problem, lineOfA);
   });
 
   it("is not one with a malformed record: the records before and after it are sent", async () => {
     const pretty = '{\n  "id": 2,\n  "name": "b"\n}\n';
-    const { exitCode, stdout } = await create(`${pretty}{\n  "id": "3\n}\n${a}\n`);
-    expect(exitCode).toBe(8);
-    expect(toLines(stdout)).toMatchObject([
+    const result = await create(`${pretty}{\n  "id": "3\n}\n${a}\n`);
+    expect(result).toExit(8, summary(2, 0, 0, 1, 0), [
       { line: 1, status: "created" },
       { line: 5, status: "rejected", error: { error: 40001 } },
       { line: 8, status: "created" },
@@ -607,8 +570,7 @@ describe("a run that ends early", () => {
   });
 
   it("can be resumed with --from-line, which skips records before that line", async () => {
-    const { stdout } = await create(`${line(1)}${line(2)}${line(3)}`, "--from-line", "2");
-    expect(toLines(stdout)).toMatchObject([
+    expect(await create(`${line(1)}${line(2)}${line(3)}`, "--from-line", "2")).toPrint([
       { record: 1, line: 2 },
       { record: 2, line: 3 },
     ]);
@@ -622,18 +584,14 @@ describe("a run that ends early", () => {
     "by %s waits for the plants in flight, prints them, and exits with %i",
     async (signal, code) => {
       const stdin = new PassThrough();
-      const run = startCli(["create", "--many"], withServer({ stdin }));
+      const run = startCli(["create", "--many"], { server, stdin });
       stdin.write(line(1));
       await run.saw('"line":1');
       stdin.write(`${line(2)}${line(3)}`);
       await run.saw('"line":3');
       run.signal(signal);
-      const { exitCode, stdout, stderr } = await run.finished;
-      expect(exitCode).toBe(code);
-      expect(toLines(stdout)).toHaveLength(3);
-      expect(stderr).toBe(
-        `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`,
-      );
+      const problem = `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`;
+      expect(await run.finished).toExit(code, problem, [{ line: 1 }, { line: 2 }, { line: 3 }]);
       expect(stdin.destroyed).toBe(true);
     },
   );
@@ -646,34 +604,26 @@ describe("a run that ends early", () => {
         (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
       });
       const stdin = new PassThrough();
-      const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
-      const run = startCli(["create", "--many", "--retry", "1", ...args], { stdin, env });
+      const argv = ["create", "--many", "--retry", "1", ...args];
+      const run = startCli(argv, { server: scripted, stdin });
       stdin.write(line(1) + line(2) + line(3));
       await run.saw('"line":3');
       run.signal("SIGINT");
-      const { exitCode, stdout, stderr } = await run.finished;
-      expect(toLines(stdout)).toMatchObject([{}, { line: 2, status: "failed" }, {}]);
-      return { exitCode, stderr };
+      return run.finished;
     }
+    const results = [{ line: 1 }, { line: 2, status: "failed" }, { line: 3 }];
 
     it("resumes with this record", async () => {
-      expect(await endAfterFailure()).toEqual({
-        exitCode: 130,
-        stderr: expect.stringMatching(
-          /failed 1 in [^\n]*\nerror: stopped by SIGINT: resume with --from-line 2, or repeat the same command\n$/,
-        ) as string,
-      });
+      const problem =
+        /failed 1 in [^\n]*\nerror: stopped by SIGINT: resume with --from-line 2, or repeat the same command\n$/;
+      expect(await endAfterFailure()).toExit(130, problem, results);
     });
 
     it("resumes after all records if --rejects has this record, and names the file", async () => {
-      const path = join(directory, "rejects");
-      expect(await endAfterFailure("--rejects", path)).toEqual({
-        exitCode: 130,
-        stderr: expect.stringContaining(
-          `\nerror: stopped by SIGINT: resume with --from-line 4 (extends ${path}), or repeat the same command (replaces ${path})\n`,
-        ) as string,
-      });
-      expect(await readFile(path, "utf8")).toBe(line(2));
+      const problem = `\nerror: stopped by SIGINT: resume with --from-line 4 (extends ${rejects}), or repeat the same command (replaces ${rejects})\n`;
+      const result = await endAfterFailure("--rejects", rejects);
+      expect(result).toExit(130, containing(problem), results);
+      expect(await readRejects()).toBe(line(2));
     });
   });
 
@@ -681,8 +631,7 @@ describe("a run that ends early", () => {
     const sockets: Socket[] = [];
     const url = await openRawServer((socket) => void sockets.push(socket));
     const options = { stdin: line(1) + line(2), terminals: { stderr: true } };
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const run = startCli(["create", "-"], { ...options, env });
+    const run = startCli(["create", "-"], { server: { url }, ...options });
     await run.saw("records");
     run.signal("SIGINT");
     await run.saw("waiting for plants in flight; Ctrl-C again stops at once");
@@ -691,92 +640,74 @@ describe("a run that ends early", () => {
   });
 
   it("by Ctrl-C while the store is unavailable reports no record, and resumes with the first one", async () => {
-    const { url } = await openScriptedServer(errorResponse(50_301));
-    const lines = Array.from({ length: 100 }, (_, id) => line(id)).join("");
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const args = ["create", "-", "--retry", "100"];
-    const run = startCli(args, { stdin: lines, env, terminals: { stderr: true } });
+    const unavailable = await openScriptedServer(errorResponse(50_301));
+    const stdin = Array.from({ length: 100 }, (_, id) => line(id)).join("");
+    const options = { server: unavailable, stdin, terminals: { stderr: true } };
+    const run = startCli(["create", "-", "--retry", "100"], options);
     await run.saw("retrying");
     run.signal("SIGINT");
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
-    expect(stderr).toMatch(
-      /failed 0, unfinished 100 in \d[^\n]*\n?s[^\n]*\n[^\n]*resume with --from-line 1,/,
-    );
+    const problem =
+      /failed 0, unfinished 100 in \d[^\n]*\n?s[^\n]*\n[^\n]*resume with --from-line 1,/;
+    expect(await run.finished).toExit(130, problem);
   });
 
   it("by a rejected token exits with 4, and names the source of the token and the line to resume", async () => {
-    const lines = Array.from({ length: 1000 }, (_, id) => line(id));
-    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: "wrong" };
-    const result = await runCli(["create", "-"], { env, stdin: lines.join("") });
-    expect(result).toMatchObject({ exitCode: 4, stdout: "" });
-    expect(result.stderr).toMatch(
+    const stdin = Array.from({ length: 1000 }, (_, id) => line(id)).join("");
+    const env = { PLANTSTORE_TOKEN: "wrong" };
+    expect(await runCli(["create", "-"], { server, env, stdin })).toExit(
+      4,
       /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; resume with --from-line 1, or repeat the same command\)\n$/,
     );
   });
 
   it("without a server exits with 6, and names the line to resume", async () => {
-    const env = { PLANTSTORE_URL: await findClosedUrl(), PLANTSTORE_TOKEN: "secret" };
+    const closed = { url: await findClosedUrl() };
     const stdin = `${line(1)}${line(2)}`;
-    const result = await runCli(["create", "-", "--retry", "1"], { env, stdin });
-    expect(result).toMatchObject({ exitCode: 6, stdout: "" });
-    expect(result.stderr).toMatch(
+    expect(await runCli(["create", "-", "--retry", "1"], { server: closed, stdin })).toExit(
+      6,
       /after 2 attempts.*; resume with --from-line 1, or repeat the same command\n$/,
     );
   });
 
   it("by a lost connection advises once to repeat the command", async () => {
     const url = await openRawServer((socket) => void socket.end());
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const stdin = `${line(1)}${line(2)}`;
-    const { exitCode, stderr } = await runCli(["create", "-", "--retry", "2"], { env, stdin });
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/,
-    );
+    const options = { server: { url }, stdin: `${line(1)}${line(2)}` };
+    const problem =
+      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/;
+    expect(await runCli(["create", "-", "--retry", "2"], options)).toExit(6, problem);
   });
 
   it("by a closed output exits with 141, and names the line to resume", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], withServer({ stdin }));
+    const run = startCli(["create", "--many"], { server, stdin });
     stdin.write(line(1));
     await run.saw('"line":1');
     run.closeStdout();
     stdin.write(line(2));
-    const { exitCode, stderr } = await run.finished;
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 141,
-      stderr:
-        "error: the output was closed; resume with --from-line 2, or repeat the same command\n",
-    });
+    const problem =
+      "error: the output was closed; resume with --from-line 2, or repeat the same command\n";
+    expect(await run.finished).toExit(141, problem, containing('"line":1'));
     expect(stdin.destroyed).toBe(true);
   });
 
   it("by an input that fails exits with 2 after the results of earlier records", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], withServer({ stdin }));
+    const run = startCli(["create", "--many"], { server, stdin });
     stdin.write(line(1));
     await run.saw('"line":1');
     stdin.destroy(new Error("the pipe broke"));
-    expect(await run.finished).toMatchObject({
-      exitCode: 2,
-      stderr:
-        "error: standard input cannot be read: the pipe broke; resume with --from-line 2, or repeat the same command\n",
-    });
+    const problem =
+      "error: standard input cannot be read: the pipe broke; resume with --from-line 2, or repeat the same command\n";
+    expect(await run.finished).toExit(2, problem, [{ line: 1 }]);
   });
 });
 
 describe("an unavailable store", () => {
   const start = async (args: readonly string[], options: CliOptions = {}) => {
-    const { url } = await openScriptedServer(errorResponse(50_301));
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const stdin = `${a}\n${b}\n`;
-    const { stderr } = await runCli(["create", "--retry", "1", ...args], {
-      stdin,
-      env,
-      ...options,
-    });
-    const warning = `warning: ${url} is unavailable (error 50301), retrying\n`;
+    const unavailable = await openScriptedServer(errorResponse(50_301));
+    const all = { server: unavailable, stdin: `${a}\n${b}\n`, ...options };
+    const { stderr } = await runCli(["create", "--retry", "1", ...args], all);
+    const warning = `warning: ${unavailable.url} is unavailable (error 50301), retrying\n`;
     return { parts: stderr.split(warning), stderr };
   };
 
@@ -800,10 +731,10 @@ describe("a terminal", () => {
 
   it("shows that the store is unavailable, and no remaining time after the whole input is read", async () => {
     const path = await writeInput("plants.json", `${a}\n${b}\n`);
-    const { url } = await openScriptedServer(errorResponse(50_301));
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const run = startCli(["create", path, "--retry", "100"], { terminals, env });
-    await run.saw(`${url} is unavailable (error 50301), retrying: 0 %, 0 records, 0/s`);
+    const unavailable = await openScriptedServer(errorResponse(50_301));
+    const options = { server: unavailable, terminals };
+    const run = startCli(["create", path, "--retry", "100"], options);
+    await run.saw(`${unavailable.url} is unavailable (error 50301), retrying: 0 %, 0 records, 0/s`);
     expect(run.stderr()).not.toContain("left");
     run.signal("SIGINT");
     expect((await run.finished).exitCode).toBe(130);
@@ -811,7 +742,7 @@ describe("a terminal", () => {
 
   it("shows the progress, and at the end the summary", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create"], withServer({ stdin, terminals }));
+    const run = startCli(["create"], { server, stdin, terminals });
     stdin.write(`${a}\n${b}\n{}\n`);
     await run.saw("3 records, 1 rejected, ");
     stdin.end();
@@ -822,12 +753,12 @@ describe("a terminal", () => {
 
   it("shows no progress if stdout is a pipe, whose reader may write there too", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create"], withServer({ stdin, terminals, isPiped: true }));
+    const run = startCli(["create"], { server, stdin, terminals, isPiped: true });
     stdin.write(`${a}\n${b}\n`);
     await run.saw('"record":2');
     // Progress that begins later is there already.
     const other = new PassThrough();
-    const shown = startCli(["create"], withServer({ stdin: other, terminals }));
+    const shown = startCli(["create"], { server, stdin: other, terminals });
     other.write(`${a}\n${b}\n`);
     await shown.saw("2 records, ");
     expect(run.stderr()).not.toContain("2 records, ");
@@ -838,13 +769,13 @@ describe("a terminal", () => {
 
   it("on which the input is typed shows no progress", async () => {
     const stdin = new PassThrough();
-    const typed = withServer({ stdin, terminals: { stdin: true, stderr: true } });
+    const typed = { server, stdin, terminals: { stdin: true, stderr: true } };
     const run = startCli(["create", "--many", "-"], typed);
     stdin.write(`${a}\n`);
     await run.saw('"status":"created"');
     // Progress that begins later is there already.
     const other = new PassThrough();
-    const piped = startCli(["create", "--many", "-"], withServer({ stdin: other, terminals }));
+    const piped = startCli(["create", "--many", "-"], { server, stdin: other, terminals });
     other.write(`${a}\n`);
     await piped.saw("1 records, ");
     expect(run.stderr()).toBe("reading plants as JSON from the terminal: end with Ctrl-D\n");
@@ -864,31 +795,25 @@ describe("a terminal", () => {
       else reply();
     });
     const path = await writeInput("plants.json", `${a}\n${b.replace(',"tag":"pot"', "")}\n`);
-    const env = { PLANTSTORE_URL: scripted.url, PLANTSTORE_TOKEN: testToken };
-    const run = startCli(["create", path], { terminals, env });
+    const run = startCli(["create", path], { server: scripted, terminals });
     await run.saw("47 %, 1 records");
     for (const reply of pending) reply();
     expect((await run.finished).exitCode).toBe(0);
   });
 
   it("shows nothing in CI", async () => {
-    const { exitCode, stderr } = await runCli(["create"], {
-      stdin: `${a}\n${b}\n`,
-      terminals,
-      env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken, CI: "true" },
-    });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const options = { server, env: { CI: "true" }, stdin: `${a}\n${b}\n`, terminals };
+    expect(await runCli(["create"], options)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
   it("shows only the summary with --quiet", async () => {
-    const options = withServer({ stdin: `${a}\n${b}\n`, terminals });
-    const { exitCode, stderr } = await runCli(["create", "--quiet"], options);
-    expect(exitCode).toBe(0);
-    expect(stderr).toMatch(new RegExp(`${summary(2, 0, 0, 0, 0).source}$`));
+    const options = { server, stdin: `${a}\n${b}\n`, terminals };
+    const result = await runCli(["create", "--quiet"], options);
+    expect(result).toExit(0, new RegExp(`${summary(2, 0, 0, 0, 0).source}$`));
   });
 
   it("shows only rejected and failed records if stdout is a terminal", async () => {
-    const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
+    const options = { server, stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } };
     const { stdout, stderr } = await runCli(["create"], options);
     expect(stdout).toMatch(/^line 2 {2}rejected 42201: id is missing[^]*name is missing/);
     expect(stdout.match(/line \d/g)).toHaveLength(1);
@@ -898,7 +823,7 @@ describe("a terminal", () => {
   it("shows rejected records as sentences between words, with their files and requests", async () => {
     const moss = '{"id":1,"name":"moss"}';
     const paths = [await writeInput("a.json", `${a}\n${moss}\n`), await writeInput("b.json", moss)];
-    const options = withServer({ terminals: { stdout: true }, columns: 60 });
+    const options = { server, terminals: { stdout: true }, columns: 60 };
     const { stdout } = await runCli(["create", "--quiet", ...paths, "--concurrency", "1"], options);
     for (const each of stdout.split("\n")) {
       if (!each.includes("/")) expect(each.length).toBeLessThanOrEqual(60);
@@ -911,35 +836,38 @@ describe("a terminal", () => {
 
   it("escapes control characters in the sentences", async () => {
     const message = "\u001b[31mred\u0085";
-    const { url } = await openScriptedServer(json(400, JSON.stringify({ error: 40900, message })));
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
-    const options = { env, stdin: `${a}\n${b}\n`, terminals: { stdout: true } };
-    const { stdout } = await runCli(["create"], options);
+    const error = JSON.stringify({ error: 40900, message });
+    const rejecting = await openScriptedServer(json(400, error));
+    const options = { stdin: `${a}\n${b}\n`, terminals: { stdout: true } };
+    const { stdout } = await runCli(["create"], { server: rejecting, ...options });
     expect(stdout).toContain(String.raw`line 1  id 1  rejected 40900: \u001b[31mred\u0085` + "\n");
   });
 
   it("shows rejected records as JSON with --json", async () => {
-    const options = withServer({ stdin: `${a}\n{}\n`, terminals: { stdout: true } });
-    const { stdout } = await runCli(["create", "--json", "--quiet"], options);
-    expect(toLines(stdout)).toMatchObject([{ record: 2, status: "rejected" }]);
+    const options = { server, stdin: `${a}\n{}\n`, terminals: { stdout: true } };
+    expect(await runCli(["create", "--json", "--quiet"], options)).toExit(
+      8,
+      summary(1, 0, 0, 1, 0),
+      [{ record: 2, status: "rejected" }],
+    );
   });
 
   it("shows every record with --json if stdout is a terminal", async () => {
-    const options = withServer({ stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } });
+    const options = { server, stdin: `${a}\n{}\n${b}\n`, terminals: { stdout: true } };
     const { stdout } = await runCli(["create", "--json"], options);
-    expect(toLines(stdout)).toHaveLength(3);
+    expect(parseLines(stdout)).toHaveLength(3);
   });
 });
 
 describe("a first plant", () => {
   it("is sent only after the second one or the end of the input", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create"], withServer({ stdin, terminals: { stderr: true } }));
+    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
     stdin.write(`${a}\n`);
     await run.saw("waiting for more input; with --many, each plant is sent at once");
     expect(await server.store.list({ limit: 1 })).toEqual([]);
     stdin.end(`${b}\n`);
-    expect(toLines((await run.finished).stdout)).toHaveLength(2);
+    expect(parseLines((await run.finished).stdout)).toHaveLength(2);
   });
 });
 
@@ -969,11 +897,8 @@ warning: record 3 (line 3): unknown member "colour": a plant has id, name and ta
   });
 
   it("of a single plant are reported too", async () => {
-    expect(await create(tga(1))).toEqual({
-      exitCode: 0,
-      stdout: '{"name":"a"}\n',
-      stderr: 'warning: record 1 (line 1): unknown member "tga": did you mean "tag"?\n',
-    });
+    const problem = 'warning: record 1 (line 1): unknown member "tga": did you mean "tag"?\n';
+    expect(await create(tga(1))).toExit(0, problem, '{"name":"a"}\n');
   });
 
   it("are not reported with --quiet, and `cursor` never is", async () => {
@@ -985,9 +910,7 @@ warning: record 3 (line 3): unknown member "colour": a plant has id, name and ta
   });
 
   it("are rejected with --strict before anything is sent", async () => {
-    const { exitCode, stdout, stderr } = await create(tga(1) + a, "--strict");
-    expect(exitCode).toBe(8);
-    expect(toLines(stdout)).toMatchObject([
+    expect(await create(tga(1) + a, "--strict")).toExit(8, summary(1, 0, 0, 1, 0), [
       {
         record: 1,
         id: 1,
@@ -996,7 +919,6 @@ warning: record 3 (line 3): unknown member "colour": a plant has id, name and ta
       },
       { record: 2, status: "created" },
     ]);
-    expect(stderr).toMatch(summary(1, 0, 0, 1, 0));
     // Not an Error, because no rule of the service is broken.
     expect(await create(tga(3), "--strict")).toEqual({
       exitCode: 3,
@@ -1024,9 +946,10 @@ describe("--dry-run", () => {
     runCli(["create", "--dry-run", ...args], { ...nowhere, stdin });
 
   it("checks all records with the rules of the service, without a server and a token", async () => {
-    const { exitCode, stdout, stderr } = await check(`${a}\n{"id":2}\n${a}\n`);
-    expect(exitCode).toBe(8);
-    expect(toLines(stdout)).toEqual([
+    const result = await check(`${a}\n{"id":2}\n${a}\n`);
+    const counts = /^valid 2, rejected 1, failed 0 in [^\n]*\n$/;
+    expect(result).toExit(8, counts, containing('"status":"rejected"'));
+    expect(parseLines(result.stdout)).toEqual([
       { record: 1, line: 1, id: 1, status: "valid", plant: { name: "a" } },
       {
         record: 2,
@@ -1037,23 +960,21 @@ describe("--dry-run", () => {
       },
       { record: 3, line: 3, id: 1, status: "valid", plant: { name: "a" } },
     ]);
-    expect(stderr).toMatch(/^valid 2, rejected 1, failed 0 in [^\n]*\n$/);
   });
 
   it("checks a single plant in the input or in flags", async () => {
-    expect(await check(a)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
+    expect(await check(a)).toPrint('{"name":"a"}\n');
     expect(await check('{"id":1}')).toMatchObject({ exitCode: 3 });
     const flags = await runCli(["create", "--dry-run", "--id", "1", "--name", "a"], nowhere);
-    expect(flags).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
+    expect(flags).toPrint('{"name":"a"}\n');
   });
 
   it("stops with --fail-fast, and writes rejects", async () => {
-    const path = join(directory, "rejects");
     const input = `${a}\n{}\n${b}\n`;
-    const { stdout, stderr } = await check(input, "--fail-fast", "--rejects", path);
-    expect(toLines(stdout)).toMatchObject([{ status: "valid" }, { status: "rejected" }]);
+    const { stdout, stderr } = await check(input, "--fail-fast", "--rejects", rejects);
+    expect(parseLines(stdout)).toMatchObject([{ status: "valid" }, { status: "rejected" }]);
     expect(stderr).toMatch(/^valid 1, rejected 1, failed 0 in /);
-    expect(await readFile(path, "utf8")).toBe("{}\n");
+    expect(await readRejects()).toBe("{}\n");
   });
 });
 
@@ -1066,30 +987,23 @@ describe("an input in another format than the flags", () => {
     "sep=;\nid;name\n",
   ])("that begins with the header %j needs --csv", async (text) => {
     const path = await writeInput("plants", text);
-    const { exitCode, stderr } = await runCli(["create", path], withServer());
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: `error: ${path} is a table: give it a name that ends in .csv, or use create --csv\n`,
-    });
-    expect(await runCli(["create", "--csv", path], withServer())).toMatchObject({ exitCode: 0 });
+    const problem = `error: ${path} is a table: give it a name that ends in .csv, or use create --csv\n`;
+    expect(await runCli(["create", path], { server })).toExit(2, problem);
+    expect(await runCli(["create", "--csv", path], { server })).toMatchObject({ exitCode: 0 });
   });
 
   it("is rejected as a table by its name, and accepted on standard input", async () => {
     const text = `${a}\n${b}\n`;
     const path = await writeInput("plants.csv", text);
-    const { exitCode, stderr } = await runCli(["create", path], withServer());
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/plants\.csv looks like JSON: .* names that end in \.csv or \.tsv are/);
+    const problem = /plants\.csv looks like JSON: .* names that end in \.csv or \.tsv are/;
+    expect(await runCli(["create", path], { server })).toExit(2, problem);
     expect(await create(text)).toMatchObject({ exitCode: 0 });
   });
 
   it.each([`${a}\n`, `[\n${a}\n]`, ` {\n"id":1}`])("is rejected as a table: %j", async (text) => {
-    const { exitCode, stderr } = await create(text, "--csv");
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr:
-        "error: standard input looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables\n",
-    });
+    const problem =
+      "error: standard input looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables\n";
+    expect(await create(text, "--csv")).toExit(2, problem);
   });
 });
 
@@ -1113,8 +1027,6 @@ describe("contradicting or invalid options are rejected", () => {
     [["--rate", "100", "-"], /--rate': limit the rate of the input, as in pv -l -L N FILE \|/],
     [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
   ])("%j", async (args, message) => {
-    const { exitCode, stderr } = await runCli(["create", ...args], withServer());
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(message);
+    expect(await runCli(["create", ...args], { server })).toExit(2, message);
   });
 });

@@ -92,9 +92,8 @@ it("10,000 random records, valid and broken: each line says what a create of it 
         expected.push(await createAlone(alone, record, expected.length + 1));
       }
 
-      const env = { PLANTSTORE_URL: together.url, PLANTSTORE_TOKEN: testToken };
       const stdin = Buffer.concat(all.flatMap((record) => [record, Buffer.of(lineFeed)]));
-      const { exitCode, stdout } = await runCli(["create", "-"], { stdin, env });
+      const { exitCode, stdout } = await runCli(["create", "-"], { server: together, stdin });
       const told = stdout.trimEnd().split("\n");
       expect(exitCode).toBe(8);
       expect(told.map(parseLine)).toEqual(

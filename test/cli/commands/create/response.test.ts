@@ -8,13 +8,18 @@ import {
   json,
   openScriptedServer,
 } from "../../../client/scripted-server.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  runCli,
+  startCli,
+} from "../../../helpers/run-cli.ts";
 
 const fern = ["--id", "1", "--name", "fern"];
 
 function createAt(url: string, args: readonly string[] = [], options: CliOptions = {}) {
-  const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret", ...options.env };
-  return runCli(["create", ...fern, ...args], { ...options, env });
+  return runCli(["create", ...fern, ...args], { server: { url }, ...options });
 }
 
 /** Creates the plant at a server with one responder. */
@@ -30,21 +35,16 @@ const nasty = '\u001b[31m \u202e \u0085 \u2028 \u00a0 " \\ \n \u{1F331}';
 
 describe("a Plant", () => {
   it("is one line of JSON on stdout, and stderr stays empty", async () => {
-    const { exitCode, stdout, stderr } = await createWith(json(200, ' {"tag": "pot","name":"a"} '));
-    expect({ exitCode, stdout, stderr }).toEqual({
-      exitCode: 0,
-      stdout: '{"name":"a","tag":"pot"}\n',
-      stderr: "",
-    });
+    const result = await createWith(json(200, ' {"tag": "pot","name":"a"} '));
+    expect(result).toPrint('{"name":"a","tag":"pot"}\n');
   });
 
   it.each(["created", "unchanged", "replaced"])(
     "is a line with its status with --json: %s",
-    async (result) => {
-      const response = json(200, '{"name":"a"}', { "x-plantstore-result": result });
-      const { exitCode, stdout, stderr } = await createWith(response, {}, ["--json"]);
-      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-      expect(stdout).toBe(`{"id":1,"status":"${result}","plant":{"name":"a"}}\n`);
+    async (status) => {
+      const response = json(200, '{"name":"a"}', { "x-plantstore-result": status });
+      const result = await createWith(response, {}, ["--json"]);
+      expect(result).toPrint(`{"id":1,"status":"${status}","plant":{"name":"a"}}\n`);
     },
   );
 
@@ -60,7 +60,7 @@ describe("a Plant", () => {
 
   it("is not printed with --quiet, but an Error is", async () => {
     const plant = await createWith(json(200, '{"name":"a"}'), {}, ["--quiet"]);
-    expect(plant).toMatchObject({ exitCode: 0, stdout: "", stderr: "" });
+    expect(plant).toPrint("");
     const error = await createWith(errorResponse(40900), {}, ["--quiet"]);
     expect(error).toMatchObject({
       exitCode: 5,
@@ -136,11 +136,9 @@ describe("an Error", () => {
     [40000, "--url"],
     [40400, "the path of --url"],
   ])("%i advises to check %s", async (error, part) => {
-    const { url, exitCode, stderr } = await createWith(errorResponse(error));
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 7,
-      stderr: `error ${error}: message of ${error} (check ${part}, which is ${url})\n`,
-    });
+    const { url, ...result } = await createWith(errorResponse(error));
+    const problem = `error ${error}: message of ${error} (check ${part}, which is ${url})\n`;
+    expect(result).toExit(7, problem, containing(`{"error":${error},`));
   });
 
   it.each([
@@ -150,13 +148,11 @@ describe("an Error", () => {
     const message = `unknown path "${path}/plants": create plants with POST ${right}`;
     const server = await openScriptedServer(json(400, JSON.stringify({ error: 40400, message })));
     const url = server.url + path;
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
     const start = `error 40400: ${message} (${advice.replace("URL", server.url)}`;
-    expect(await createAt(url)).toMatchObject({ exitCode: 7, stderr: `${start})\n` });
+    expect(await createAt(url)).toExit(7, `${start})\n`, [{ error: 40400, message }]);
     const stdin = '{"id":1,"name":"fern"}';
-    const { exitCode, stderr } = await runCli(["create", "--many"], { env, stdin });
-    expect(exitCode).toBe(7);
-    expect(stderr).toContain(`${start}; resume with --from-line 1`);
+    const result = await runCli(["create", "--many"], { server: { url }, stdin });
+    expect(result).toExit(7, containing(`${start}; resume with --from-line 1`));
   });
 
   it("names the request id", async () => {
@@ -209,15 +205,14 @@ describe("a limit of a proxy", () => {
 
   it("of bodies rejects the plant without a number", async () => {
     const single = await createWith(html(413));
-    expect(single).toMatchObject({ exitCode: 3, stdout: "", stderr: `error: ${message}\n` });
+    expect(single).toExit(3, `error: ${message}\n`);
     const { stdout } = await createWith(html(413), {}, ["--json"]);
     expect(stdout).toBe(`{"id":1,"status":"rejected","error":{"message":"${message}"}}\n`);
   });
 
   it.each([414, 431])("with the status %i names the proxy", async (status) => {
-    const { exitCode, stderr } = await createWith(html(status));
-    expect(exitCode).toBe(7);
-    expect(stderr).toMatch(/^error: a proxy in front of the store limits URLs.* in nginx\n$/);
+    const result = await createWith(html(status));
+    expect(result).toExit(7, /^error: a proxy in front of the store limits URLs.* in nginx\n$/);
   });
 });
 
@@ -232,18 +227,15 @@ describe("an unavailable plant store", () => {
 
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
-    expect(await createAt(url)).toEqual({
-      exitCode: 6,
-      stdout: "",
-      stderr: `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or set --url\n`,
-    });
+    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or set --url\n`;
+    expect(await createAt(url)).toExit(6, problem);
   });
 
   it("gets as many retries as --retry allows", async () => {
     const { url, requests } = await openScriptedServer(errorResponse(50301));
-    const { exitCode, stderr } = await createAt(url, ["--retry", "1"]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toBe("error 50301: message of 50301 (after 2 attempts)\n");
+    const problem = "error 50301: message of 50301 (after 2 attempts)\n";
+    const output = '{"error":50301,"message":"message of 50301"}\n';
+    expect(await createAt(url, ["--retry", "1"])).toExit(6, problem, output);
     expect(requests).toHaveLength(2);
   });
 
@@ -261,7 +253,7 @@ describe("an unavailable plant store", () => {
 
   it("is not reported in a pipe if a retry succeeds", async () => {
     const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
-    expect(await createAt(url)).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n', stderr: "" });
+    expect(await createAt(url)).toPrint('{"name":"a"}\n');
   });
 
   it("without a response within --timeout leaves the result unknown", async () => {
@@ -289,37 +281,29 @@ describe("an unavailable plant store", () => {
       response.writeHead(200, { "content-type": "application/json", "content-length": 9 });
       response.write("{", () => response.destroy());
     };
-    const { exitCode, stderr } = await createWith(half, {}, ["--retry", "0"]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /lost the connection to .* \(closed in the middle of the response\): the plant may/,
-    );
+    const problem =
+      /lost the connection to .* \(closed in the middle of the response\): the plant may/;
+    expect(await createWith(half, {}, ["--retry", "0"])).toExit(6, problem);
   });
 
   it("that closes the connection before the response leaves the result unknown", async () => {
     const args = ["--retry", "0"];
-    const { exitCode, stderr } = await createWith((response) => response.destroy(), {}, args);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /^error: lost the connection to .* \(closed before the response\): the plant may or may not/,
-    );
+    const problem =
+      /^error: lost the connection to .* \(closed before the response\): the plant may or may not/;
+    expect(await createWith((response) => response.destroy(), {}, args)).toExit(6, problem);
   });
 
   it("with an unknown host advises to check --url", async () => {
-    const { exitCode, stderr } = await createAt("http://plantstore.invalid", ["--retry", "0"]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /error: cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check --url\n$/,
-    );
+    const problem =
+      /error: cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check --url\n$/;
+    expect(await createAt("http://plantstore.invalid", ["--retry", "0"])).toExit(6, problem);
   });
 
   it("without TLS is reported with the reason", async () => {
     const { url } = await openScriptedServer(json(200, "{}"));
-    const { exitCode, stderr } = await createAt(url.replace("http:", "https:"), ["--retry", "0"]);
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: this is a port without TLS: try http:\/\/127\.0\.0\.1:\d+\n$/,
-    );
+    const problem =
+      /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: this is a port without TLS: try http:\/\/127\.0\.0\.1:\d+\n$/;
+    expect(await createAt(url.replace("http:", "https:"), ["--retry", "0"])).toExit(6, problem);
   });
 });
 
@@ -374,15 +358,11 @@ describe("a signal during a create", () => {
   ] as const)(
     "%s leaves the result unknown, which is reported, and the exit code is %i",
     async (signal, code) => {
-      const { url, requests } = await openScriptedServer(() => run.signal(signal));
-      const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
-      const run = startCli(["create", ...fern], { env });
-      expect(await run.finished).toEqual({
-        exitCode: code,
-        stdout: "",
-        stderr: `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`,
-      });
-      expect(requests).toHaveLength(1);
+      const server = await openScriptedServer(() => run.signal(signal));
+      const run = startCli(["create", ...fern], { server });
+      const problem = `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`;
+      expect(await run.finished).toExit(code, problem);
+      expect(server.requests).toHaveLength(1);
       expect(run.signal(signal), "no handler remains").toBe(false);
     },
   );
@@ -392,34 +372,30 @@ describe("a signal during a create", () => {
     const run = startCli(["create", "-"], { stdin, terminals: { stdin: true } });
     await run.saw("reading plants as JSON from the terminal");
     run.signal("SIGINT");
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
-    expect(stderr).toMatch(/\nerror: stopped by SIGINT before anything was sent\n$/);
+    const result = await run.finished;
+    expect(result).toExit(130, /\nerror: stopped by SIGINT before anything was sent\n$/);
     expect(stdin.destroyed).toBe(true);
   });
 });
 
 it("a create whose output is closed exits with 141 and no message", async () => {
-  const { url } = await openScriptedServer((response) => {
+  const server = await openScriptedServer((response) => {
     run.closeStdout();
     json(200, '{"name":"a"}')(response);
   });
-  const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
-  const run = startCli(["create", ...fern], { env });
-  expect(await run.finished).toEqual({ exitCode: 141, stdout: "", stderr: "" });
+  const run = startCli(["create", ...fern], { server });
+  expect(await run.finished).toExit(141, "");
 });
 
 describe("a message about the wait for the server", () => {
   it("is shown on a terminal after a while", async () => {
-    const { url } = await openScriptedServer((response) => {
+    const server = await openScriptedServer((response) => {
       void run.saw("waiting for").then(() => json(200, '{"name":"a"}')(response));
     });
-    const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "secret" };
-    const run = startCli(["create", ...fern], { env, terminals: { stderr: true } });
-    const { exitCode, stdout, stderr } = await run.finished;
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"a"}\n' });
-    expect(stderr).toContain(`waiting for ${url}`);
-    const afterwards = stderr.split("\u001b[0K").at(-1);
+    const run = startCli(["create", ...fern], { server, terminals: { stderr: true } });
+    const result = await run.finished;
+    expect(result).toExit(0, containing(`waiting for ${server.url}`), '{"name":"a"}\n');
+    const afterwards = result.stderr.split("\u001b[0K").at(-1);
     expect(afterwards).toBe("\u001b[32m✓\u001b[39m plant 1 is in the store\n");
   });
 

@@ -11,7 +11,7 @@ import {
   openScriptedServer,
   type ScriptedServer,
 } from "../../../client/scripted-server.ts";
-import { type CliOptions, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { type CliOptions, containing, runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const fern = ["create", "--id", "1", "--name", "fern"];
@@ -105,11 +105,8 @@ describe("without a token", () => {
   it("create exits with 4, names the URL, the known origins and the next step, and sends no plant", async () => {
     await saveCredential(directory, { origin: "http://127.0.0.1:1", token: "a" });
     await saveCredential(directory, { origin: "https://plants.example", token: "b" });
-    const { exitCode, stdout, stderr } = await create([]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
-    expect(stderr).toBe(
-      `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE\n`,
-    );
+    const problem = `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login --url ${server.url}", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE\n`;
+    expect(await create([])).toExit(4, problem);
     expect(sentRequests()).toEqual(["GET /readyz"]);
   });
 
@@ -119,20 +116,14 @@ describe("without a token", () => {
   ])("create sends nothing and names the saved origin with %s", async (_what, part, other) => {
     const origin = server.url.replace(part, other);
     await saveCredential(directory, { origin, token: "a" });
-    const { exitCode, stderr } = await create([]);
-    expect(exitCode).toBe(4);
-    expect(stderr).toBe(
-      `error: no token for ${server.url}, but one is saved for ${origin}: did you mean that URL?\n`,
-    );
+    const problem = `error: no token for ${server.url}, but one is saved for ${origin}: did you mean that URL?\n`;
+    expect(await create([])).toExit(4, problem);
     expect(sentRequests()).toEqual([]);
   });
 
   it("and without any saved token create names the next step", async () => {
-    const { exitCode, stderr } = await create([]);
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain(
-      `error: no token for ${server.url}: run "plantstore login --url ${server.url}"`,
-    );
+    const problem = `error: no token for ${server.url}: run "plantstore login --url ${server.url}"`;
+    expect(await create([])).toExit(4, containing(problem));
   });
 
   it.each([
@@ -145,10 +136,9 @@ describe("without a token", () => {
   ])("create says where the token of %s is", async (_what, isVolatile, place) => {
     const body = `{"status":"ready"${isVolatile ? ',"store":"memory"' : ""}}`;
     const { url } = await openScriptedServer(json(200, body));
-    const { exitCode, stderr } = await create(["--url", url]);
-    expect(exitCode).toBe(4);
-    expect(stderr).toMatch(place);
-    expect(stderr).toContain(`Pass it to "plantstore login --url ${url}"`);
+    const result = await create(["--url", url]);
+    expect(result).toExit(4, place);
+    expect(result.stderr).toContain(`Pass it to "plantstore login --url ${url}"`);
   });
 
   it.each([
@@ -156,11 +146,8 @@ describe("without a token", () => {
     ["socket", () => Promise.resolve(`unix:${join(directory, "missing.sock")}`)],
   ])("and without a server at an %s of this machine create exits with 6", async (_what, toUrl) => {
     const url = await toUrl();
-    expect(await create(["--url", url])).toEqual({
-      exitCode: 6,
-      stdout: "",
-      stderr: `error: no plant store runs at ${url}: start one with "plantstore serve", or set --url\n`,
-    });
+    const problem = `error: no plant store runs at ${url}: start one with "plantstore serve", or set --url\n`;
+    expect(await create(["--url", url])).toExit(6, problem);
   });
 
   it("and without a server create names the URL with a saved token", async () => {
@@ -172,9 +159,8 @@ describe("without a token", () => {
   });
 
   it("create sends nothing to another machine", async () => {
-    const { exitCode, stderr } = await create(["--url", "http://plants.invalid"]);
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain('run "plantstore login --url http://plants.invalid"');
+    const result = await create(["--url", "http://plants.invalid"]);
+    expect(result).toExit(4, containing('run "plantstore login --url http://plants.invalid"'));
   });
 
   it("create rejects an invalid plant first", async () => {
@@ -200,10 +186,9 @@ describe("an invalid token", () => {
     ],
   ])("that %s is rejected without a request, and is not shown", async (_what, text, reason) => {
     const path = await writeToken("token", text);
-    const { exitCode, stdout, stderr } = await create(["--token-file", path]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
-    expect(stderr).toContain(`error: the token from the file ${path} ${reason}`);
-    expect(stderr.replaceAll(path, "")).not.toMatch(/two words|one|tok[eé]n\w|pst_\w{4}/);
+    const result = await create(["--token-file", path]);
+    expect(result).toExit(4, containing(`error: the token from the file ${path} ${reason}`));
+    expect(result.stderr.replaceAll(path, "")).not.toMatch(/two words|one|tok[eé]n\w|pst_\w{4}/);
     expect(server.requests).toEqual([]);
   });
 
@@ -237,26 +222,21 @@ describe("a token that cannot be read", () => {
     [["--token-file", "/nonexistent/token"], {}, ""],
     [[], { PLANTSTORE_TOKEN_FILE: "/nonexistent/token" }, " in PLANTSTORE_TOKEN_FILE"],
   ])("with %j and %j exits with 2", async (args, env, source) => {
-    const { exitCode, stderr } = await create(args, { env });
-    expect(exitCode).toBe(2);
-    expect(stderr).toBe(`error: the file /nonexistent/token${source} does not exist\n`);
+    const result = await create(args, { env });
+    expect(result).toExit(2, `error: the file /nonexistent/token${source} does not exist\n`);
   });
 
   it("because other users can read its file exits with 2", async () => {
     const file = toTokenFile(directory, server.url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify({ origin: server.url, token: "a" }), { mode: 0o644 });
-    const { exitCode, stderr } = await create([]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(`run "chmod 600 ${file}"`);
+    expect(await create([])).toExit(2, containing(`run "chmod 600 ${file}"`));
   });
 
   it("because its file never ends exits with 2", async () => {
     const endless = new PassThrough();
     const run = startCli([...fern, "--token-file", "-"], withServer({ stdin: endless }));
     endless.write(Buffer.alloc(70_000, "a"));
-    const { exitCode, stderr } = await run.finished;
-    expect(exitCode).toBe(2);
-    expect(stderr).toBe("error: standard input has more than 65536 bytes\n");
+    expect(await run.finished).toExit(2, "error: standard input has more than 65536 bytes\n");
   });
 });

@@ -6,11 +6,10 @@ import { runCli } from "../../../helpers/run-cli.ts";
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 async function readTraces(value: string, args: readonly string[], stdin = "") {
-  const { url, requests } = await openScriptedServer(json(200, '{"name":"fern"}'));
-  const env = { TRACEPARENT: value, PLANTSTORE_URL: url, PLANTSTORE_TOKEN: "chosen" };
-  const { exitCode, stderr } = await runCli(["create", ...args], { env, stdin });
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  return requests.map(({ headers }) => headers["traceparent"]);
+  const server = await openScriptedServer(json(200, '{"name":"fern"}'));
+  const options = { server, env: { TRACEPARENT: value }, stdin };
+  expect(await runCli(["create", ...args], options)).toMatchObject({ exitCode: 0 });
+  return server.requests.map(({ headers }) => headers["traceparent"]);
 }
 
 const single = ["--id", "1", "--name", "fern"];

@@ -56,11 +56,9 @@ it("a missing store explains a last login to another machine", async () => {
     ["delete", "1", "--yes"],
     ["token", "issue"],
   ]) {
-    const { exitCode, stdout, stderr } = await runCli(args, { env });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(
-      /^error: the store \S+plants\.db does not exist on this machine\nThis command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org \(PLANTSTORE_URL\): run /,
-    );
+    const problem =
+      /^error: the store \S+plants\.db does not exist on this machine\nThis command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org \(PLANTSTORE_URL\): run /;
+    expect(await runCli(args, { env })).toExit(2, problem);
   }
 });
 
@@ -85,8 +83,8 @@ describe("the default store, while create sends to another server,", () => {
     "is noted by %s",
     async (...args) => {
       await saveSettings(config, { url: remoteUrl });
-      const { exitCode, stderr } = await runCli(args, { home });
-      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `note: ${toSentence("reads")}` });
+      const stderr = `note: ${toSentence("reads")}`;
+      expect(await runCli(args, { home })).toMatchObject({ exitCode: 0, stderr });
     },
   );
 
@@ -166,11 +164,8 @@ it.each([
 it.each([["list"], ["get", "1"], ["delete", "1"], ["token", "issue"], ["backup", "x"]])(
   "%s explains that --url is not for it",
   async (...args) => {
-    const { exitCode, stderr } = await runCli([...args, "--url", "http://127.0.0.1:1"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
-      /^error: unknown option '--url': this command opens a store, not a server/,
-    );
+    const problem = /^error: unknown option '--url': this command opens a store, not a server/;
+    expect(await runCli([...args, "--url", "http://127.0.0.1:1"])).toExit(2, problem);
   },
 );
 
@@ -215,6 +210,5 @@ it("adds nothing if no server responds, and nothing for an empty list in a pipe"
 it("adds nothing if the URL of the server is invalid", async () => {
   const store = await createSqliteStore([]);
   const env = { PLANTSTORE_URL: "x" };
-  const { exitCode, stderr } = await runCli(["get", "1", "--store", store], { env });
-  expect({ exitCode, stderr }).toEqual({ exitCode: 9, stderr: unknownId });
+  expect(await runCli(["get", "1", "--store", store], { env })).toExit(9, unknownId);
 });

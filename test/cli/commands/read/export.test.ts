@@ -10,7 +10,7 @@ import { int64Max, int64Min, type NewPlant } from "../../../../src/core/plant.ts
 import { openStore } from "../../../../src/store/open-store.ts";
 import { anyPlant } from "../../../helpers/any-plant.ts";
 import { parseNewPlant } from "../../../helpers/parse-new-plant.ts";
-import { startServer, testToken } from "../../../helpers/plant-server.ts";
+import { startServer } from "../../../helpers/plant-server.ts";
 import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 import { bundleProgram, start } from "../../../store/sqlite/programs.ts";
@@ -71,16 +71,14 @@ describe("every plant of a store", () => {
       { id: int64Min, name: "first", tag: "" },
       { id: -1n, name: "a\0b\u2028" },
     ]);
-    expect(await runCli(["export", "--store", url])).toEqual({
-      exitCode: 0,
-      stdout: [
+    expect(await runCli(["export", "--store", url])).toPrint(
+      [
         `{"id":${int64Min},"name":"first","tag":""}\n`,
         '{"id":-1,"name":"a\\u0000b\u2028"}\n',
         '{"id":1,"name":"fern","tag":"pot"}\n',
         `{"id":${int64Max},"name":"last"}\n`,
       ].join(""),
-      stderr: "",
-    });
+    );
   });
 
   it.each([0, 1, 2, 100, 101, 1000])("is exported once: %i plants", async (count) => {
@@ -100,15 +98,13 @@ describe("every plant of a store", () => {
   });
 
   it("is the same in an empty store after `create` has read the export", async () => {
-    const nothing = { exitCode: 0, stdout: "", stderr: "" };
     await fc.assert(
       fc.asyncProperty(anyPlants, async (plants) => {
         const url = await createSqliteStore(plants);
         const { stdout } = await runCli(["export", "--store", url]);
         await using server = await startServer();
-        const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
         const args = ["create", "--many", "--quiet", "-"];
-        expect(await runCli(args, { stdin: stdout, env })).toEqual(nothing);
+        expect(await runCli(args, { server, stdin: stdout })).toPrint("");
         const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
         expect(await server.store.list({ limit: plants.length + 1 })).toEqual(sorted);
       }),

@@ -76,11 +76,7 @@ describe("export --follow", () => {
     const url = await createSqliteStore([]);
     const run = startCli(["export", "--follow", "--store", url]);
     await expect.poll(() => run.signal("SIGTERM")).toBe(true);
-    expect(await run.finished).toEqual({
-      exitCode: 143,
-      stdout: "",
-      stderr: "stopped by SIGTERM: nothing was printed\n",
-    });
+    expect(await run.finished).toExit(143, "stopped by SIGTERM: nothing was printed\n");
   });
 
   it("ends with 141 when its output is closed and no plant follows", async () => {
@@ -127,7 +123,5 @@ it.each([
   ],
 ])("export %j is rejected with exit code 2", async (args, problem) => {
   const url = await createSqliteStore([{ id: 1n, name: "fern" }]);
-  const { exitCode, stdout, stderr } = await runCli(["export", ...args, "--store", url]);
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-  expect(stderr).toMatch(problem);
+  expect(await runCli(["export", ...args, "--store", url])).toExit(2, problem);
 });

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../../src/core/plant.ts";
-import { allTerminals, runCli, startCli } from "../../../helpers/run-cli.ts";
+import { allTerminals, containing, runCli, startCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 
 const fern = { id: 1n, name: "fern" };
@@ -10,11 +10,7 @@ const fern = { id: 1n, name: "fern" };
 describe("a plant in the store", () => {
   it("is one line of JSON on stdout, and stderr stays empty", async () => {
     const url = await createSqliteStore([fern, { id: 2n, name: "monstera", tag: "" }]);
-    expect(await runCli(["get", "1", "--store", url])).toEqual({
-      exitCode: 0,
-      stdout: '{"id":1,"name":"fern"}\n',
-      stderr: "",
-    });
+    expect(await runCli(["get", "1", "--store", url])).toPrint('{"id":1,"name":"fern"}\n');
     const { stdout } = await runCli(["get", "2", "--store", url]);
     expect(stdout).toBe('{"id":2,"name":"monstera","tag":""}\n');
   });
@@ -33,8 +29,7 @@ describe("a plant in the store", () => {
       { id, name: "fern" },
       { id: 9007199254740992n, name: "neighbour" },
     ]);
-    const { exitCode, stdout } = await runCli(["get", text, "--store", url]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `{"id":${id},"name":"fern"}\n` });
+    expect(await runCli(["get", text, "--store", url])).toPrint(`{"id":${id},"name":"fern"}\n`);
   });
 
   it("is exact in a pipe, and has control characters escaped on a terminal", async () => {
@@ -51,11 +46,10 @@ describe("a plant in the store", () => {
 
 it("reports an unknown id on stderr, with exit code 9", async () => {
   const url = await createSqliteStore([fern]);
-  expect(await runCli(["get", "-2", "--store", url])).toEqual({
-    exitCode: 9,
-    stdout: "",
-    stderr: 'error: no plant has the id -2: "plantstore list" shows all plants\n',
-  });
+  expect(await runCli(["get", "-2", "--store", url])).toExit(
+    9,
+    'error: no plant has the id -2: "plantstore list" shows all plants\n',
+  );
 });
 
 describe("several ids", () => {
@@ -63,20 +57,17 @@ describe("several ids", () => {
 
   it("print the plants in the order of the ids", async () => {
     const url = await createSqliteStore(plants);
-    expect(await runCli(["get", "3", "1", "1", "--json", "--store", url])).toEqual({
-      exitCode: 0,
-      stdout: '{"id":3,"name":"ivy"}\n{"id":1,"name":"fern"}\n{"id":1,"name":"fern"}\n',
-      stderr: "",
-    });
+    const output = '{"id":3,"name":"ivy"}\n{"id":1,"name":"fern"}\n{"id":1,"name":"fern"}\n';
+    expect(await runCli(["get", "3", "1", "1", "--json", "--store", url])).toPrint(output);
   });
 
   it("name every unknown id, print the other plants, and exit with 9", async () => {
     const url = await createSqliteStore(plants);
-    expect(await runCli(["get", "7", "2", "-8", "--store", url])).toEqual({
-      exitCode: 9,
-      stdout: '{"id":2,"name":"rose"}\n',
-      stderr: 'error: no plants have the ids 7, -8: "plantstore list" shows all plants\n',
-    });
+    expect(await runCli(["get", "7", "2", "-8", "--store", url])).toExit(
+      9,
+      'error: no plants have the ids 7, -8: "plantstore list" shows all plants\n',
+      '{"id":2,"name":"rose"}\n',
+    );
   });
 
   it("print nothing if one of them is invalid", async () => {
@@ -97,11 +88,8 @@ describe("an invalid id", () => {
     "%j is rejected, and the message describes a valid id",
     async (text) => {
       const url = await createSqliteStore([fern]);
-      expect(await runCli(["get", text, "--store", url])).toEqual({
-        exitCode: 2,
-        stdout: "",
-        stderr: `error: the id must be an integer from ${int64Min} to ${int64Max} (got "${text}")\n`,
-      });
+      const problem = `error: the id must be an integer from ${int64Min} to ${int64Max} (got "${text}")\n`;
+      expect(await runCli(["get", text, "--store", url])).toExit(2, problem);
     },
   );
 
@@ -109,9 +97,7 @@ describe("an invalid id", () => {
     [["get"], /^error: missing required argument 'id'\nUsage: .*\nSee "plantstore get --help"\n$/],
     [["get", "1", "x"], /^error: the id must be an integer from .* \(got "x"\)/],
   ])("%j is wrong usage", async (argv, message) => {
-    const { exitCode, stdout, stderr } = await runCli(argv);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(message);
+    expect(await runCli(argv)).toExit(2, message);
   });
 });
 
@@ -125,9 +111,8 @@ describe("ids on standard input", () => {
     stdin.write("\n");
     await run.saw('{"id":9007199254740993,"name":"ivy"}\n');
     run.signal("SIGINT");
-    const { exitCode, stderr } = await run.finished;
-    expect(exitCode).toBe(130);
-    expect(stderr).toMatch(/stopped by SIGINT: some plants are missing in the output\n$/);
+    const problem = containing("stopped by SIGINT: some plants are missing in the output\n");
+    expect(await run.finished).toExit(130, problem, [{ name: "fern" }, { name: "ivy" }]);
   });
 
   it("name the unknown ones, up to 20, with exit code 9", async () => {
@@ -141,7 +126,7 @@ describe("ids on standard input", () => {
   it("print nothing for empty input, and are announced on a terminal", async () => {
     const url = await createSqliteStore([fern]);
     const empty = await runCli(["get", "-", "--store", url]);
-    expect(empty).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(empty).toPrint("");
     const typed = await runCli(["get", "-", "--store", url], { terminals: allTerminals });
     expect(typed.stderr).toContain("reading ids from the terminal: end with Ctrl-D\n");
   });

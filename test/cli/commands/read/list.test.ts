@@ -1,7 +1,7 @@
 /** `plantstore list`: some plants in a store, for a user and for a program. */
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min, type NewPlant } from "../../../../src/core/plant.ts";
-import { startServer, testToken } from "../../../helpers/plant-server.ts";
+import { startServer } from "../../../helpers/plant-server.ts";
 import { allTerminals, runCli } from "../../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../../helpers/sqlite-store.ts";
 
@@ -28,17 +28,15 @@ async function listIds(url: string, args: readonly string[]): Promise<readonly s
 describe("into a pipe", () => {
   it("prints one NewPlant as JSON on each line, in the order of the ids, and nothing on stderr", async () => {
     const url = await createSqliteStore(plants);
-    expect(await runCli(["list", "--store", url])).toEqual({
-      exitCode: 0,
-      stdout: [
+    expect(await runCli(["list", "--store", url])).toPrint(
+      [
         `{"id":${int64Min},"name":"first"}\n`,
         '{"id":-5,"name":"moss","tag":""}\n',
         '{"id":2,"name":"rose","tag":"pot"}\n',
         '{"id":10,"name":"fern","tag":"pot"}\n',
         `{"id":${int64Max},"name":"last"}\n`,
       ].join(""),
-      stderr: "",
-    });
+    );
   });
 
   it("prints every string exactly", async () => {
@@ -51,37 +49,25 @@ describe("into a pipe", () => {
 
   it("prints nothing for an empty store", async () => {
     const url = await createSqliteStore([]);
-    expect(await runCli(["list", "--store", url])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await runCli(["list", "--store", url])).toPrint("");
   });
 });
 
 describe("which plants", () => {
-  it.each<[args: readonly string[], ids: readonly bigint[]]>([
-    [
-      ["--limit", "2"],
-      [int64Min, -5n],
-    ],
-    [
-      ["--limit", "10000"],
-      [int64Min, -5n, 2n, 10n, int64Max],
-    ],
-    [
-      ["--after", "-5"],
-      [2n, 10n, int64Max],
-    ],
-    [["--after=-6"], [-5n, 2n, 10n, int64Max]],
-    [["--after", "1e1"], [int64Max]],
-    [["--after", `${int64Max}`], []],
-    [
-      ["--tag", "pot"],
-      [2n, 10n],
-    ],
-    [["--tag", ""], [-5n]],
-    [["--tag", "po"], []],
-    [["--tag", "pot", "--after", "2", "--limit", "1"], [10n]],
-  ])("%j: %s", async (args, ids) => {
+  it.each<[flags: string, ids: readonly bigint[]]>([
+    ["--limit 2", [int64Min, -5n]],
+    ["--limit 10000", [int64Min, -5n, 2n, 10n, int64Max]],
+    ["--after -5", [2n, 10n, int64Max]],
+    ["--after=-6", [-5n, 2n, 10n, int64Max]],
+    ["--after 1e1", [int64Max]],
+    [`--after ${int64Max}`, []],
+    ["--tag pot", [2n, 10n]],
+    ["--tag ", [-5n]],
+    ["--tag po", []],
+    ["--tag pot --after 2 --limit 1", [10n]],
+  ])("%s: %s", async (flags, ids) => {
     const url = await createSqliteStore(plants);
-    expect(await listIds(url, args)).toEqual(ids.map(String));
+    expect(await listIds(url, flags.split(" "))).toEqual(ids.map(String));
   });
 
   it("prints the first 100 by default, as its help says, and reports that there are more", async () => {
@@ -102,10 +88,9 @@ describe("which plants", () => {
     [["fern"], "unexpected argument 'fern': remove it"],
     [["--json", "--csv"], "--json excludes --csv: remove one of them"],
   ])("%j is rejected, with the usage", async (args, message) => {
-    const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*\nUsage: plantstore list [^\n]*\nSee [^\n]*\n$/);
-    expect(stderr).toContain(message);
+    const result = await runCli(["list", ...args]);
+    expect(result).toExit(2, /^error: [^\n]*\nUsage: plantstore list [^\n]*\nSee [^\n]*\n$/);
+    expect(result.stderr).toContain(message);
   });
 
   it.each([
@@ -115,9 +100,7 @@ describe("which plants", () => {
     [["--after", "1.5"], `--after must be an integer from ${int64Min} to ${int64Max} (got "1.5")`],
     [["--tag", "\uD83C"], "--tag contains an unpaired surrogate: write the pair, or remove it"],
   ])("%j is rejected in one line", async (args, message) => {
-    const { exitCode, stdout, stderr } = await runCli(["list", ...args]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toBe(`error: ${message}\n`);
+    expect(await runCli(["list", ...args])).toExit(2, `error: ${message}\n`);
   });
 });
 
@@ -142,9 +125,8 @@ describe("formats", () => {
     expect(stdout).toMatch(/^id,name,tag\n-9223372036854775808,first,\n-5,moss,""\n2,rose,pot\n/);
 
     await using server = await startServer();
-    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
-    const created = await runCli(["create", "--csv", "--quiet"], { stdin: stdout, env });
-    expect(created).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    const created = await runCli(["create", "--csv", "--quiet"], { server, stdin: stdout });
+    expect(created).toPrint("");
     expect(await server.store.list({ limit: 100 })).toEqual(
       strange.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     );
@@ -174,17 +156,17 @@ describe("on a terminal", () => {
 
   it("prints a table", async () => {
     const url = await createSqliteStore(plants.filter(({ id }) => id !== int64Min));
-    expect(await runCli(["list", "--store", url], terminal)).toEqual({
-      exitCode: 0,
-      stdout: [
+    expect(await runCli(["list", "--store", url], terminal)).toExit(
+      0,
+      store(url),
+      [
         "                 ID  NAME  TAG\n",
         '                 -5  moss  ""\n',
         "                  2  rose  pot\n",
         "                 10  fern  pot\n",
         "9223372036854775807  last\n",
       ].join(""),
-      stderr: store(url),
-    });
+    );
   });
 
   it("fits the table into the width", async () => {
@@ -216,17 +198,17 @@ describe("on a terminal", () => {
     const url = await createMany(2);
     const argv = ["list", "--store", url, "--limit", "1"];
     const beside = await runCli(argv, { terminals: { stderr: true } });
-    expect(beside).toEqual({
-      exitCode: 0,
-      stdout: '{"id":0,"name":"plant 0"}\n',
-      stderr: `${store(url)}there are more: --after 0 shows the next ones\n`,
-    });
+    expect(beside).toExit(
+      0,
+      `${store(url)}there are more: --after 0 shows the next ones\n`,
+      '{"id":0,"name":"plant 0"}\n',
+    );
     expect(await runCli(argv)).toEqual({ ...beside, stderr: "" });
   });
 
   it("reports an empty list", async () => {
     const url = await createSqliteStore([]);
     const result = await runCli(["list", "--store", url], terminal);
-    expect(result).toEqual({ exitCode: 0, stdout: "", stderr: `${store(url)}no plants\n` });
+    expect(result).toExit(0, `${store(url)}no plants\n`);
   });
 });

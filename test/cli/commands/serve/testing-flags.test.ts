@@ -1,7 +1,7 @@
 /** The flags of `plantstore serve` for tests of clients: the status mode and faults. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { mintToken } from "../../../../src/auth/authenticator.ts";
-import { runCli, startCli } from "../../../helpers/run-cli.ts";
+import { containing, runCli, startServe } from "../../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const env = { PLANTSTORE_TOKEN: mintToken() };
@@ -9,15 +9,10 @@ const env = { PLANTSTORE_TOKEN: mintToken() };
 /** Starts `serve` with a store in memory. */
 async function serve(...args: readonly string[]) {
   const home = await createTemporaryDirectory();
-  const argv = ["serve", "--port", "0", "--store", "memory:", "--log-format", "text", ...args];
-  const run = startCli(argv, { home, env });
-  onTestFinished(async () => {
-    run.signal("SIGTERM");
-    await run.finished;
-  });
-  await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
+  const flags = ["--store", "memory:", "--log-format", "text"];
+  const run = await startServe([...flags, ...args], { home, env });
   await run.saw("Listening on");
-  return { home, url: run.stdout().trim(), stderr: run.stderr };
+  return { home, ...run };
 }
 
 describe("--status-mode http", () => {
@@ -67,9 +62,9 @@ function readResponses(description: string): object {
 }
 
 it("reads faults from PLANTSTORE_FAULTS", async () => {
-  const { exitCode, stderr } = await runCli(["serve"], { env: { PLANTSTORE_FAULTS: "fail=5" } });
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain("PLANTSTORE_FAULTS has an invalid part: fail must be a percentage");
+  const problem = "PLANTSTORE_FAULTS has an invalid part: fail must be a percentage";
+  const result = await runCli(["serve"], { env: { PLANTSTORE_FAULTS: "fail=5" } });
+  expect(result).toExit(2, containing(problem));
 });
 
 describe("faults", () => {
@@ -123,10 +118,8 @@ it.each([
   ["seed", "1.5", "a whole number from 0 to 999999999"],
   ["seed", "1=2", "a whole number from 0 to 999999999"],
 ])("rejects --faults %s=%s", async (part, value, rule) => {
-  const { exitCode, stderr } = await runCli(["serve", "--faults", `drop=1% ${part}=${value}`]);
-  expect(exitCode).toBe(2);
-  const problem = `${part} must be ${rule} (got "${value}")`;
-  expect(stderr.split("\n")[0]).toBe(`error: --faults has an invalid part: ${problem}`);
+  const problem = `error: --faults has an invalid part: ${part} must be ${rule} (got "${value}")\n`;
+  expect(await runCli(["serve", "--faults", `drop=1% ${part}=${value}`])).toExit(2, problem);
 });
 
 it.each([
@@ -144,7 +137,5 @@ it.each([
   [["--faults", "fail=5 %"], `--faults has an invalid part: fail must be ${percentage} (got "5")`],
   [["--faults", "seed=1 seed=1"], "--faults has two parts seed: remove one of them"],
 ])("rejects %j", async (flags, message) => {
-  const { exitCode, stderr } = await runCli(["serve", ...flags]);
-  expect(exitCode).toBe(2);
-  expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
+  expect(await runCli(["serve", ...flags])).toExit(2, `error: ${message}\n`);
 });
