@@ -72,20 +72,17 @@ describe("help", () => {
         expect(stdout).toMatch(/\nExit codes:\n {2}0 +Done\n/);
       });
 
-      it.each([80, 40])(
-        "fills lines of %i columns, and does not wrap examples",
-        async (columns) => {
-          const options = { terminals: allTerminals, columns };
-          const { stdout } = await runCli([...words, "--help"], options);
-          const [, sentences = "", examples = ""] = stdout.split("\n\n");
-          const lines = sentences.split("\n");
-          for (const [index, line] of lines.slice(1).entries()) {
-            const [word = ""] = line.split(" ");
-            expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
-          }
-          if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
-        },
-      );
+      it.each([80, 40])("fills lines of %i columns, but wraps no example", async (columns) => {
+        const options = { terminals: allTerminals, columns };
+        const { stdout } = await runCli([...words, "--help"], options);
+        const [, sentences = "", examples = ""] = stdout.split("\n\n");
+        const lines = sentences.split("\n");
+        for (const [index, line] of lines.slice(1).entries()) {
+          const [word = ""] = line.split(" ");
+          expect(`${lines[index]} ${word}`.length, stdout).toBeGreaterThan(columns);
+        }
+        if (columns === 80) expect(examples).toMatch(/^Examples:(\n {2}.+)+$/);
+      });
 
       it("wraps the lists at the end at 60 columns", async () => {
         const options = { terminals: allTerminals, columns: 60 };
@@ -323,6 +320,7 @@ describe("wrong usage", () => {
   const toUsage = (command: string, operands = "") =>
     `plantstore ${command} [options] ${operands}`.trimEnd();
   const create = toUsage("create", "[file...]");
+  const explain = toUsage("explain", "[error...]");
   const help = toUsage("help", "[word...]");
   const root = "plantstore [options] [command]";
   const noCurl = /^unknown option '--print-curl': "plantstore help contract" shows/;
@@ -398,59 +396,52 @@ describe("wrong usage", () => {
     ["create --token-file -", create, /^standard input is the token \(--token-file -\)/],
     ["create --token-file - -", create, /^standard input is the token/],
     ["create --nöpe\u001b[31m", create, "unknown option '--nöpe\\u001b[31m'"],
-    [
-      "explain 1",
-      toUsage("explain", "[error...]"),
-      'unknown error "1": "plantstore explain" lists all',
-    ],
-  ])(
-    "%j exits 2 with the problem, the usage, and where to read more",
-    async (words, usage, problem) => {
-      const { exitCode, stdout, stderr } = await runCli(words.split(" "));
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      const [first = "", second = "", third = "", ...others] = stderr.split("\n");
-      const message = first.replace(/^error: /, "");
-      if (typeof problem === "string") expect(message).toBe(problem);
-      else expect(message).toMatch(problem);
-      expect(second).toBe(`Usage: ${usage}`);
-      const path = usage.replace(/ [[<].*$/, "");
-      expect(third).toBe(`See "${path} --help"`);
-      expect(others).toEqual([""]);
-    },
-  );
+    ["explain 1", explain, 'unknown error "1": "plantstore explain" lists all'],
+  ])("%j exits 2 with problem, usage, and where to read more", async (words, usage, problem) => {
+    const { exitCode, stdout, stderr } = await runCli(words.split(" "));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    const [first = "", second = "", third = "", ...others] = stderr.split("\n");
+    const message = first.replace(/^error: /, "");
+    if (typeof problem === "string") expect(message).toBe(problem);
+    else expect(message).toMatch(problem);
+    expect(second).toBe(`Usage: ${usage}`);
+    const path = usage.replace(/ [[<].*$/, "");
+    expect(third).toBe(`See "${path} --help"`);
+    expect(others).toEqual([""]);
+  });
 
   it.each([
-    [["auth", "login"], `unknown command 'auth': "plantstore login" saves a token`],
-    [["version"], `unknown command 'version': "plantstore --version" prints the version`],
+    ["auth login", `unknown command 'auth': "plantstore login" saves a token`],
+    ["version", `unknown command 'version': "plantstore --version" prints the version`],
     [
-      ["import", "plants.csv"],
+      "import plants.csv",
       `unknown command 'import': "plantstore create FILE" creates the plants of a file`,
     ],
-    [["remove", "1"], `unknown command 'remove': "plantstore delete" deletes plants from a store`],
-    [["token", "create"], `unknown command 'create': "plantstore token issue" issues a token`],
+    ["remove 1", `unknown command 'remove': "plantstore delete" deletes plants from a store`],
+    ["token create", `unknown command 'create': "plantstore token issue" issues a token`],
     [
-      ["token", "rotate", "ci"],
+      "token rotate ci",
       `unknown command 'rotate': "plantstore token issue", then "plantstore token revoke PREFIX --after 24h"`,
     ],
-  ])("%j names what to use instead", async (argv, message) => {
-    const { exitCode, stderr } = await runCli(argv);
+  ])("%j names what to use instead", async (words, message) => {
+    const { exitCode, stderr } = await runCli(words.split(" "));
     expect(exitCode).toBe(2);
     expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
   });
 
   it.each([
-    [["create", ""], /^error: "" does not exist\n$/],
-    [["create", "/"], /^error: \/ cannot be read: it is a directory\n$/],
+    ["create ", /^error: "" does not exist\n$/],
+    ["create /", /^error: \/ cannot be read: it is a directory\n$/],
     [
-      ["create", "--id", "1", "--name", "fern", "--token-file", "/nowhere"],
+      "create --id 1 --name a --token-file /nowhere",
       /^error: the file \/nowhere does not exist\n$/,
     ],
-    [
-      ["create", "--id", "1", "--name", "fern", "--token-file", ""],
-      /^error: the file "" does not exist\n$/,
-    ],
-  ])("%j names the file that cannot be read, in one line", async (argv, message) => {
-    expect(await runCli(argv)).toExit(2, message);
+    ["create --id 1 --name a --token-file ", /^error: the file "" does not exist\n$/],
+    ["create --url nowhere --id 1", /^error: --url must be a URL .*"nowhere"\)\n$/],
+    ["get x", /^error: the id must be an integer from .* \(got "x"\)\n$/],
+    ["serve --port x", /^error: --port must be a whole number from 0 to 65535 \(got "x"\)\n$/],
+  ])("%j exits 2 with one line about the file or the invalid value", async (words, message) => {
+    expect(await runCli(words.split(" "))).toExit(2, message);
   });
 
   it.each([
@@ -463,17 +454,6 @@ describe("wrong usage", () => {
     const result = await runCli(argv);
     expect(result).toExit(2, /no --token, because other users .* PLANTSTORE_TOKEN.* --token-file/);
     expect(result.stderr).not.toContain("secret");
-  });
-
-  it.each([
-    [["create", "--url", "nowhere", "--id", "1"], /^error: --url must be a URL .*"nowhere"\)\n$/],
-    [["get", "x"], /^error: the id must be an integer from .* \(got "x"\)\n$/],
-    [
-      ["serve", "--port", "x"],
-      /^error: --port must be a whole number from 0 to 65535 \(got "x"\)\n$/,
-    ],
-  ])("%j exits 2 with one line about the invalid value", async (argv, message) => {
-    expect(await runCli(argv)).toExit(2, message);
   });
 
   it("does not repeat a token in the wrong place", async () => {
@@ -524,10 +504,8 @@ it("an unexpected error is reported as a bug with its stack", async () => {
     },
   );
   const argv = ["create", "--id", "1", "--name", "fern"];
-  const { exitCode, stdout, stderr } = await runCli(argv, { env: broken });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toMatch(
-    /^error: this is a bug in plantstore: please report it with these lines\n/,
-  );
-  expect(stderr).toMatch(/^TypeError: an unexpected error\n +at /m);
+  const result = await runCli(argv, { env: broken });
+  const problem = /^error: this is a bug in plantstore: please report it with these lines\n/;
+  expect(result).toExit(1, problem);
+  expect(result.stderr).toMatch(/^TypeError: an unexpected error\n +at /m);
 });

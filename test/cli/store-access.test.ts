@@ -126,11 +126,13 @@ it("a store that another process keeps locked exits with 6", async () => {
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(copy);
   database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE plants SET tag = 'pot'");
-  const { exitCode, stdout, stderr } = await runCli(["list", "--store", `sqlite:${copy}`]);
+  const result = await runCli(["list", "--store", `sqlite:${copy}`]);
   database.exec("ROLLBACK");
   database.close();
-  expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-  expect(stderr).toMatch(/^error: the store \S+ is locked by another process: try again[^\n]*\n$/);
+  expect(result).toExit(
+    6,
+    /^error: the store \S+ is locked by another process: try again[^\n]*\n$/,
+  );
 });
 
 it("export of a store with a damaged page exits with 2", async () => {

@@ -145,11 +145,8 @@ describe("an error names the socket and the next step:", () => {
   });
 
   it("a bulk create", async () => {
-    const result = await run(
-      ["create", "--retry", "0", "-"],
-      `unix:${socketPath}`,
-      '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n',
-    );
+    const plants = '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n';
+    const result = await run(["create", "--retry", "0", "-"], `unix:${socketPath}`, plants);
     expect(result).toExit(6, containing("no such socket"));
   });
 

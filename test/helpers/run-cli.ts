@@ -172,16 +172,11 @@ export function runCli(argv: readonly string[], options?: CliOptions): Promise<C
   return startCli(argv, options).finished;
 }
 
-/** A run of `serve`. */
-export interface ServeRun extends CliRun {
-  readonly url: string;
-}
-
 /** Starts `serve`, by default at a free port, and stops it when the test ends. Resolves once its URL is on stdout. */
 export async function startServe(
   args: readonly string[] = [],
   options: CliOptions = {},
-): Promise<ServeRun> {
+): Promise<CliRun & { readonly url: string }> {
   const hasAddress = ["--port", "--socket", "--ephemeral"].some((flag) => args.includes(flag));
   const run = startCli(["serve", ...(hasAddress ? [] : ["--port", "0"]), ...args], options);
   onTestFinished(async () => void (await run.stop()));

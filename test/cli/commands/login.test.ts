@@ -228,17 +228,14 @@ describe("login", () => {
       /^error: no complete response from .*: try again; a higher --timeout waits longer$/m,
       "0.2",
     ],
-  ])(
-    "saves nothing if %s, mentions no plant, and exits with 6",
-    async (_condition, open, message, timeout = "20") => {
-      const url = await open();
-      const options = { env: { PLANTSTORE_TIMEOUT: timeout } };
-      const result = await login(url, testToken, options);
-      expect(result).toExit(6, message);
-      expect(result.stderr).not.toContain("plant may");
-      await expectNothingSaved(url);
-    },
-  );
+  ])("saves nothing if %s, and exits with 6", async (_what, open, message, timeout = "20") => {
+    const url = await open();
+    const options = { env: { PLANTSTORE_TIMEOUT: timeout } };
+    const result = await login(url, testToken, options);
+    expect(result).toExit(6, message);
+    expect(result.stderr).not.toContain("plant may");
+    await expectNothingSaved(url);
+  });
 
   it.each([
     ["SIGINT", 130],
@@ -408,18 +405,15 @@ describe("logout", () => {
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 
-  it.each(["", '{"url":"htt'])(
-    "works although the saved settings are broken (%j)",
-    async (text) => {
-      const url = "https://plants.example";
-      await saveCredential(directory, { origin: url, token: testToken });
-      await writeFile(toSettingsFile(directory), text);
-      const result = await run(["logout"]);
-      expect(result).toExit(0, /^warning: \S+settings\.json was broken, and is empty now\n/);
-      expect(result.stderr).toContain(`tokens are still saved for ${url}`);
-      expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
-    },
-  );
+  it.each(["", '{"url":"htt'])("works with broken saved settings (%j)", async (text) => {
+    const url = "https://plants.example";
+    await saveCredential(directory, { origin: url, token: testToken });
+    await writeFile(toSettingsFile(directory), text);
+    const result = await run(["logout"]);
+    expect(result).toExit(0, /^warning: \S+settings\.json was broken, and is empty now\n/);
+    expect(result.stderr).toContain(`tokens are still saved for ${url}`);
+    expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
+  });
 
   it("changes nothing if the saved settings cannot be read", async () => {
     const url = "https://plants.example";

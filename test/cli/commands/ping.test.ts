@@ -39,15 +39,12 @@ describe("a single attempt", () => {
     ["", "/wrong", "http", ""],
     ["/v1", "", "http", ""],
     ["/v1", "/v1/plants", "contract", "remove /plants from --url"],
-  ] as const)(
-    "names the URL of a store at %j to a user of %j",
-    async (basePath, path, statusMode, advice) => {
-      await using server = await startServer({ basePath, statusMode });
-      const { origin } = new URL(server.url);
-      const problem = `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: ${advice || `use --url ${origin}${basePath}`}\n`;
-      expect(await runCli(["ping", "--wait", "1m", "--url", origin + path])).toExit(7, problem);
-    },
-  );
+  ] as const)("names the URL at %j to a user of %j", async (basePath, path, statusMode, advice) => {
+    await using server = await startServer({ basePath, statusMode });
+    const { origin } = new URL(server.url);
+    const problem = `error: ${origin}${path} is not ready: unknown path "${path}/plants": create plants with POST ${basePath}/plants: ${advice || `use --url ${origin}${basePath}`}\n`;
+    expect(await runCli(["ping", "--wait", "1m", "--url", origin + path])).toExit(7, problem);
+  });
 
   it("reports that creates are rejected for now", async () => {
     const { url } = await openScriptedServer(ready, errorResponse(50301));

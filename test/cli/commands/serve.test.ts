@@ -60,26 +60,21 @@ describe("on a terminal", () => {
     expect(stderr).toContain(`create --url '${url}' --id 1 --name fern`);
   });
 
-  it.each([80, 40])(
-    "has a banner of at most %d columns, except what is to be copied",
-    async (columns) => {
-      const { url, stderr } = await serveOnce(["--no-color"], {
-        terminals: allTerminals,
-        columns,
-      });
-      const lines = stderr.split("\n");
-      expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
-      const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+)(?: |$)/.exec(line)?.[1] ?? []);
-      expect(labels).toEqual(["Store", "Token", "Try", "Page", "Stop", "URL"]);
-      // A link that the terminal breaks is hard to open.
-      expect(lines.find((line) => line.includes("/#"))?.length).toBeLessThanOrEqual(80);
-      const tooLong = lines.filter((line) => line.length > columns);
-      expect(tooLong.filter((line) => !/pst_|create --url|sqlite:|^ {2}URL/.test(line))).toEqual(
-        [],
-      );
-      expect(stderr).not.toContain(`URL    ${url}`); // It is on stdout, which continues this row.
-    },
-  );
+  it.each([80, 40])("has a banner of at most %d columns, except texts to copy", async (columns) => {
+    const { url, stderr } = await serveOnce(["--no-color"], {
+      terminals: allTerminals,
+      columns,
+    });
+    const lines = stderr.split("\n");
+    expect(lines[0]).toMatch(/^plantstore \S+ is ready$/);
+    const labels = lines.flatMap((line) => /^ {2}([A-Z]\w+)(?: |$)/.exec(line)?.[1] ?? []);
+    expect(labels).toEqual(["Store", "Token", "Try", "Page", "Stop", "URL"]);
+    // A link that the terminal breaks is hard to open.
+    expect(lines.find((line) => line.includes("/#"))?.length).toBeLessThanOrEqual(80);
+    const tooLong = lines.filter((line) => line.length > columns);
+    expect(tooLong.filter((line) => !/pst_|create --url|sqlite:|^ {2}URL/.test(line))).toEqual([]);
+    expect(stderr).not.toContain(`URL    ${url}`); // It is on stdout, which continues this row.
+  });
 
   it("has the URL in the banner too if stdout is not a terminal", async () => {
     const { url, stdout, stderr } = await serveOnce(["--no-color"], {
@@ -599,24 +594,21 @@ describe("--tls-cert and --tls-key", () => {
   it.each<[days: number, verb: string]>([
     [-1, "expired on DATE, and clients reject it: renew it"],
     [13, "expires on DATE: renew it"],
-  ])(
-    "warn about a certificate that ends in %d days, at the start and after SIGHUP",
-    async (days, text) => {
-      const endMs = inDays(days);
-      const args = ["--store", "memory:", ...(await writeCertificate("localhost", endMs))];
-      const date = new Date(endMs).toISOString().slice(0, 10);
-      const warning = `the certificate in ${join(home, "cert.pem")} ${text.replace("DATE", date)}`;
-      const run = await serve(args);
-      await run.saw(`"level":"warn","message":"${warning}"`);
-      run.hangUp();
-      await run.saw("SIGHUP: the certificate was reloaded");
-      const { stderr } = await run.stop();
-      expect(stderr.split(warning)).toHaveLength(3);
+  ])("warn about a certificate that ends in %d days, at start and SIGHUP", async (days, text) => {
+    const endMs = inDays(days);
+    const args = ["--store", "memory:", ...(await writeCertificate("localhost", endMs))];
+    const date = new Date(endMs).toISOString().slice(0, 10);
+    const warning = `the certificate in ${join(home, "cert.pem")} ${text.replace("DATE", date)}`;
+    const run = await serve(args);
+    await run.saw(`"level":"warn","message":"${warning}"`);
+    run.hangUp();
+    await run.saw("SIGHUP: the certificate was reloaded");
+    const { stderr } = await run.stop();
+    expect(stderr.split(warning)).toHaveLength(3);
 
-      const shown = await serveOnce([...args, "--no-color"], { terminals: allTerminals });
-      expect(shown.stderr.replaceAll("\n", " ")).toContain(`warning: ${warning} `);
-    },
-  );
+    const shown = await serveOnce([...args, "--no-color"], { terminals: allTerminals });
+    expect(shown.stderr.replaceAll("\n", " ")).toContain(`warning: ${warning} `);
+  });
 
   it("do not warn about a certificate that ends in 15 days", async () => {
     const args = await writeCertificate("localhost", inDays(15));
@@ -669,20 +661,17 @@ describe("--socket", () => {
     expect(await startCli(argv).finished).toExit(2, problem);
   });
 
-  it.each(["", "/v1"])(
-    "saves its first token for its path, with base path %j",
-    async (basePath) => {
-      const path = join(home, "plants.sock");
-      const url = `unix:${path}${basePath && `:${basePath}`}`;
-      const env = { PLANTSTORE_BASE_PATH: basePath };
-      const run = await serve(["--socket", path], { env });
-      expect(await listSavedOrigins(configDirectory)).toEqual([`unix:${path}`]);
-      expect(await create(url)).toMatchObject({ exitCode: 0 });
-      const { stdout, stderr } = await run.stop();
-      expect(stdout).toBe(`${url}\n`);
-      expect(stderr).toContain("Token: new, saved for this user");
-    },
-  );
+  it.each(["", "/v1"])("saves its token for its path, with base path %j", async (basePath) => {
+    const path = join(home, "plants.sock");
+    const url = `unix:${path}${basePath && `:${basePath}`}`;
+    const env = { PLANTSTORE_BASE_PATH: basePath };
+    const run = await serve(["--socket", path], { env });
+    expect(await listSavedOrigins(configDirectory)).toEqual([`unix:${path}`]);
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
+    const { stdout, stderr } = await run.stop();
+    expect(stdout).toBe(`${url}\n`);
+    expect(stderr).toContain("Token: new, saved for this user");
+  });
 
   it("saves the token of a memory: store until it stops", async () => {
     const path = join(home, "plants.sock");
@@ -692,16 +681,13 @@ describe("--socket", () => {
     expect(await listSavedOrigins(configDirectory)).toEqual([]);
   });
 
-  it.each(["plants:1.sock", "a:/plants.sock"])(
-    "saves no token for %j, which clients cannot name",
-    async (name) => {
-      const path = join(home, name);
-      await mkdir(dirname(path), { recursive: true });
-      const result = await serveOnce(["--socket", path, "--store", "memory:"]);
-      expect(result).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
-      expect(existsSync(configDirectory)).toBe(false);
-    },
-  );
+  it.each(["plants:1.sock", "a:/plants.sock"])("saves no token without a URL: %j", async (name) => {
+    const path = join(home, name);
+    await mkdir(dirname(path), { recursive: true });
+    const result = await serveOnce(["--socket", path, "--store", "memory:"]);
+    expect(result).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
+    expect(existsSync(configDirectory)).toBe(false);
+  });
 
   it("warns without PLANTSTORE_TOKEN if the store is in memory and clients cannot name it", async () => {
     const says = async (env: Record<string, string>): Promise<string> => {

@@ -259,19 +259,16 @@ describe("status", () => {
   it.each([
     [0o640, "others of its group"],
     [0o604, "everyone"],
-  ])(
-    "reports other users who can read a file of mode %o, with advice, and exits with 2",
-    async (mode, who) => {
-      const origin = await findClosedUrl();
-      await saveCredential(directory, { origin, token: testToken });
-      const file = toTokenFile(directory, origin);
-      await chmod(file, mode);
-      const { exitCode, stdout } = await status([], { env: { PLANTSTORE_URL: origin } });
-      expect(exitCode).toBe(2);
-      expect(stdout).toMatch(new RegExp(`^ {2}Saved .*\\.json \\(${who} can read it\\)$`, "m"));
-      expect(stdout).toContain(`run "chmod 600 ${file}"`);
-    },
-  );
+  ])("reports who can read a file of mode %o, with advice, and exits with 2", async (mode, who) => {
+    const origin = await findClosedUrl();
+    await saveCredential(directory, { origin, token: testToken });
+    const file = toTokenFile(directory, origin);
+    await chmod(file, mode);
+    const { exitCode, stdout } = await status([], { env: { PLANTSTORE_URL: origin } });
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(new RegExp(`^ {2}Saved .*\\.json \\(${who} can read it\\)$`, "m"));
+    expect(stdout).toContain(`run "chmod 600 ${file}"`);
+  });
 
   it("works without a home directory", async () => {
     await using server = await startServer();
@@ -430,13 +427,10 @@ it("help config shows the topic that it is a part of", async () => {
   expect(await runCli(["help", "config"])).toPrint(/^# Configuration\n/);
 });
 
-it.each([["config"], ["config", "list"], ["config", "get", "port"]])(
-  "%j names status",
-  async (...argv) => {
-    const { exitCode, stderr } = await runCli(argv);
-    expect(exitCode).toBe(2);
-    expect(stderr.split("\n")[0]).toBe(
-      "error: unknown command 'config': \"plantstore status\" shows settings, their sources and the directories",
-    );
-  },
-);
+it.each(["config", "config list", "config get port"])("%j names status", async (words) => {
+  const { exitCode, stderr } = await runCli(words.split(" "));
+  expect(exitCode).toBe(2);
+  expect(stderr.split("\n")[0]).toBe(
+    "error: unknown command 'config': \"plantstore status\" shows settings, their sources and the directories",
+  );
+});

@@ -9,30 +9,18 @@ const macos = { platform: "darwin", homeDirectory: "/Users/fern" } as const;
 const windows = { platform: "win32", homeDirectory: "C:\\Users\\fern" } as const;
 
 describe("the configuration directory", () => {
+  const inHome = "/home/fern/.config/plantstore";
+  const inProfile = "C:\\Users\\fern\\AppData\\Roaming\\plantstore\\Config";
+
   it.each<[rule: string, System, env: Place["env"], directory: string]>([
-    ["on Linux", linux, {}, "/home/fern/.config/plantstore"],
+    ["on Linux", linux, {}, inHome],
     ["on macOS", macos, {}, "/Users/fern/Library/Preferences/plantstore"],
     ["on Windows", windows, { APPDATA: "D:\\Roaming" }, "D:\\Roaming\\plantstore\\Config"],
-    [
-      "on Windows without APPDATA",
-      windows,
-      {},
-      "C:\\Users\\fern\\AppData\\Roaming\\plantstore\\Config",
-    ],
+    ["on Windows without APPDATA", windows, {}, inProfile],
     ["of XDG", linux, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
     ["of XDG also on macOS", macos, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
-    [
-      "is not that of XDG when it is relative",
-      linux,
-      { XDG_CONFIG_HOME: "xdg" },
-      "/home/fern/.config/plantstore",
-    ],
-    [
-      "is not that of XDG when it is empty",
-      linux,
-      { XDG_CONFIG_HOME: "" },
-      "/home/fern/.config/plantstore",
-    ],
+    ["is not that of XDG when it is relative", linux, { XDG_CONFIG_HOME: "xdg" }, inHome],
+    ["is not that of XDG when it is empty", linux, { XDG_CONFIG_HOME: "" }, inHome],
     [
       "is PLANTSTORE_CONFIG_DIR rather than that of XDG",
       linux,

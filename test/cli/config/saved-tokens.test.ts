@@ -130,14 +130,11 @@ describe("the origins", () => {
 });
 
 describe("a credential file", () => {
-  it.each([0o644, 0o640, 0o604, 0o660])(
-    "with mode %o is rejected with the command that corrects it",
-    async (mode) => {
-      const text = JSON.stringify({ origin: here, token: "first" });
-      const file = await writeCredential(text, mode);
-      expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
-    },
-  );
+  it.each([0o644, 0o640, 0o604, 0o660])("with mode %o is rejected with advice", async (mode) => {
+    const text = JSON.stringify({ origin: here, token: "first" });
+    const file = await writeCredential(text, mode);
+    expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
+  });
 
   it.each([
     ["is truncated", '{"origin":"http://127.0.0.1:7526","tok'],

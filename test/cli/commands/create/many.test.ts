@@ -525,13 +525,10 @@ describe("a run that ends early", () => {
   it.each([
     ["lines", [], `${line(1)}{}`],
     ["a table", ["--csv"], "id,name\n,a"],
-  ])(
-    "in %s without a last line break names the line of the last record",
-    async (_what, args, input) => {
-      const { stderr } = await create(input, "--fail-fast", ...args);
-      expect(stderr).toContain("resume with --from-line 2, or repeat");
-    },
-  );
+  ])("in %s without a last line break names the last record's line", async (_what, args, input) => {
+    const { stderr } = await create(input, "--fail-fast", ...args);
+    expect(stderr).toContain("resume with --from-line 2, or repeat");
+  });
 
   it("by an invalid array exits with 2 and advises to correct it", async () => {
     const problem =
@@ -897,8 +894,8 @@ warning: record 3 (line 3): unknown member "colour": a plant has id, name and ta
   });
 
   it("of a single plant are reported too", async () => {
-    const problem = 'warning: record 1 (line 1): unknown member "tga": did you mean "tag"?\n';
-    expect(await create(tga(1))).toExit(0, problem, '{"name":"a"}\n');
+    const warning = 'warning: record 1 (line 1): unknown member "tga": did you mean "tag"?\n';
+    expect(await create(tga(1))).toExit(0, warning, '{"name":"a"}\n');
   });
 
   it("are not reported with --quiet, and `cursor` never is", async () => {

@@ -39,14 +39,11 @@ describe("a Plant", () => {
     expect(result).toPrint('{"name":"a","tag":"pot"}\n');
   });
 
-  it.each(["created", "unchanged", "replaced"])(
-    "is a line with its status with --json: %s",
-    async (status) => {
-      const response = json(200, '{"name":"a"}', { "x-plantstore-result": status });
-      const result = await createWith(response, {}, ["--json"]);
-      expect(result).toPrint(`{"id":1,"status":"${status}","plant":{"name":"a"}}\n`);
-    },
-  );
+  it.each(["created", "unchanged", "replaced"])("has the status %s with --json", async (status) => {
+    const response = json(200, '{"name":"a"}', { "x-plantstore-result": status });
+    const result = await createWith(response, {}, ["--json"]);
+    expect(result).toPrint(`{"id":1,"status":"${status}","plant":{"name":"a"}}\n`);
+  });
 
   it("is a line with the status valid with --json in a dry run", async () => {
     const { stdout } = await createAt("http://127.0.0.1:1", ["--json", "--dry-run"]);
@@ -241,14 +238,10 @@ describe("an unavailable plant store", () => {
 
   it("is reported once for each retry on a terminal", async () => {
     const { url } = await openScriptedServer(errorResponse(50301), json(200, '{"name":"a"}'));
-    const { exitCode, stderr } = await createAt(url, [], {
-      ...terminal,
-      terminals: { stderr: true },
-    });
-    expect(exitCode).toBe(0);
-    expect(stderr).toMatch(
-      /^http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\): attempt 2 of 3 in 0\.\d s\n.*✓.* plant 1 is in the store\n$/,
-    );
+    const message =
+      /^http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\): attempt 2 of 3 in 0\.\d s\n.*✓.* plant 1 is in the store\n$/;
+    const options = { ...terminal, terminals: { stderr: true } };
+    expect(await createAt(url, [], options)).toExit(0, message, '{"name":"a"}\n');
   });
 
   it("is not reported in a pipe if a retry succeeds", async () => {
@@ -258,22 +251,15 @@ describe("an unavailable plant store", () => {
 
   it("without a response within --timeout leaves the result unknown", async () => {
     const args = ["--timeout", "0.2", "--retry", "0"];
-    const { url, exitCode, stderr } = await createWith(() => {}, {}, args);
-    expect(exitCode).toBe(6);
-    expect(stderr).toBe(
-      `error: no complete response from ${url} (waited 0.2 s): the plant may or may not exist; the same command can be repeated; a higher --timeout waits longer\n`,
-    );
+    const { url, ...result } = await createWith(() => {}, {}, args);
+    const problem = `error: no complete response from ${url} (waited 0.2 s): the plant may or may not exist; the same command can be repeated; a higher --timeout waits longer\n`;
+    expect(result).toExit(6, problem);
   });
 
   it("behind a proxy leaves the result unknown, and the exit code is 6", async () => {
-    const { url, exitCode, stdout, stderr } = await createWith(json(503, "<h1>"), {}, [
-      "--retry",
-      "0",
-    ]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-    expect(stderr).toBe(
-      `error: a proxy at ${url} responded instead of the plant store (status 503): the plant may or may not exist; the same command can be repeated\n`,
-    );
+    const { url, ...result } = await createWith(json(503, "<h1>"), {}, ["--retry", "0"]);
+    const problem = `error: a proxy at ${url} responded instead of the plant store (status 503): the plant may or may not exist; the same command can be repeated\n`;
+    expect(result).toExit(6, problem);
   });
 
   it("that closes the connection during the response leaves the result unknown", async () => {
@@ -318,16 +304,13 @@ describe("another kind of server", () => {
       "its response is compressed (br)",
     ],
     ["responds with other JSON", json(200, '{"ok":true}'), "the status 200 but holds no Plant"],
-  ])(
-    "that %s is reported with the reason, and the exit code is 7",
-    async (_what, respond, reason) => {
-      const { url, exitCode, stdout, stderr } = await createWith(respond);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
-      expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
-      expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
-      expect(stderr).toContain(reason);
-    },
-  );
+  ])("that %s is reported with the reason, and exit code 7", async (_what, respond, reason) => {
+    const { url, exitCode, stdout, stderr } = await createWith(respond);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
+    expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
+    expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
+    expect(stderr).toContain(reason);
+  });
 });
 
 describe("a token over unencrypted HTTP", () => {
@@ -355,17 +338,14 @@ describe("a signal during a create", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)(
-    "%s leaves the result unknown, which is reported, and the exit code is %i",
-    async (signal, code) => {
-      const server = await openScriptedServer(() => run.signal(signal));
-      const run = startCli(["create", ...fern], { server });
-      const problem = `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`;
-      expect(await run.finished).toExit(code, problem);
-      expect(server.requests).toHaveLength(1);
-      expect(run.signal(signal), "no handler remains").toBe(false);
-    },
-  );
+  ] as const)("%s reports that the result is unknown, and exits with %i", async (signal, code) => {
+    const server = await openScriptedServer(() => run.signal(signal));
+    const run = startCli(["create", ...fern], { server });
+    const problem = `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`;
+    expect(await run.finished).toExit(code, problem);
+    expect(server.requests).toHaveLength(1);
+    expect(run.signal(signal), "no handler remains").toBe(false);
+  });
 
   it("reports that nothing was sent if the plant is not read yet", async () => {
     const stdin = new PassThrough();

@@ -49,16 +49,10 @@ it.each([
 
 it("a missing store explains a last login to another machine", async () => {
   const env = { PLANTSTORE_URL: "https://plants.example.org" };
-  for (const args of [
-    ["list"],
-    ["get", "1"],
-    ["export"],
-    ["delete", "1", "--yes"],
-    ["token", "issue"],
-  ]) {
+  for (const words of ["list", "get 1", "export", "delete 1 --yes", "token issue"]) {
     const problem =
       /^error: the store \S+plants\.db does not exist on this machine\nThis command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org \(PLANTSTORE_URL\): run /;
-    expect(await runCli(args, { env })).toExit(2, problem);
+    expect(await runCli(words.split(" "), { env })).toExit(2, problem);
   }
 });
 
@@ -79,14 +73,11 @@ describe("the default store, while create sends to another server,", () => {
   const toSentence = (verb: string, url = remoteUrl, place = "last login"): string =>
     `this ${verb} ${store}; "create" sends to ${url} (${place})\n`;
 
-  it.each([["list"], ["get", "1"], ["export"], ["token", "list"]])(
-    "is noted by %s",
-    async (...args) => {
-      await saveSettings(config, { url: remoteUrl });
-      const stderr = `note: ${toSentence("reads")}`;
-      expect(await runCli(args, { home })).toMatchObject({ exitCode: 0, stderr });
-    },
-  );
+  it.each(["list", "get 1", "export", "token list"])("is noted by %s", async (words) => {
+    await saveSettings(config, { url: remoteUrl });
+    const stderr = `note: ${toSentence("reads")}`;
+    expect(await runCli(words.split(" "), { home })).toMatchObject({ exitCode: 0, stderr });
+  });
 
   it("names the first serve", async () => {
     await saveSettings(config, { url: remoteUrl, savedBy: "first serve" });
@@ -170,12 +161,12 @@ it.each([["list"], ["get", "1"], ["delete", "1"], ["token", "issue"], ["backup",
 );
 
 it("--store with the URL of a server explains the difference, without its path", async () => {
-  const { exitCode, stderr } = await runCli(["list", "--store", "https://plants.example.org/pw"]);
-  expect(exitCode).toBe(2);
-  expect(stderr).toMatch(
+  const result = await runCli(["list", "--store", "https://plants.example.org/pw"]);
+  expect(result).toExit(
+    2,
     /^error: --store is invalid: "https:" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use sqlite:PATH/,
   );
-  expect(stderr).not.toContain("/pw");
+  expect(result.stderr).not.toContain("/pw");
 });
 
 it("names PLANTSTORE_URL if it decides about the server", async () => {
@@ -185,18 +176,15 @@ it("names PLANTSTORE_URL if it decides about the server", async () => {
   expect(stderr).toContain("sends plants to https://plants.example.org (PLANTSTORE_URL): run");
 });
 
-it.each([["export"], ["delete", "1", "--yes"]])(
-  "%s stops the check of the server at Ctrl-C",
-  async (...args) => {
-    let connect = (): void => undefined;
-    const isConnected = new Promise<void>((resolve) => (connect = resolve));
-    const env = { PLANTSTORE_URL: await openRawServer(() => connect()) };
-    const run = startCli(args, { env });
-    await isConnected;
-    run.signal("SIGINT");
-    expect(await run.finished).toMatchObject({ exitCode: 130 });
-  },
-);
+it.each(["export", "delete 1 --yes"])("%s stops the server check at Ctrl-C", async (words) => {
+  let connect = (): void => undefined;
+  const isConnected = new Promise<void>((resolve) => (connect = resolve));
+  const env = { PLANTSTORE_URL: await openRawServer(() => connect()) };
+  const run = startCli(words.split(" "), { env });
+  await isConnected;
+  run.signal("SIGINT");
+  expect(await run.finished).toMatchObject({ exitCode: 130 });
+});
 
 it("adds nothing if no server responds, and nothing for an empty list in a pipe", async () => {
   const store = await createSqliteStore([]);

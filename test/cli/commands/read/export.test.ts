@@ -214,22 +214,19 @@ describe("a signal", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)(
-    "%s ends an export after a whole line with a message, and the exit code is %i",
-    async (signal, code) => {
-      const plants = createPages();
-      const run = startCli(["export", "--store", await createSqliteStore(plants)]);
-      await run.saw("\n");
-      expect(run.signal(signal)).toBe(true);
-      const { exitCode, stdout, stderr } = await run.finished;
-      expect({ exitCode, stderr }).toEqual({
-        exitCode: code,
-        stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
-      });
-      const exported = parseLines(stdout);
-      expect(exported.length).toBeLessThan(plants.length);
-      expect(exported).toEqual(plants.slice(0, exported.length));
-      expect(run.signal(signal), "no handler remains").toBe(false);
-    },
-  );
+  ] as const)("%s ends an export after a whole line, and exits with %i", async (signal, code) => {
+    const plants = createPages();
+    const run = startCli(["export", "--store", await createSqliteStore(plants)]);
+    await run.saw("\n");
+    expect(run.signal(signal)).toBe(true);
+    const { exitCode, stdout, stderr } = await run.finished;
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: code,
+      stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
+    });
+    const exported = parseLines(stdout);
+    expect(exported.length).toBeLessThan(plants.length);
+    expect(exported).toEqual(plants.slice(0, exported.length));
+    expect(run.signal(signal), "no handler remains").toBe(false);
+  });
 });
