@@ -1,5 +1,6 @@
 /** Creates one plant: request, response (contract.md "Given"), and retries with backoff. */
 import manifest from "../../package.json" with { type: "json" };
+import { onAbort } from "../core/attempt.ts";
 import { joinPath } from "../core/base-url.ts";
 import { operations, resultHeader } from "../core/contract.ts";
 import { findErrorRow } from "../core/errors.ts";
@@ -217,20 +218,16 @@ const maxDelayMs = 5000;
 /** Limit for the delay that a server asks for. */
 const maxRetryAfterMs = 10_000;
 
-/**
- * Resolves after a time in milliseconds, or when one of the signals is aborted.
- *
- * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
- */
+/** Resolves after a time in milliseconds, or when one of the signals is aborted. */
 export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
-      for (const signal of ends) signal?.removeEventListener("abort", end);
+      for (const release of releases) release();
       resolve();
     };
     const timer = setTimeout(end, timeMs);
-    for (const signal of ends) signal?.addEventListener("abort", end);
+    const releases = ends.map((signal) => onAbort(signal, end));
     if (ends.some((signal) => signal?.aborted)) end();
   });
 }

@@ -23,7 +23,6 @@ import {
 } from "./create-plant.ts";
 import type { ConnectionPool } from "./http-pool.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { setMaxListeners } from "./platform.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
 export interface Outcome<Item> {
@@ -102,11 +101,8 @@ class Run<Item extends PlantItem> {
   #stopError: Error | undefined;
 
   constructor(options: CreatePlantsOptions) {
-    const { pool, lastCall } = options;
     this.#options = options;
-    this.#createOptions = { ...options, post: pool.post, signal: this.#cutOff.signal };
-    // Each pause before a retry listens to both.
-    setMaxListeners(0, this.#cutOff.signal, lastCall);
+    this.#createOptions = { ...options, post: options.pool.post, signal: this.#cutOff.signal };
   }
 
   readonly toSize = ({ plant, bytes }: Item): number => {

@@ -1,4 +1,5 @@
 /** Requests with a function like the global `fetch`: for stores without a socket, for proxies, traces and mocks of a program. */
+import { onAbort } from "../core/attempt.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import {
   type ClientRequest,
@@ -18,12 +19,10 @@ export function createFetchPost(fetch: Fetch): Post {
     const { url, headers, body, timeoutMs, signal } = request;
     signal?.throwIfAborted();
     const stopping = new AbortController();
-    const stop = (): void => stopping.abort();
     const timer = setTimeout(() => {
       stopping.abort(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
     }, timeoutMs);
-    // Not AbortSignal.any: the signal may outlive millions of requests (see `pause`).
-    signal?.addEventListener("abort", stop);
+    const release = onAbort(signal, () => stopping.abort());
     const init: RequestInit = {
       method: "POST",
       headers,
@@ -55,7 +54,7 @@ export function createFetchPost(fetch: Fetch): Post {
       throw stopping.signal.aborted ? stopping.signal.reason : await toFetchError(error, request);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      release();
     }
   };
 }

@@ -1,6 +1,7 @@
 /** One request with node:http, and its errors. */
 import { statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./results.ts";
@@ -44,12 +45,10 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
     // Overrides Node's --insecure-http-parser.
     insecureHTTPParser: false,
   });
-  const cancel = (): void => void sent.destroy(new Error("stopped"));
   const timer = setTimeout(() => {
     sent.destroy(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
   }, timeoutMs);
-  // The signal may outlive millions of requests and must not keep any of them in memory.
-  signal?.addEventListener("abort", cancel);
+  const release = onAbort(signal, () => sent.destroy(new Error("stopped")));
   try {
     return await new Promise((resolve, reject) => {
       let isComplete = (): boolean => false;
@@ -74,7 +73,7 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
     throw reason;
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", cancel);
+    release();
     sent.destroy();
   }
 }

@@ -25,6 +25,16 @@ it("a pause ends at once if a signal is already aborted", async () => {
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
+it("any number of pauses share one listener of a signal, because Node warns of many", async () => {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const paused = Array.from({ length: 20 }, () => pause(hour, [signal]));
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  ending.abort();
+  await Promise.all(paused);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
 describe("the delay before a retry", () => {
   it.each([
     ["starts at 200 ms", 1, undefined, 0, 200],

@@ -115,10 +115,10 @@ test("creates plants", async () => {
   const client = createClient({ url, token });
   expect(await client.create({ id: 1n, name: "fern" })).toMatchObject({ ok: true });
 
-  const plants = [1n, 2n].map((id) => ({ id, name: "moss" }));
+  const plants = Array.from({ length: 20 }, (_, index) => ({ id: BigInt(index + 1), name: "moss" }));
   const statuses = [];
   for await (const { status } of client.createMany(plants)) statuses.push(status);
-  expect(statuses).toEqual(["rejected", "created"]);
+  expect(statuses).toEqual(["rejected", ...Array(19).fill("created")]);
 });
 `;
 
@@ -158,4 +158,5 @@ it("works in Jest with jsdom", { timeout: 120_000 }, async () => {
   };
   const { stderr } = await run(process.execPath, args, { cwd: directory, env });
   expect(stderr).toMatch(/Tests: +1 passed/);
+  expect(stderr).not.toContain("MaxListenersExceededWarning");
 });
