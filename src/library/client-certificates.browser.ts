@@ -1,19 +1,10 @@
 /** Options of a client in a browser, which trusts the authorities of the browser. */
 import { attemptOptions } from "./client-options.ts";
-import { invalid, type OptionType } from "./option-types.ts";
 
-/** `createClient` rejects certificates before, because they do not concern fetch. */
-const noCertificates: OptionType<undefined> = {
-  parse: (text) => noCertificates.check(text),
-  check(value) {
-    if (value === undefined) return undefined;
-    throw invalid(value, "left out");
-  },
-  format: () => "none",
-};
+const none = (): undefined => undefined;
 
-/** Options of a client, besides the URL and the token. */
+/** Options of a client, besides the URL and the token. `createClient` rejects certificates before it checks options. */
 export const clientOptions = {
   ...attemptOptions,
-  ca: { type: noCertificates, default: undefined },
+  ca: { type: { parse: none, check: none, format: () => "none" }, default: undefined },
 } as const;

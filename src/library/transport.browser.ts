@@ -3,13 +3,19 @@ import { createFetchPost, type Fetch } from "../client/fetch-post.ts";
 import type { ConnectionPool } from "../client/http-pool.ts";
 import type { Post } from "../client/http-request.ts";
 
-/** Returns the `fetch` of the browser, also one that a mock installs later. */
+/** The `fetch` of the browser, also one that a mock installs later. */
+const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
+
+/** Returns the function that sends requests by default. */
 export function getDefaultFetch(): Fetch {
-  return (url, init) => globalThis.fetch(url, init);
+  return globalFetch;
 }
 
 /** Returns the function that sends one request, without the headers that only programs outside of browsers send. */
 export async function loadPost(fetch: Fetch): Promise<Post> {
+  if (fetch === globalFetch && !("fetch" in globalThis)) {
+    throw new TypeError("the global fetch is missing: pass a function like it as fetch");
+  }
   const post = createFetchPost(fetch);
   return (request) => {
     const { "user-agent": _, "accept-encoding": __, ...headers } = request.headers;
