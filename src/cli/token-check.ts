@@ -48,11 +48,14 @@ export interface CheckFailure {
   readonly error?: number;
 }
 
-/** A server and the token for it. */
-export interface ServerCheck {
+/** A server and the token for it, as they were found. */
+export interface ServerInspection {
+  readonly target: Values<typeof requestOptions>;
   readonly found: FoundToken | CheckFailure;
   /** Without a token, a plant store responds with an error. */
   readonly check: TokenCheck | CheckFailure;
+  /** Why a create with the token would fail; undefined if it would not. */
+  readonly failure: CheckFailure | undefined;
 }
 
 /**
@@ -60,11 +63,11 @@ export interface ServerCheck {
  *
  * @throws the signal's reason, once it is aborted
  */
-export async function checkServer(
-  target: Values<typeof requestOptions>,
+export async function inspectServer(
+  target: ServerInspection["target"],
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
-): Promise<ServerCheck> {
+): Promise<ServerInspection> {
   const { url: baseUrl, timeoutMs } = target;
   const toFailure = (error: unknown): CheckFailure => {
     signal.throwIfAborted();
@@ -80,7 +83,13 @@ export async function checkServer(
       return checkTokenWithProgress({ ...options, token }, terminal);
     })
     .catch(toFailure);
-  return { found, check };
+  return { target, found, check, failure: findFailure(check) };
+}
+
+function findFailure(check: TokenCheck | CheckFailure): CheckFailure | undefined {
+  if (!("isAccepted" in check)) return check;
+  if (check.isAccepted) return undefined;
+  return { ...check.error, exitCode: toTokenExitCode(check.error.error) };
 }
 
 /** The exit code for a token that is not accepted. */

@@ -70,6 +70,7 @@ function toTerm({ subject, state }: Finding, { success: ok, warning, error }: Pa
 async function* check(run: Run): AsyncGenerator<Finding, void, undefined> {
   const { flags, io } = run;
   const inspection = await import("./inspection.ts");
+  const { inspectServer } = await import("../token-check.ts");
   const version = `${packageVersion} (${interfaceName})`;
   yield { subject: "plantstore", state: "ok", message: version };
   const node = `${io.nodeVersion} on ${toPlatformName(io)}`;
@@ -97,8 +98,8 @@ async function* check(run: Run): AsyncGenerator<Finding, void, undefined> {
   const target = inspection.readTarget(flags, io);
   if (target !== undefined) {
     yield* await interruptible(io, async (signal) => {
-      const found = await inspection.inspectServer(target, run, signal);
-      return inspection.checkInspectedServer(found, io, signal);
+      const inspected = await inspectServer(target, run, signal);
+      return inspection.checkInspectedServer(inspected, io, signal);
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
-import { checkReadiness, type TokenCheck } from "../../client/probe.ts";
+import { checkReadiness } from "../../client/probe.ts";
 import { useAndClose } from "../../core/store.ts";
 import { toSystemReason } from "../../core/messages.ts";
 import { openStoreReader } from "../../store/open-store.ts";
@@ -18,14 +18,9 @@ import type { Io } from "../io.ts";
 import { type Option, requestOptions, toLongFlag } from "../options/remote.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities } from "../server-access.ts";
-import { type Flags, readOption, readOptions, type Values } from "../options/values.ts";
+import { type Flags, readOption, readOptions } from "../options/values.ts";
 import { settings } from "../options/local.ts";
-import {
-  type CheckFailure,
-  checkServer,
-  type ServerCheck,
-  toTokenExitCode,
-} from "../token-check.ts";
+import { type CheckFailure, type ServerInspection, toTokenExitCode } from "../token-check.ts";
 import { isActive } from "./token.ts";
 
 /** The subject of a check. */
@@ -103,11 +98,8 @@ function describeSetting(
   }
 }
 
-/** How to connect to a server. */
-type Target = Values<typeof requestOptions>;
-
 /** Reads how to connect to the server; undefined if one of the settings is invalid. */
-export function readTarget(flags: Flags, io: Io): Target | undefined {
+export function readTarget(flags: Flags, io: Io): ServerInspection["target"] | undefined {
   try {
     return readOptions(requestOptions, flags, io);
   } catch (error) {
@@ -317,29 +309,6 @@ async function countTokens(url: string): Promise<number> {
     const tokens = await store.listTokens();
     return tokens.filter((token) => isActive(token, Date.now())).length;
   });
-}
-
-/** A server and the token for it, as they were found. */
-export interface ServerInspection extends ServerCheck {
-  readonly target: Target;
-  /** Why a create with the token would fail; undefined if it would not. */
-  readonly failure: CheckFailure | undefined;
-}
-
-/** Finds the token for a server and checks both. @throws the signal's reason, once it is aborted */
-export async function inspectServer(
-  target: Target,
-  run: Pick<Run, "io" | "terminal">,
-  signal: AbortSignal,
-): Promise<ServerInspection> {
-  const { found, check } = await checkServer(target, run, signal);
-  return { target, found, check, failure: toFailure(check) };
-}
-
-function toFailure(check: TokenCheck | CheckFailure): CheckFailure | undefined {
-  if (!("isAccepted" in check)) return check;
-  if (check.isAccepted) return undefined;
-  return { ...check.error, exitCode: toTokenExitCode(check.error.error) };
 }
 
 /** Describes the server, its readiness, the token and the clock. @throws the signal's reason, once it is aborted */

@@ -11,7 +11,8 @@ import type { FileReaders } from "../config/saved-tokens.ts";
 import { type Io, writeText } from "../io.ts";
 import { requestOptions, statusOptions, statusReportOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
-import type { DirectoryReport, ServerInspection, SettingReport } from "./inspection.ts";
+import type { ServerInspection } from "../token-check.ts";
+import type { DirectoryReport, SettingReport } from "./inspection.ts";
 
 /** `plantstore status`. */
 export const statusCommand: CommandBody = {
@@ -49,6 +50,7 @@ async function printStatus(run: Run): Promise<number> {
   const given = Object.entries(requestOptions).filter(([name]) => flags[name] !== undefined);
   readOptions(Object.fromEntries(given), flags, io);
   const inspection = await import("./inspection.ts");
+  const { inspectServer } = await import("../token-check.ts");
   const all = inspection.listSettings(flags, io);
   const invalid = all.find(({ problem, source }) => problem && source === undefined);
   const target = inspection.readTarget(flags, io);
@@ -56,7 +58,7 @@ async function printStatus(run: Run): Promise<number> {
     target === undefined
       ? { works: false, problem: invalid?.problem, exitCode: exitCodes.usage.code }
       : await interruptible(io, async (signal) =>
-          toServerReport(await inspection.inspectServer(target, run, signal), run),
+          toServerReport(await inspectServer(target, run, signal), run),
         );
   const url = findSetting(all, "--url");
   const store = findSetting(all, "--store");
