@@ -94,10 +94,13 @@ export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- i
 /** Advice instead of the former `--print-curl`. */
 export const curlAdvice = '"plantstore help contract" shows the request as a command of curl';
 
-/** Hints of commands that open a store directly. */
-export const storeHints = {
-  "--url":
-    "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
+/** The parts that all commands have that open a store directly. */
+export const storeCommand = {
+  environment: describeVariables("PLANTSTORE_DATA_DIR"),
+  hints: {
+    "--url":
+      "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
+  },
 } as const;
 
 /** Hints of commands that talk to a server. */

@@ -2,14 +2,13 @@
 import { resolve } from "node:path";
 import { backupStore, type FileWork, restoreStore, verifyStore } from "../../store/open-store.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
-import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import type { StopSignal } from "../io.ts";
 import { backupOptions, restoreOptions } from "../options/local.ts";
 import { jsonOption } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 import { createDefaultDirectory, nameStore } from "../store-access.ts";
 
-const environment = describeVariables("PLANTSTORE_DATA_DIR");
 const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
 
 /** `plantstore backup`. */
@@ -25,8 +24,7 @@ A backup contains the digests of tokens, not the tokens.`,
     "plantstore backup --force /mnt/backups/plants.backup",
     "plantstore backup plants.backup --store sqlite:/srv/plants.db",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: listedExitCodes,
   run: runBackup,
 };
@@ -58,8 +56,7 @@ old store, as JSON unless it is a terminal.`,
     "plantstore restore --force plants.backup",
     "plantstore restore plants.backup --store sqlite:/srv/plants.db",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: listedExitCodes,
   run: runRestore,
 };

@@ -9,7 +9,7 @@ import {
   storeExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { deleteOptions } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
@@ -33,8 +33,7 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
     "plantstore list --tag pot | plantstore delete --yes -",
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
   ],
-  environment: describeVariables("PLANTSTORE_DATA_DIR"),
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: runDelete,
 };

@@ -13,7 +13,7 @@ import {
   storeExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import { exportOptions, jsonStoreOptions, listOptions } from "../options/local.ts";
@@ -21,8 +21,6 @@ import { parseText, readOptions } from "../options/values.ts";
 import { explainMissing, readStore } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
-
-const environment = describeVariables("PLANTSTORE_DATA_DIR");
 
 /** `plantstore list`. */
 export const listCommand: CommandBody = {
@@ -37,8 +35,7 @@ all plants.`,
     "plantstore list --tag pot --csv > pots.csv",
     "plantstore list --count",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: printPlants,
 };
@@ -58,8 +55,7 @@ create, list and export print it.`,
     "plantstore get -9223372036854775808",
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: printPlant,
 };
@@ -81,8 +77,7 @@ cursor. "plantstore help feed" explains both.`,
     "  plantstore create --many --quiet",
     "plantstore export --follow",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],
   run: runExport,
 };

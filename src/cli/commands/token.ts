@@ -5,14 +5,12 @@ import { quoteInput } from "../../core/messages.ts";
 import type { PlantStore, TokenRecord } from "../../core/store.ts";
 import { msPerUnit } from "../../library/option-types.ts";
 import { CommandError, storeExitCodes } from "../command-error.ts";
-import { type CommandBody, describeVariables, type Run, storeHints } from "../command.ts";
+import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { writeText } from "../io.ts";
 import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../options/local.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { changeStore, nameStore, readStore } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
-
-const environment = describeVariables("PLANTSTORE_DATA_DIR");
 
 const issueCommand: CommandBody = {
   description: `Issues a token for a store and prints it on standard output. It is not shown
@@ -25,8 +23,7 @@ one second.`,
     "plantstore token issue --json | jq -r .token",
     "plantstore token issue | plantstore login",
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: runTokenIssue,
 };
@@ -40,8 +37,7 @@ Prints a table on a terminal, otherwise one line of JSON per token.`,
     "plantstore token list",
     `plantstore token list --all --json | jq 'select(.state == "expired")'`,
   ],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "outputClosed"],
   run: printTokens,
 };
@@ -53,8 +49,7 @@ anyway, so that its users have time to change to another one. If several valid
 tokens have one name, the prefix selects one of them.`,
   options: tokenRevokeOptions,
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
-  environment,
-  hints: storeHints,
+  ...storeCommand,
   exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
   run: runTokenRevoke,
 };
