@@ -113,7 +113,7 @@ export async function runServer(
   const { options, log } = run;
   if (options.tls !== undefined) {
     const { readTlsFiles, watchExpiry } = await import("./tls-files.ts");
-    run.certificate = await readTlsFiles(options.tls);
+    run.certificate = readTlsFiles(options.tls);
     watchExpiry(run);
   }
   let opened: PlantServer | undefined = undefined;
