@@ -21,32 +21,28 @@ export async function findAuthorities(
   { url, cacert }: Pick<Values<typeof requestOptions>, "url" | "cacert">,
   io: Io,
 ): Promise<string | undefined> {
-  if (cacert !== undefined) return readAuthorities(cacert || undefined);
+  if (cacert !== undefined) return cacert === "" ? undefined : readAuthorities(cacert);
   const directory = url.startsWith("https:") ? findConfigDirectoryIfAny(io) : undefined;
   if (directory === undefined) return undefined;
   const { readCredential } = await import("./config/saved-tokens.ts");
   return readCredential(directory, toEndpoint(url).origin, io)?.ca;
 }
 
-/**
- * Reads certificates in PEM.
- *
- * @param path undefined for the authorities of Node
- * @throws CommandError if the file cannot be read, or has no valid certificate
- */
-export async function readAuthorities(path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  const fail = (problem: string, cause: unknown): never => {
-    const advice = "choose another file with --cacert";
-    throw new CommandError("usage", `the certificates in ${path} ${problem}: ${advice}`, { cause });
-  };
+/** Reads certificates in PEM. @throws CommandError if the file cannot be read, or has no valid certificate */
+export async function readAuthorities(path: string): Promise<string | undefined> {
   try {
     const { certificates } = await import("../library/client-certificates.ts");
     return certificates.parse(await readFile(path, "utf8"));
   } catch (error) {
-    const problem = error instanceof InvalidValue ? error.message : undefined;
-    if (problem !== undefined) return fail(`are unusable: the file ${problem}`, error);
-    return fail(`cannot be read (${toSystemReason(error)})`, error);
+    const problem =
+      error instanceof InvalidValue
+        ? `are unusable: the file ${error.message}`
+        : `cannot be read (${toSystemReason(error)})`;
+    throw new CommandError(
+      "usage",
+      `the certificates in ${path} ${problem}: choose another file with --cacert`,
+      { cause: error },
+    );
   }
 }
 
