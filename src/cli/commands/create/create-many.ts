@@ -44,7 +44,7 @@ export async function createFromInputs(paths: readonly string[], run: CreateRun)
     const first = await readFirst(input, run);
     if (first.isSingle) return await createSingle(first.records[0], input, rejects, run);
     // With undici, which takes 20 ms to load.
-    return await sendMany({ records: readAll(first, input), input, rejects }, run);
+    return await sendMany(readAll(first, input), input, rejects, run);
   } finally {
     input.stop();
     await rejects?.close();
@@ -124,22 +124,20 @@ async function createSingle(
   return createOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
-/** The input of many plants. */
-interface BulkInput {
-  readonly records: AsyncIterable<PlacedRecord>;
-  /** The inputs that the records come from. */
-  readonly input: RecordInput;
-  /** Opened directly before the first plant is sent or rejected. */
-  readonly rejects: RejectsFile | undefined;
-}
-
 /**
  * Creates the plants.
  *
+ * @param input the inputs that the records come from
+ * @param rejects opened directly before the first plant is sent or rejected
  * @returns the exit code, after the results are printed
  * @throws CommandError, OutputError
  */
-async function sendMany({ records, input, rejects }: BulkInput, run: CreateRun): Promise<number> {
+async function sendMany(
+  records: AsyncIterable<PlacedRecord>,
+  input: RecordInput,
+  rejects: RejectsFile | undefined,
+  run: CreateRun,
+): Promise<number> {
   const { options, io, lastCall, terminal } = run;
   const { url, isDryRun, isFailFast, isQuiet, isVerbose, fromLine = 1 } = options;
   const found = isDryRun ? undefined : await findTokenToSend(run);

@@ -15,10 +15,7 @@ import {
 import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError } from "../../command-error.ts";
 import { readChunks, statReadable, toInputName } from "../../input.ts";
-import type { Io } from "../../io.ts";
-import type { createOptions } from "../../options/remote.ts";
-import type { Values } from "../../options/values.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import type { CreateRun } from "./create-run.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
 const maxRecordBytes = maxBodyRange.max;
@@ -40,18 +37,6 @@ export interface PlacedRecord extends PlantRecord {
 /** Place in the input. */
 export type RecordPlace = Pick<PlacedRecord, "path" | "line">;
 
-/** The part of a run that reading needs. */
-interface InputRun {
-  readonly options: Pick<
-    Values<typeof createOptions>,
-    "delimiter" | "fromLine" | "isQuiet" | "isStrict"
-  >;
-  readonly io: Pick<Io, "stdin" | "stderr">;
-  readonly terminal: Terminal;
-  /** Makes reading fail with its reason. */
-  readonly cutOff: AbortSignal;
-}
-
 /**
  * Checks the files and prepares to read them.
  *
@@ -60,7 +45,7 @@ interface InputRun {
  */
 export async function openRecordInput(
   paths: readonly string[],
-  run: InputRun,
+  run: CreateRun,
 ): Promise<RecordInput> {
   const hints = toFileHints(paths);
   let totalBytes: number | undefined = 0;
@@ -93,13 +78,13 @@ export class RecordInput {
   readonly isTyped: boolean;
   /** Size of all inputs; undefined if it is not known, as for a pipe. */
   readonly totalBytes: number | undefined;
-  readonly #run: InputRun;
+  readonly #run: CreateRun;
   readonly #stop = new AbortController();
   #path: string;
   #reader: RecordReader;
   #count = 0;
 
-  constructor(paths: readonly string[], run: InputRun, totalBytes: number | undefined) {
+  constructor(paths: readonly string[], run: CreateRun, totalBytes: number | undefined) {
     this.totalBytes = totalBytes;
     this.paths = paths;
     this.isTyped = paths.includes("-") && run.io.stdin.isTTY === true;
