@@ -8,6 +8,7 @@ import {
   findMissingPart,
   openDatabase,
   openDatabaseToRead,
+  readPragma,
   sqliteSchema,
   whileLocked,
 } from "./database.ts";
@@ -77,8 +78,7 @@ export async function openWholeFile(
     /** Searches the file and every plant for damage; throws what it finds first. */
     check(): StoreContents {
       // https://sqlite.org/pragma.html#pragma_integrity_check
-      const row = whileLocked(() => database.prepare("PRAGMA integrity_check(1)").get());
-      const { integrity_check: finding } = row as { integrity_check: string };
+      const finding = whileLocked(() => readPragma(database, "integrity_check(1)"));
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
       const missing = findMissingPart(database, blank, version, schema);
@@ -144,8 +144,7 @@ export async function openReplacedFile({ path, realPath }: RestoreTarget) {
       PRAGMA journal_mode = DELETE;
     `);
     // In memory: a journal in a file would remain. Nothing is written from now on.
-    const mode = database.prepare("PRAGMA journal_mode = MEMORY").get();
-    if ((mode as { journal_mode: string }).journal_mode !== "memory") {
+    if (readPragma(database, "journal_mode = MEMORY") !== "memory") {
       throw createStoreError(failures.locked, path);
     }
     database.exec("BEGIN EXCLUSIVE");

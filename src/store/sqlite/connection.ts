@@ -23,7 +23,13 @@ import {
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
-import { inTransaction, openDatabase, openDatabaseToRead, whileLocked } from "./database.ts";
+import {
+  inTransaction,
+  openDatabase,
+  openDatabaseToRead,
+  readPragma,
+  whileLocked,
+} from "./database.ts";
 import {
   createDamageError,
   loadSqlite,
@@ -111,7 +117,8 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
       ? undefined
       : createFileGuard(target, {
           write: () => whileLocked(recordCheck),
-          findSize: () => findSize(database),
+          findSize: () =>
+            Number(readPragma(database, "page_count")) * Number(readPragma(database, "page_size")),
         });
 
   /** Makes a change, again while others hold a lock, and checks that it is in the files. */
@@ -161,7 +168,8 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
           recordCheck();
         }),
       ),
-    addToken: (token: TokenRecord): void => write(() => insertToken(statements, token)),
+    addToken: (token: TokenRecord): void =>
+      write(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
     listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
       whileLocked(() => readTokens(statements, knownVersion)),
@@ -184,8 +192,8 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
     checkSoundness: (): void =>
       whileLocked(() => {
         // https://sqlite.org/pragma.html#pragma_quick_check
-        const row = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
-        if (row.quick_check !== "ok") throw createDamageError(path, row.quick_check);
+        const finding = readPragma(database, "quick_check(1)");
+        if (finding !== "ok") throw createDamageError(path, finding);
       }),
     /**
      * Copies commits from the write-ahead log into the database, except those that others read or write at the moment.
@@ -213,15 +221,6 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
         files?.close();
       }),
   };
-}
-
-/** Returns the size of a database after its latest commit, in bytes, wherever its pages are. */
-function findSize(database: SqliteDatabase): number {
-  const [pages, bytes] = ["page_count", "page_size"].map((name) => {
-    const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, number | bigint>;
-    return Number(row[name]);
-  });
-  return (pages ?? 0) * (bytes ?? 0);
 }
 
 /** Row of `PRAGMA wal_checkpoint` (https://sqlite.org/pragma.html#pragma_wal_checkpoint). */
@@ -299,11 +298,6 @@ function toSeq(position: string, cursor: string, place: string): bigint {
   const seq = /^[1-9]\d{0,18}$/.test(position) ? BigInt(position) : undefined;
   if (seq === undefined || seq > int64Max) throw createMalformedCursorError(cursor, place);
   return seq;
-}
-
-/** Stores a token, unless its digest is stored already. */
-function insertToken(statements: Statements, token: TokenRecord): void {
-  statements.insertToken.run(...toTokenValues(token, toSqlText));
 }
 
 /** Sets the ends of a token, except where it has earlier ones. */

@@ -166,15 +166,16 @@ function connect(
 
 /** SQLite ignores a setting that it cannot have. A store that loses plants is worse than none. */
 function checkDurability(database: SqliteDatabase, path: string): void {
-  const journalMode = readSetting(database, "journal_mode");
-  const synchronous = readSetting(database, "synchronous");
+  const journalMode = readPragma(database, "journal_mode");
+  const synchronous = readPragma(database, "synchronous");
   if (journalMode === "wal" && synchronous === synchronousFull) return;
   const problem = `cannot be made durable there (journal_mode ${journalMode}, synchronous ${synchronous}): choose a path on a local disk`;
   throw createStoreError(unusable(problem), path);
 }
 
-function readSetting(database: SqliteDatabase, name: string): string {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;
+/** Returns the only value in the result of a pragma, as text. */
+export function readPragma(database: SqliteDatabase, pragma: string): string {
+  const row = database.prepare(`PRAGMA ${pragma}`).get() as Record<string, string | number>;
   return String(Object.values(row)[0]);
 }
 
