@@ -135,8 +135,7 @@ async function storePlant(
 /** Resolves with the reason for which the server is not ready, or with undefined if it is. Never rejects. */
 export type ReadinessCheck = () => Promise<RequestError | undefined>;
 
-/** Dependencies of the check. */
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** Undefined while the server starts. */
   readonly backend: () => ServerBackend | undefined;
   /** True from the start of a drain or a stop. */
@@ -146,62 +145,49 @@ export interface ReadinessOptions {
 
 const stopping = new RequestError("shuttingDown", "the server is stopping: try another one");
 
-/** The readiness of a server. */
-export interface ReadinessMonitor {
-  readonly check: ReadinessCheck;
-  /** Makes the next check ask the store again, because the store has failed since. */
-  doubt(): void;
-}
-
-/** Creates the readiness of a server. */
-export function createReadiness(options: ReadinessOptions): ReadinessMonitor {
-  const writableCheck = createWritableCheck();
-  return {
-    async check() {
-      const backend = options.backend();
-      if (backend === undefined) return serverStarting;
-      if (options.isStopping()) return stopping;
-      try {
-        await writableCheck.run(backend);
-        return undefined;
-      } catch (error) {
-        options.onError(error);
-        return describeFailure(error);
-      }
-    },
-    doubt: () => writableCheck.doubt(),
-  };
-}
-
 /** Requests may check readiness at any rate; the store and its tokens are checked at most this often, unless it has failed since. */
 const writableCheckMs = 1000;
 
-function createWritableCheck() {
+export function createReadiness({ backend, isStopping, onError }: ReadinessOptions) {
   let last: Promise<unknown> | undefined;
   let hasPassed = false;
   let isDoubted = false;
 
+  function checkWritable({ store, authenticator }: ServerBackend): Promise<unknown> {
+    // A failed check is not doubted, so that failing creates cause no more checks.
+    if (hasPassed && isDoubted) last = undefined;
+    if (last !== undefined) return last;
+    const check = Promise.all([store.checkWritable(), authenticator.refresh()]);
+    const forget = (): void => {
+      if (last === check) last = undefined;
+    };
+    const forgetLater = (): void => void setTimeout(forget, writableCheckMs).unref();
+    check.then(() => {
+      hasPassed = true;
+      forgetLater();
+    }, forgetLater);
+    hasPassed = false;
+    isDoubted = false;
+    last = check;
+    return check;
+  }
+
+  const check: ReadinessCheck = async () => {
+    const opened = backend();
+    if (opened === undefined) return serverStarting;
+    if (isStopping()) return stopping;
+    try {
+      await checkWritable(opened);
+      return undefined;
+    } catch (error) {
+      onError(error);
+      return describeFailure(error);
+    }
+  };
+
   return {
-    run({ store, authenticator }: ServerBackend): Promise<unknown> {
-      // A failed check is not doubted, so that failing creates cause no more checks.
-      if (hasPassed && isDoubted) last = undefined;
-      if (last !== undefined) return last;
-      const check = Promise.all([store.checkWritable(), authenticator.refresh()]);
-      const forget = (): void => {
-        if (last === check) last = undefined;
-      };
-      const forgetLater = (): void => void setTimeout(forget, writableCheckMs).unref();
-      check.then(() => {
-        hasPassed = true;
-        forgetLater();
-      }, forgetLater);
-      hasPassed = false;
-      isDoubted = false;
-      last = check;
-      return check;
-    },
-    doubt(): void {
-      isDoubted = true;
-    },
+    check,
+    /** Makes the next check ask the store again, because the store has failed since. */
+    doubt: (): void => void (isDoubted = true),
   };
 }
