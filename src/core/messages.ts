@@ -126,6 +126,8 @@ export function isBytes(value: unknown): value is Uint8Array {
 }
 
 /** Checks whether a value is an object of a built-in class, of whichever realm. */
-export function isBuiltIn(value: unknown, className: string): boolean {
+export function isBuiltIn<
+  Name extends "AbortSignal" | "DOMException" | "Error" | "Uint8Array" | "URL",
+>(value: unknown, className: Name): value is InstanceType<(typeof globalThis)[Name]> {
   return Object.prototype.toString.call(value) === `[object ${className}]`;
 }

@@ -148,20 +148,12 @@ function checkFetch({ fetch: own, ca }: PlantClientOptions): Fetch | undefined {
 
 function checkUrl(value: unknown, fetch: Fetch | undefined): string {
   const type = fetch === undefined ? baseUrl : httpUrl;
-  return type.check(isUrl(value) ? value.href : value);
-}
-
-function isUrl(value: unknown): value is URL {
-  return isBuiltIn(value, "URL");
+  return type.check(isBuiltIn(value, "URL") ? value.href : value);
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {
-  if (value === undefined || isAbortSignal(value)) return value;
+  if (value === undefined || isBuiltIn(value, "AbortSignal")) return value;
   throw invalid(value, "an AbortSignal");
-}
-
-function isAbortSignal(value: unknown): value is AbortSignal {
-  return isBuiltIn(value, "AbortSignal");
 }
 
 function checkPlants(value: unknown): void {
