@@ -68,18 +68,33 @@ export function checkInteger(value: unknown, { min, max }: Range): number {
   throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
 }
 
-/** An integer in a range. */
-export function integer(range: Range): OptionType<number> {
-  const { min, max } = range;
+/**
+ * An integer in a range, with a text of its own.
+ *
+ * @param toNumber returns the number of a text; NaN for any other text
+ * @param rule follows "must be", for an invalid text
+ */
+function ranged(
+  range: Range,
+  toNumber: (text: string) => number,
+  rule: string,
+  format: (value: number) => string,
+): OptionType<number> {
   return {
     parse(text) {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      if (value >= min && value <= max) return value;
-      throw invalid(text, `a whole number from ${min} to ${max}`);
+      const value = toNumber(text);
+      if (value >= range.min && value <= range.max) return value;
+      throw invalid(text, rule);
     },
     check: (value) => checkInteger(value, range),
-    format: String,
+    format,
   };
+}
+
+/** An integer in a range. */
+export function integer(range: Range): OptionType<number> {
+  const toNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN);
+  return ranged(range, toNumber, `a whole number from ${range.min} to ${range.max}`, String);
 }
 
 /** One of several words. */
@@ -167,20 +182,15 @@ export const token: OptionType<string> = {
 
 /** A number of bytes; as text, such as `1048576` or `64KiB`. */
 export function bytes(range: Range): OptionType<number> {
-  const { min, max } = range;
-  return {
-    parse(text) {
-      const [, digits = "", suffix = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
-      const units = Object.entries({ "": 1, ...bytesPerUnit });
-      const unit = units.find(([name]) => name.toLowerCase() === suffix.toLowerCase());
-      const value = digits === "" || unit === undefined ? Number.NaN : Number(digits) * unit[1];
-      if (value >= min && value <= max) return value;
-      const examples = "a number of bytes such as 1048576, 64KiB or 1MiB";
-      throw invalid(text, `${examples}, at most ${formatBytes(max)}`);
-    },
-    check: (value) => checkInteger(value, range),
-    format: formatBytes,
-  };
+  const rule = `a number of bytes such as 1048576, 64KiB or 1MiB, at most ${formatBytes(range.max)}`;
+  return ranged(range, parseBytes, rule, formatBytes);
+}
+
+function parseBytes(text: string): number {
+  const [, digits = "", suffix = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
+  const units = Object.entries({ "": 1, ...bytesPerUnit });
+  const unit = units.find(([name]) => name.toLowerCase() === suffix.toLowerCase());
+  return digits === "" || unit === undefined ? Number.NaN : Number(digits) * unit[1];
 }
 
 function formatBytes(value: number): string {
@@ -199,15 +209,8 @@ function duration(
   defaultUnit?: keyof typeof msPerUnit,
 ): OptionType<number> {
   const ends = `from ${formatDuration(range.min)} to ${formatDuration(range.max)}`;
-  return {
-    parse(text) {
-      const timeMs = parseDuration(text, defaultUnit);
-      if (timeMs >= range.min && timeMs <= range.max) return timeMs;
-      throw invalid(text, `a time such as ${examples}, ${ends}`);
-    },
-    check: (value) => checkInteger(value, range),
-    format: formatDuration,
-  };
+  const rule = `a time such as ${examples}, ${ends}`;
+  return ranged(range, (text) => parseDuration(text, defaultUnit), rule, formatDuration);
 }
 
 /** A time limit in milliseconds; as text, such as `500ms`, `10s` or `2m`, or a number of seconds. */
@@ -279,8 +282,13 @@ function formatQuantity(value: number, units: Readonly<Record<string, number>>):
 /** Separates the values of a flag that is repeated. No argument and no environment variable contains it. */
 export const valueSeparator = "\0";
 
+/** A type whose values show themselves. @param parse throws InvalidValue */
+function shown<T>(parse: (text: string) => T): TextType<T> {
+  return { parse, format: String };
+}
+
 /** Any text, unchanged. */
-export const text: TextType<string> = { parse: String, format: String };
+export const text = shown(String);
 
 /** A text, or none for an empty one. */
 export const optionalText: TextType<string | undefined> = optional(text);
@@ -353,14 +361,11 @@ function parseOrigin(value: string): string {
 }
 
 /** A line of a file: 1 … 999,999,999,999,999. */
-export const line: TextType<number> = {
-  parse(value) {
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : 0;
-    if (number >= 1) return number;
-    throw invalid(value, "a line number, at least 1");
-  },
-  format: String,
-};
+export const line = shown((value) => {
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : 0;
+  if (number >= 1) return number;
+  throw invalid(value, "a line number, at least 1");
+});
 
 /** The character between the cells of a table; `tab` is a tab. */
 export const delimiter: TextType<string> = {
@@ -385,54 +390,36 @@ function parseFile(path: string): string {
 }
 
 /** A file to write. */
-export const outputFile: TextType<string> = {
-  parse(value) {
-    if (value !== "" && value !== "-") return value;
-    throw invalid(value, "a file, because stdout has the results");
-  },
-  format: String,
-};
+export const outputFile = shown((value) => {
+  if (value !== "" && value !== "-") return value;
+  throw invalid(value, "a file, because stdout has the results");
+});
 
 /** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
-export const plantId: TextType<bigint> = {
-  parse(value) {
-    const id = toInteger(value);
-    if (id !== undefined && id >= int64Min && id <= int64Max) return id;
-    throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
-  },
-  format: String,
-};
+export const plantId = shown((value) => {
+  const id = toInteger(value);
+  if (id !== undefined && id >= int64Min && id <= int64Max) return id;
+  throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
+});
 
 /** A tag of a plant. */
-export const plantTag: TextType<string> = {
-  parse(value) {
-    if (value.isWellFormed()) return value;
-    throw new InvalidValue(unpairedSurrogate);
-  },
-  format: String,
-};
-
-/** The number of plants to list. */
-export const listLimit = integer({ min: 1, max: 10_000 });
+export const plantTag = shown((value) => {
+  if (value.isWellFormed()) return value;
+  throw new InvalidValue(unpairedSurrogate);
+});
 
 const maxTokenName = 100;
 
 /** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
-export const tokenName: TextType<string> = {
-  parse(value) {
-    if (value.startsWith(tokenMarker)) {
-      throw new InvalidValue(
-        `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
-      );
-    }
-    if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
-    throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
-  },
-  format: String,
-};
-
-/** Time to wait for a server: 0 … 1 day. */
-export const waitTime = timeLimit({ min: 0, max: msPerUnit.d });
+export const tokenName = shown((value) => {
+  if (value.startsWith(tokenMarker)) {
+    throw new InvalidValue(
+      `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
+    );
+  }
+  if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
+  throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
+});
 
 /** Lifetime of a token: 1 minute … 10 years. */
 export const lifetime = duration({ min: msPerUnit.m, max: 3650 * msPerUnit.d }, "90m, 12h or 30d");

@@ -218,7 +218,7 @@ export const listOptions = {
   ...csvOption,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
   limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
-    type: types.listLimit,
+    type: types.integer({ min: 1, max: 10_000 }),
     default: 100,
   }),
   afterId: option("--after <id>", "Only plants with a larger id", { type: types.plantId }),

@@ -198,7 +198,7 @@ export const jsonOption = {
 /** Options of `ping`. */
 export const pingOptions = {
   waitMs: option("--wait <time>", "Maximum time to wait for the server: 500ms, 30s or 2m", {
-    type: types.waitTime,
+    type: types.timeLimit({ min: 0, max: types.msPerUnit.d }),
     default: 0,
     shownDefault: "one attempt",
   }),
