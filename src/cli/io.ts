@@ -103,11 +103,7 @@ export class OutputError extends Error {
 
 const closedCodes = new Set(["EPIPE", "EOF", "ECONNRESET", "ERR_STREAM_DESTROYED"]);
 
-/**
- * Writes text and waits until it is written.
- *
- * @throws OutputError
- */
+/** Writes text and waits until it is written. @throws OutputError */
 export function writeText(stream: OutputStream, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {

@@ -26,11 +26,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   return run(argv, io);
 }
 
-/**
- * Runs the command.
- *
- * @returns the exit code; it never rejects
- */
+/** Runs the command. @returns the exit code; it never rejects */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const terminal = new Terminal(io);
   try {

@@ -14,11 +14,7 @@ const unixUrl = /^unix:(\/[^:]+)(?::(\/.*)?)?$/s;
 /** Host of requests through a Unix socket, which have no other name. */
 const socketOrigin = "http://localhost";
 
-/**
- * Parses the URL of a plant store, and removes slashes at its end.
- *
- * @throws InvalidUrl
- */
+/** Parses the URL of a plant store, and removes slashes at its end. @throws InvalidUrl */
 export function parseBaseUrl(text: string): string {
   return text.startsWith("unix:") ? parseUnixUrl(text) : parseHttpUrl(text);
 }
@@ -58,11 +54,7 @@ function parseUnixUrl(text: string): string {
   return toUnixUrl(`unix:${socketPath}`, basePath);
 }
 
-/**
- * Returns the URL of a plant store behind a Unix socket.
- *
- * @param origin `unix:` and the path of the socket
- */
+/** Returns the URL of a plant store behind a Unix socket. @param origin `unix:` and the path of the socket */
 export function toUnixUrl(origin: string, basePath: string): string {
   return `${origin}${basePath === "" ? "" : `:${basePath}`}`;
 }
@@ -100,11 +92,7 @@ export function toEndpoint(url: string): Endpoint {
   return { origin: `unix:${socketPath}`, socketPath, httpUrl: socketOrigin + path };
 }
 
-/**
- * Returns the URL of a path below the base path of a plant store.
- *
- * @param path begins with a slash
- */
+/** Returns the URL of a path below the base path of a plant store. @param path begins with a slash */
 export function joinPath(baseUrl: string, path: string): string {
   const { socketPath, origin } = toEndpoint(baseUrl);
   const isRoot = socketPath !== undefined && baseUrl === origin;

@@ -175,11 +175,7 @@ export function isBlank(code: number): boolean {
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Decodes UTF-8.
- *
- * @returns the text, or a RequestError `emptyBody` or `notUtf8`
- */
+/** Decodes UTF-8. @returns the text, or a RequestError `emptyBody` or `notUtf8` */
 export function decodeJsonText(bytes: Uint8Array): string | RequestError {
   let text: string;
   try {

@@ -39,11 +39,7 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
 
 export type { FileWork };
 
-/**
- * Copies a store to a file while others write to it.
- *
- * @throws StoreError
- */
+/** Copies a store to a file while others write to it. @throws StoreError */
 export async function backupStore(
   url: string,
   path: string,
@@ -63,11 +59,7 @@ export async function verifyStore(path: string): Promise<StoreContents> {
   return toFiles(locateFile(path), "verify").verify();
 }
 
-/**
- * Replaces a store with a copy of a backup.
- *
- * @throws StoreError
- */
+/** Replaces a store with a copy of a backup. @throws StoreError */
 export async function restoreStore(
   path: string,
   url: string,

@@ -64,10 +64,6 @@ export interface EngineType {
   readonly usage: string;
   /** True if only the process that creates a store can open it. */
   readonly isPrivate: boolean;
-  /**
-   * Finds the store of a URL with one of the schemes.
-   *
-   * @throws StoreError `unusable` for an invalid URL
-   */
+  /** Finds the store of a URL with one of the schemes. @throws StoreError `unusable` for an invalid URL */
   locate(url: string): StoreLocation;
 }

@@ -55,11 +55,7 @@ function adviseUrl(text: string): string | undefined {
   return `for a file, use sqlite:${quoteInput(path, 200)}`;
 }
 
-/**
- * Describes the place of a store without secrets, for messages.
- *
- * @throws StoreError `unusable`
- */
+/** Describes the place of a store without secrets, for messages. @throws StoreError `unusable` */
 export function describeStoreUrl(url: string): string {
   return parseStoreUrl(url).place;
 }

@@ -86,11 +86,7 @@ export async function runBackup(run: Run): Promise<number> {
   );
 }
 
-/**
- * Checks a file, and prints what it contains.
- *
- * @throws StoreError with the damage; OutputError
- */
+/** Checks a file, and prints what it contains. @throws StoreError with the damage; OutputError */
 export async function runVerify(run: Run): Promise<void> {
   const { flags, io, operands, terminal } = run;
   const { json } = readOptions(jsonOption, flags, io);

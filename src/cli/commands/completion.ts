@@ -34,11 +34,7 @@ export const candidatesCommand: CommandBody = {
   run: printCandidates,
 };
 
-/**
- * Prints the script of a shell.
- *
- * @throws UsageError for an unknown shell; OutputError
- */
+/** Prints the script of a shell. @throws UsageError for an unknown shell; OutputError */
 export async function printScript({ operands: [shell = ""], io }: Run): Promise<void> {
   const script = Object.entries(completionScripts).find(([name]) => name === shell);
   if (script === undefined) {

@@ -247,11 +247,7 @@ export function describeToken({ name, prefix }: TokenRecord): string {
   return `${name} (${prefix})`;
 }
 
-/**
- * Tokens as rows. Times are in UTC; the last use is a day.
- *
- * @param nowMs milliseconds since the epoch
- */
+/** Tokens as rows. Times are in UTC; the last use is a day. @param nowMs milliseconds since the epoch */
 export function createTokenRows(nowMs: number): RowType<TokenRecord> {
   return {
     columns: [
@@ -291,11 +287,7 @@ export function toTokenReport({
   };
 }
 
-/**
- * Checks whether a token is neither expired nor revoked.
- *
- * @param nowMs milliseconds since the epoch
- */
+/** Checks whether a token is neither expired nor revoked. @param nowMs milliseconds since the epoch */
 export function isActive(token: TokenRecord, nowMs: number): boolean {
   return toState(token, nowMs) === "active";
 }

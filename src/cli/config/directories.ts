@@ -51,11 +51,7 @@ export function findConfigDirectoryIfAny(place: DirectoryEnvironment): string | 
   return attempt(() => findConfigDirectory(place));
 }
 
-/**
- * Finds the directory of the store, which may not exist yet.
- *
- * @throws CommandError without a home directory
- */
+/** Finds the directory of the store, which may not exist yet. @throws CommandError without a home directory */
 export function findDataDirectory(place: DirectoryEnvironment): string {
   return locateDirectory("data", place).path;
 }

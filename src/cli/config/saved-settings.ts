@@ -19,11 +19,7 @@ export function toSettingsFile(configDirectory: string): string {
   return join(configDirectory, `settings${extension}`);
 }
 
-/**
- * Reads the saved settings.
- *
- * @throws CommandError if the file cannot be read or is broken
- */
+/** Reads the saved settings. @throws CommandError if the file cannot be read or is broken */
 export function readSavedSettings(configDirectory: string): SavedSettings {
   const path = toSettingsFile(configDirectory);
   const saved = readConfigFile(path);

@@ -27,11 +27,7 @@ export interface Setting<T> {
   readonly savedBy?: "last login" | "first serve";
 }
 
-/**
- * Reads the values of all options of a table.
- *
- * @throws CommandError for an invalid value, with its source
- */
+/** Reads the values of all options of a table. @throws CommandError for an invalid value, with its source */
 export function readOptions<Table extends Options>(
   table: Table,
   flags: Flags,

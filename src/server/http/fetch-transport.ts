@@ -53,11 +53,7 @@ export class FetchTransport {
     }
   };
 
-  /**
-   * Waits for the responses in flight.
-   *
-   * @param timeoutMs requests in flight for longer get 50300
-   */
+  /** Waits for the responses in flight. @param timeoutMs requests in flight for longer get 50300 */
   async stop(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => {
       for (const request of this.#pending.keys()) {

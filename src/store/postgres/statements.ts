@@ -88,11 +88,7 @@ export async function comparePlants(
   return plants.map((_, index) => byPlace.get(index + 1));
 }
 
-/**
- * Stores plants, replacing those that their ids had before.
- *
- * @param plants in ascending order of ids
- */
+/** Stores plants, replacing those that their ids had before. @param plants in ascending order of ids */
 export async function replacePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
@@ -124,11 +120,7 @@ export async function findCommitted(
   return new Set(rows.map(({ xid }) => xid));
 }
 
-/**
- * Deletes plants; a trigger adds them to the feed.
- *
- * @returns the ids of the deleted plants
- */
+/** Deletes plants; a trigger adds them to the feed. @returns the ids of the deleted plants */
 export async function deletePlants(
   client: ClientBase,
   ids: readonly bigint[],

@@ -39,11 +39,7 @@ export interface StoreContents {
 /** A store to copy or to check. Others may write to it meanwhile. */
 export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 
-/**
- * Opens a store to read.
- *
- * @throws StoreError or an error of SQLite, as its methods do
- */
+/** Opens a store to read. @throws StoreError or an error of SQLite, as its methods do */
 export async function openWholeFile(
   { path, realPath }: Pick<WholeFileTarget, "path" | "realPath">,
   schema = sqliteSchema,

@@ -81,11 +81,7 @@ const exampleCreate = packRequests([{ plant: { id: 0n, name: "" }, onConflict: "
 /** Time that commits wait for a reader; clients wait ten times as long. */
 const restartTimeoutMs = 1000;
 
-/**
- * Connects to a database.
- *
- * @throws StoreError or an error of SQLite, as its methods do
- */
+/** Connects to a database. @throws StoreError or an error of SQLite, as its methods do */
 export async function openConnection(target: ConnectionTarget): Promise<StoreConnection> {
   const { realPath, access } = target;
   const provider = await loadSqlite();
@@ -101,9 +97,7 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
   }
 }
 
-/**
- * Creates a connection on an open database, which it owns from then on.
- */
+/** Creates a connection on an open database, which it owns from then on. */
 export function createConnection(database: SqliteDatabase, target: ConnectionTarget) {
   const { path, access } = target;
   // Held together with the database by the closures below. Statements do not keep it alive.

@@ -97,11 +97,7 @@ export function createFileGuard(
 
   isSmaller();
   return {
-    /**
-     * Makes a change, and asserts that it is in the files.
-     *
-     * @throws what `change` throws, or a StoreError
-     */
+    /** Makes a change, and asserts that it is in the files. @throws what `change` throws, or a StoreError */
     change<T>(change: () => T): T {
       assertDatabase();
       try {

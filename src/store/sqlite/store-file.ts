@@ -208,11 +208,7 @@ export function createFilesInUse(
   const findLogs = ({ realPath }: StoreFile) =>
     ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
 
-  /**
-   * Asserts that all files are in place. Takes 5 µs.
-   *
-   * @throws StoreError
-   */
+  /** Asserts that all files are in place. Takes 5 µs. @throws StoreError */
   function assertInPlace(): void {
     if (database === undefined) return;
     const found = findStats(path);

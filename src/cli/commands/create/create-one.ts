@@ -30,11 +30,7 @@ export function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<numb
   return createOne(toNewPlant(flags), run);
 }
 
-/**
- * Reads a plant from flags.
- *
- * @returns the plant, or a RequestError that names every broken rule
- */
+/** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
 function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
   const members = new Map<string, JsonValue>();
   for (const [member, text] of Object.entries(flags)) {

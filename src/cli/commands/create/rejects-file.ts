@@ -52,11 +52,7 @@ export class RejectsFile {
     });
   }
 
-  /**
-   * Appends records. Rows of a table follow its header.
-   *
-   * @throws CommandError if the file cannot be written
-   */
+  /** Appends records. Rows of a table follow its header. @throws CommandError if the file cannot be written */
   async add(records: readonly PlacedRecord[]): Promise<void> {
     const pieces: Uint8Array[] = [];
     for (const { header, bytes, line, path } of records) {

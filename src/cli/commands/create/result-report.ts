@@ -265,11 +265,7 @@ export class Tally {
     return this.#counts.rejected + this.#counts.failed;
   }
 
-  /**
-   * Describes the progress in one line.
-   *
-   * @param totalBytes undefined if the size of the input is not known
-   */
+  /** Describes the progress in one line. @param totalBytes undefined if the size of the input is not known */
   describeProgress(bytesRead: number, totalBytes: number | undefined, nowMs: number): string {
     const elapsedMs = nowMs - this.#startedAtMs;
     const { rejected, failed } = this.#counts;

@@ -32,11 +32,7 @@ import { isStartedByNpm, printStart } from "./start-messages.ts";
 /** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
 const orphanStopTimeMs = 1000;
 
-/**
- * Serves until a signal stops it.
- *
- * @throws CommandError if the server cannot start
- */
+/** Serves until a signal stops it. @throws CommandError if the server cannot start */
 export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   if (io.bunVersion !== undefined) {
     throw new CommandError(
