@@ -25,8 +25,8 @@ export class CommandError extends Error {
 export class UsageError extends CommandError {
   override readonly name = "UsageError";
 
-  constructor(message: string, options?: ErrorOptions) {
-    super("usage", message, options);
+  constructor(message: string) {
+    super("usage", message);
   }
 }
 

@@ -290,10 +290,10 @@ function toGuess(word: string | undefined): string | undefined {
 }
 
 /** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */
-export function wrongUsage(message: string, commander: Commander, cause?: unknown): CommandError {
+export function wrongUsage(message: string, commander: Commander): CommandError {
   const usage = commander.createHelp().commandUsage(commander);
   const hints = [`Usage: ${usage}`, `See "${toPath(commander)} --help"`];
-  return new CommandError("usage", quoteInput(message, maxMessage), { hints, cause });
+  return new CommandError("usage", quoteInput(message, maxMessage), { hints });
 }
 
 /** UTF-16 code units of a message that quotes the command line. */

@@ -186,7 +186,7 @@ async function run(
     if (typeof exitCode === "number") reading.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw wrongUsage(error.message, commander, error.cause);
+    throw wrongUsage(error.message, commander);
   }
 }
 
