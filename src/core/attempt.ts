@@ -9,7 +9,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** What to do when a signal is aborted: one listener for all of it, because Node warns of more than ten. */
+/** The one listener of a signal, for all that its abort ends: Node warns of more than ten. */
 class AbortListener extends Set<() => void> {
   handleEvent(): void {
     for (const act of this) act();
@@ -19,10 +19,11 @@ class AbortListener extends Set<() => void> {
 const listeners = new WeakMap<AbortSignal, AbortListener>();
 
 /**
- * Acts when a signal is aborted.
+ * Acts when a signal is aborted. The signal may outlive millions of requests, and must not keep any of them in memory.
  *
- * @returns a function that ends this, so that the signal keeps nothing in memory. `AbortSignal.any` does not: a long-lived
- *   signal keeps a part of every signal derived from it (Node 20 and 22)
+ * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
+ *
+ * @returns a function that ends this
  */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
