@@ -1,6 +1,13 @@
 /** A store whose creates wait until a test releases them with a result or an error. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CreateResult, PlantStore } from "../../src/core/store.ts";
+import { startServer } from "./plant-server.ts";
+
+/** Starts a server with a store whose creates wait: its member `held` controls them. */
+export async function startHeldServer(options: Parameters<typeof startServer>[0] = {}) {
+  const held = createHeldStore();
+  return { ...(await startServer({ store: held.store, ...options })), held };
+}
 
 /** Creates the store and the functions that control it. */
 export function createHeldStore() {

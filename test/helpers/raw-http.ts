@@ -10,36 +10,62 @@ export const tlsPorts = new Set<number>();
 /** Ports of 127.0.0.1 where a test's server runs in status mode `http`. */
 export const httpStatusPorts = new Set<number>();
 
+/** A connection of a test, which ends with the block that declares it. */
+export interface RawConnection extends Connection, Disposable {
+  /** Resolves with the results of all responses once `count` of them have arrived: see {@link readResults}. */
+  results(count: number): Promise<string[]>;
+  /** Resolves with the results of all responses once the server has ended the connection. */
+  resultsAtEnd(): Promise<string[]>;
+}
+
+/** Returns the status of each response, with the number of its Error: `200` or `400 40102`. */
+export function readResults(received: string): string[] {
+  const responses = received.matchAll(/HTTP\/1\.1 (\d+)[^]*?\r\n\r\n(?:\{"error":(\d+))?/g);
+  return Array.from(responses, ([, status, error]) => (error ? `${status} ${error}` : `${status}`));
+}
+
 /** Connects to 127.0.0.1, over TLS if a server on {@link tlsPorts} listens there. @throws the error of the connection */
-export async function openRawConnection(port: number): Promise<Connection> {
+export async function openRawConnection(port: number): Promise<RawConnection> {
   const url = `${tlsPorts.has(port) ? "https" : "http"}://127.0.0.1:${port}`;
   const connection = openConnection({ url, isAnyAccepted: true });
   await connection.opened();
   if (!connection.isConnected()) throw connection.failure() ?? new Error("no connection");
   let checkedResponses = 0;
+  async function responses(count: number): Promise<readonly Response[]> {
+    const all = await connection.responses(count);
+    const mode = httpStatusPorts.has(port) ? "http" : "contract";
+    for (const response of all.slice(checkedResponses)) checkResponse(response, mode);
+    checkedResponses = Math.max(checkedResponses, count);
+    return all;
+  }
   return {
     ...connection,
-    async responses(count) {
-      const responses = await connection.responses(count);
-      const mode = httpStatusPorts.has(port) ? "http" : "contract";
-      for (const response of responses.slice(checkedResponses)) checkResponse(response, mode);
-      checkedResponses = Math.max(checkedResponses, count);
-      return responses;
+    responses,
+    async results(count) {
+      await responses(count);
+      return readResults(connection.received());
     },
+    async resultsAtEnd() {
+      await connection.ended();
+      return readResults(connection.received());
+    },
+    [Symbol.dispose]: () => void connection.socket.destroy(),
   };
+}
+
+/** Opens a connection, and writes bytes on it. */
+export async function sendRaw(port: number, bytes: string | Uint8Array): Promise<RawConnection> {
+  const connection = await openRawConnection(port);
+  connection.socket.write(bytes);
+  return connection;
 }
 
 /** Writes bytes on a new connection and returns the first response. */
 export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<Response> {
-  const connection = await openRawConnection(port);
-  try {
-    connection.socket.write(bytes);
-    const [response] = await connection.responses(1);
-    if (response === undefined) throw new Error("no response");
-    return response;
-  } finally {
-    connection.socket.destroy();
-  }
+  using connection = await sendRaw(port, bytes);
+  const [response] = await connection.responses(1);
+  if (response === undefined) throw new Error("no response");
+  return response;
 }
 
 /**

@@ -27,6 +27,7 @@ const record: RequestRecord = {
   isAborted: false,
 };
 const rejected = { ...record, status: 400, error: 40900 };
+const unreadable = { ...rejected, method: undefined };
 const committed = { ...record, durableMs: 1.1, commitWaitMs: 0.75, batch: 12 };
 const traced = { ...rejected, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
 
@@ -41,16 +42,8 @@ describe("the line of a request", () => {
     ["an accepted request", record, "200 POST /plants 1.2 ms"],
     ["a create", { ...committed, result: "created" }, "200 POST /plants created 1.2 ms"],
     ["a rejected request", rejected, "400 POST /plants rejected 40900 1.2 ms id a-1"],
-    [
-      "a request whose client disconnected",
-      { ...record, isAborted: true },
-      "200 POST /plants client left 1.2 ms",
-    ],
-    [
-      "malformed HTTP",
-      { ...rejected, method: undefined },
-      "400 unreadable rejected 40900 1.2 ms id a-1",
-    ],
+    ["a client that left", { ...record, isAborted: true }, "200 POST /plants client left 1.2 ms"],
+    ["malformed HTTP", unreadable, "400 unreadable rejected 40900 1.2 ms id a-1"],
   ])("describes %s as text", (_what, each, line) => {
     const { lines, log } = createTested("text");
     log.request(each);
@@ -58,35 +51,16 @@ describe("the line of a request", () => {
     expect(lines[0]?.slice(25)).toBe(`${line}\n`);
   });
 
+  const post = { method: "POST", path: "/plants" };
+  const rejection = { status: 400, error: 40900 };
+
   it.each<[what: string, record: RequestRecord, members: object]>([
-    ["an accepted request", record, { method: "POST", path: "/plants", status: 200 }],
-    [
-      "a rejected request",
-      rejected,
-      { method: "POST", path: "/plants", status: 400, error: 40900 },
-    ],
-    [
-      "a request whose client disconnected",
-      { ...record, isAborted: true },
-      { method: "POST", path: "/plants", status: 200, aborted: true },
-    ],
-    [
-      "a stored plant",
-      committed,
-      { method: "POST", path: "/plants", status: 200, commit_wait: 0.75, batch: 12 },
-    ],
-    [
-      "a request of a trace",
-      traced,
-      {
-        method: "POST",
-        path: "/plants",
-        status: 400,
-        error: 40900,
-        trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
-      },
-    ],
-    ["malformed HTTP", { ...rejected, method: undefined }, { status: 400, error: 40900 }],
+    ["an accepted request", record, { ...post, status: 200 }],
+    ["a rejected request", rejected, { ...post, ...rejection }],
+    ["a client that left", { ...record, isAborted: true }, { ...post, status: 200, aborted: true }],
+    ["a stored plant", committed, { ...post, status: 200, commit_wait: 0.75, batch: 12 }],
+    ["a request of a trace", traced, { ...post, ...rejection, trace_id: traced.traceId }],
+    ["malformed HTTP", unreadable, rejection],
   ])("describes %s as JSON", (_what, each, members) => {
     const { lines, log } = createTested("json");
     log.request(each);

@@ -10,13 +10,13 @@ import {
   openMetricsServer,
 } from "../../src/server/metrics.ts";
 import { Faults } from "../../src/server/faults.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
+import { startHeldServer } from "../helpers/held-store.ts";
 import { getText } from "../helpers/get-text.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { exchangeRaw } from "../helpers/raw-http.ts";
 import { toRawCreate, toRawGet } from "../helpers/raw-request.ts";
 
-const create = (id: number): string => toRawCreate(id);
+const create = toRawCreate;
 const get = toRawGet;
 
 function createTested(sources: Partial<MetricsSources> = {}): Metrics {
@@ -104,21 +104,27 @@ it("reads the limits, the readiness and the dropped lines of the log when the me
 });
 
 it("reads the load when the metrics are requested", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
+  await using server = await startHeldServer();
   const metrics = createTested({ readLoad: () => server.server.readLoad() });
   const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
-  await held.isWaiting(2);
+  await server.held.isWaiting(2);
   expect(await readOwn(metrics)).toEqual([
     "plantstore_inflight_creates 2",
     "plantstore_waiting_bytes 44",
     "plantstore_waiting_bytes_limit 67108864",
     "plantstore_connections 2",
   ]);
-  held.release("created");
+  server.held.release("created");
   await Promise.all(waiting);
   await expect.poll(() => readOwn(metrics)).toEqual(["plantstore_waiting_bytes_limit 67108864"]);
 });
+
+/** Serves metrics at an address of their own until the test ends. @returns its port */
+async function openSeparate(): Promise<number> {
+  const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.close());
+  return Number(new URL(server.url).port);
+}
 
 describe("GET /metrics", () => {
   it("responds only if it is enabled, and needs no token", async () => {
@@ -132,19 +138,15 @@ describe("GET /metrics", () => {
   });
 
   it("may be served on a separate address", async () => {
-    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => server.close());
-    const port = Number(new URL(server.url).port);
+    const port = await openSeparate();
     expect((await getText(port, "/metrics")).status).toBe(200);
     expect((await getText(port, "/plants")).status).toBe(404);
-    const asked = await fetch(server.url, { method: "OPTIONS" });
+    const asked = await fetch(`http://127.0.0.1:${port}/metrics`, { method: "OPTIONS" });
     expect([asked.status, asked.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
   it("makes room at its separate address for a scrape, from clients that never read and from silent ones", async () => {
-    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => server.close());
-    const port = Number(new URL(server.url).port);
+    const port = await openSeparate();
     const sockets = Array.from({ length: 100 }, (_, index) => {
       const socket = connect(port, "127.0.0.1").on("error", () => {});
       return index % 2 === 0 ? socket : socket.pause().on("connect", () => flood(socket));
@@ -157,9 +159,7 @@ describe("GET /metrics", () => {
   });
 
   it("serves one request per connection at its separate address", async () => {
-    const server = await openMetricsServer(createTested(), { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => server.close());
-    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const socket = connect(await openSeparate(), "127.0.0.1");
     socket.write(toRawGet("/metrics"));
     expect((await readText(socket)).match(/^HTTP\/1.1 .*/gm)).toEqual(["HTTP/1.1 200 OK"]);
   });

@@ -2,10 +2,10 @@
 import { expect, it, vi } from "vitest";
 import type * as table from "../../src/core/contract.ts";
 import type * as functions from "../../src/server/operations.ts";
-import type { RequestRecord } from "../../src/server/request.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { openRawConnection } from "../helpers/raw-http.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
 import { toRawHead } from "../helpers/raw-request.ts";
+import { startRecordedServer } from "../helpers/recorded-server.ts";
 
 vi.mock("../../src/core/contract.ts", async (load) => {
   const actual = await load<typeof table>();
@@ -31,9 +31,7 @@ vi.mock("../../src/server/operations.ts", async (load) => {
 });
 
 it("gives a row with parameters its route below the base path", async () => {
-  const records: RequestRecord[] = [];
-  const onResponse = (record: RequestRecord): void => void records.push(record);
-  await using server = await startServer({ basePath: "/v1.0", corsOrigins: ["*"], onResponse });
+  await using server = await startRecordedServer({ basePath: "/v1.0", corsOrigins: ["*"] });
   const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
   const send = (method: string, path: string, body?: string) =>
     fetch(new URL(path, server.url), { method, headers, ...(body !== undefined && { body }) });
@@ -54,7 +52,7 @@ it("gives a row with parameters its route below the base path", async () => {
     ]);
   }
   expect((await send("POST", "/v1.0/plants", '{"id":1,"name":"fern"}')).status).toBe(200);
-  expect(records.map(({ operation }) => operation)).toEqual([
+  expect(server.records.map(({ operation }) => operation)).toEqual([
     "part",
     "updatePart",
     ...Array<undefined>(4).fill(undefined),
@@ -65,12 +63,9 @@ it("gives a row with parameters its route below the base path", async () => {
 
 it("checks the credential of a row that needs one before its body arrives", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  const head = toRawHead().replace("POST /plants", "PUT /plants/1/parts/2");
-  connection.socket.write(`${head.replace(testToken, "wrong")}Content-Length: 10\r\n\r\n`);
-  const [response] = await connection.responses(1);
-  expect(response?.body).toContain("40102");
-  connection.socket.destroy();
+  const head = toRawHead({ token: "wrong" }).replace("POST /plants", "PUT /plants/1/parts/2");
+  using connection = await sendRaw(server.port, `${head}Content-Length: 10\r\n\r\n`);
+  expect(await connection.results(1)).toEqual(["400 40102"]);
 });
 
 it("types the parameters of a path by its text", () => {

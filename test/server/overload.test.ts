@@ -5,12 +5,12 @@ import { StoreError } from "../../src/core/store.ts";
 import type { ServerBackend } from "../../src/server/operations.ts";
 import { stopClock } from "../helpers/clock.ts";
 import type { Connection } from "../conformance/connection.ts";
-import { createHeldStore } from "../helpers/held-store.ts";
+import { startHeldServer } from "../helpers/held-store.ts";
 import { startServer } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
+import { exchangeRaw, openRawConnection, sendRaw, untilRead } from "../helpers/raw-http.ts";
 import { toRawCreate, toRawGet, toRawHead } from "../helpers/raw-request.ts";
 
-const create = (id: number): string => toRawCreate(id);
+const create = toRawCreate;
 
 /** With the default request timeout: a transfer that takes longer makes room for others. */
 const minTransferMs = 5000;
@@ -29,46 +29,37 @@ const get = (path: string, method = "GET"): string =>
 
 describe("the limit of creates in flight", () => {
   it("rejects one more create at once with 50301, and accepts creates again when the others end", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, maxInflight: 3 });
+    await using server = await startHeldServer({ maxInflight: 3 });
     const waiting = [1, 2, 3].map((id) => exchangeRaw(server.port, create(id)));
-    await held.isWaiting(3);
+    await server.held.isWaiting(3);
 
     const rejected = await exchangeRaw(server.port, create(4));
-    expect(rejected.status).toBe(400);
-    expect(JSON.parse(rejected.body)).toMatchObject({ error: 50301 });
-    expect(rejected.headers["retry-after"]).toBe("1");
+    expect(rejected).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
+    expect(rejected.body).toContain('"error":50301');
 
-    held.release("created");
-    expect((await Promise.all(waiting)).map((response) => response.status)).toEqual([
-      200, 200, 200,
-    ]);
+    server.held.release("created");
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
     const next = exchangeRaw(server.port, create(4));
-    await held.isWaiting(1);
-    held.release("created");
+    await server.held.isWaiting(1);
+    server.held.release("created");
     expect((await next).status).toBe(200);
   });
 
   it("applies to pipelined creates, whose responses keep their order", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, maxInflight: 1 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1) + create(2));
-    await held.isWaiting(1);
+    await using server = await startHeldServer({ maxInflight: 1 });
+    using connection = await sendRaw(server.port, create(1) + create(2));
+    await server.held.isWaiting(1);
     await untilRead(server.port);
-    held.release("created");
-    const responses = await connection.responses(2);
-    expect(responses.map((response) => response.status)).toEqual([200, 400]);
-    connection.socket.destroy();
+    server.held.release("created");
+    expect(await connection.results(2)).toEqual(["200", "400 50301"]);
   });
 
   it("does not count creates that failed", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, maxInflight: 1 });
+    await using server = await startHeldServer({ maxInflight: 1 });
     for (const id of [1, 2]) {
       const pending = exchangeRaw(server.port, create(id));
-      await held.isWaiting(1);
-      held.release(new StoreError("full", "no room"));
+      await server.held.isWaiting(1);
+      server.held.release(new StoreError("full", "no room"));
       expect(JSON.parse((await pending).body)).toMatchObject({ error: 50700 });
     }
   });
@@ -82,8 +73,7 @@ describe("the limit of bytes in memory", () => {
     // Far longer than the test, because clients that send for long make room for others.
     const limits = { maxBodyBytes: 1000, maxWaitingBytes: 2000, requestTimeoutMs: 3_600_000 };
     await using server = await startServer(limits);
-    const slow = await Promise.all([1, 2].map(() => openRawConnection(server.port)));
-    for (const { socket } of slow) socket.write(half);
+    const slow = await Promise.all([1, 2].map(() => sendRaw(server.port, half)));
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(1600);
     expect((await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body).toContain("50301");
     for (const { socket } of slow) socket.destroy();
@@ -95,8 +85,7 @@ describe("the limit of bytes in memory", () => {
   it("drops the body of a client that sends for long to make room for others", async () => {
     const advance = controlTime();
     await using server = await startServer({ maxBodyBytes: 1000, maxWaitingBytes: 1000 });
-    const slow = await openRawConnection(server.port);
-    slow.socket.write(half);
+    using slow = await sendRaw(server.port, half);
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(800);
     const sendOther = async () =>
       (await exchangeRaw(server.port, `${half}${" ".repeat(200)}`)).body;
@@ -113,11 +102,8 @@ describe("the limit of bytes in memory", () => {
     const advance = controlTime();
     const large = 8 * 1024 * 1024;
     await using server = await startServer({ maxBodyBytes: large, maxWaitingBytes: large });
-    const toCreate = (id: number): string => {
-      const body = `{"id":${id},"name":"${"a".repeat(7_000_000)}"}`;
-      return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
-    };
-    const slow = await openRawConnection(server.port);
+    const toCreate = (id: number): string => create(id, "a".repeat(7_000_000));
+    using slow = await openRawConnection(server.port);
     slow.socket.pause();
     slow.socket.write(toCreate(1));
     await expect.poll(() => server.server.readLoad().creates).toBe(0);
@@ -134,22 +120,17 @@ describe("the limit of bytes in memory", () => {
   });
 
   it("counts bodies while their creates wait for the store", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({
-      store: held.store,
-      maxBodyBytes: 40,
-      maxWaitingBytes: 40,
-    });
+    await using server = await startHeldServer({ maxBodyBytes: 40, maxWaitingBytes: 40 });
     const waiting = exchangeRaw(server.port, create(1));
-    await held.isWaiting(1);
+    await server.held.isWaiting(1);
     const rejected = await exchangeRaw(server.port, create(2));
     expect(rejected).toMatchObject({ status: 400, headers: { "retry-after": "1" } });
     expect(rejected.body).toContain("50301");
-    held.release("created");
+    server.held.release("created");
     expect((await waiting).status).toBe(200);
     const next = exchangeRaw(server.port, create(3));
-    await held.isWaiting(1);
-    held.release("conflict");
+    await server.held.isWaiting(1);
+    server.held.release("conflict");
     expect((await next).body).toContain("40900");
   });
 
@@ -171,9 +152,9 @@ describe("the limit of bytes in memory", () => {
 describe("the limit of connections", () => {
   it("closes the connection that is idle longest for one more", async () => {
     await using server = await startServer({ maxConnections: 2 });
-    const first = await openRawConnection(server.port);
-    const second = await openRawConnection(server.port);
-    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    using first = await openRawConnection(server.port);
+    using second = await openRawConnection(server.port);
+    const request = toRawGet("/healthz");
     for (const { socket } of [second, first]) socket.write(request);
     await Promise.all([first.responses(1), second.responses(1)]);
     first.socket.write(request);
@@ -181,37 +162,31 @@ describe("the limit of connections", () => {
     expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
     await second.ended();
     expect(first.isOpen()).toBe(true);
-    first.socket.destroy();
   });
 
   it("rejects one more connection with 50301 while all others are busy", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, maxConnections: 2 });
+    await using server = await startHeldServer({ maxConnections: 2 });
     const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
-    await held.isWaiting(2);
+    await server.held.isWaiting(2);
     const rejected = await exchangeRaw(server.port, create(3));
     expect(rejected).toMatchObject({ status: 400, headers: { connection: "close" } });
     expect(rejected.body).toContain("50301");
-    held.release("created");
-    expect((await Promise.all(waiting)).map((response) => response.status)).toEqual([200, 200]);
+    server.held.release("created");
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
     expect(server.errors).toEqual([]);
   });
 
   it("closes no connection whose response is being sent", async () => {
     await using server = await startServer({ maxConnections: 1, maxBodyBytes: 8 * 1024 * 1024 });
-    const body = `{"id":1,"name":"${"a".repeat(8_000_000)}"}`;
-    const reading = await openRawConnection(server.port);
+    using reading = await openRawConnection(server.port);
     reading.socket.pause();
-    reading.socket.write(
-      create(1).replace(/Content-Length: [^]*/, `Content-Length: ${body.length}\r\n\r\n${body}`),
-    );
+    reading.socket.write(create(1, "a".repeat(8_000_000)));
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
     await expect.poll(() => server.server.readLoad().creates).toBe(0);
     expect((await exchangeRaw(server.port, create(2))).body).toContain("50301");
     reading.socket.resume();
     const [response] = await reading.responses(1);
     expect(response?.body).toHaveLength(8_000_011);
-    reading.socket.destroy();
   });
 
   const half = `${toRawHead()}Content-Length: 100\r\n\r\n`;
@@ -256,10 +231,10 @@ describe("the limit of connections", () => {
     pass(minTransferMs + 1);
     const counts: number[] = [];
     const late: Connection[] = [];
+    const expecting = half.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     for (let count = 0; count < 200; count++) {
-      const connection = await openRawConnection(server.port);
+      const connection = await sendRaw(server.port, expecting);
       late.push(connection);
-      connection.socket.write(half.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n"));
       // A client that the server has not read counts as idle, and the next one would replace it.
       while (connection.isOpen() && !connection.received().includes("\r\n\r\n")) {
         await connection.changed();
@@ -273,9 +248,9 @@ describe("the limit of connections", () => {
 
   it("does not count a rejected client that continues to send", async () => {
     await using server = await startServer({ maxConnections: 1 });
-    const endless = await openRawConnection(server.port);
-    endless.socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n`);
-    expect(await endless.responses(1)).toMatchObject([{ status: 404 }]);
+    const request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n";
+    using endless = await sendRaw(server.port, request);
+    expect(await endless.results(1)).toEqual(["404 40400"]);
     expect((await exchangeRaw(server.port, create(1))).status).toBe(200);
     await endless.ended();
   });
@@ -309,22 +284,20 @@ describe("GET /readyz", () => {
 
   it("has the same response to HEAD, without a body", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(get("/readyz", "HEAD"));
+    using connection = await sendRaw(server.port, get("/readyz", "HEAD"));
     await connection.ended();
     expect(connection.received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
   });
 
   it("responds 503 with an Error while the store is full, and 200 afterwards", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
-    held.setProblem(new StoreError("full", "no room in /secret/place"));
+    await using server = await startHeldServer();
+    server.held.setProblem(new StoreError("full", "no room in /secret/place"));
     const response = await exchangeRaw(server.port, get("/readyz"));
     expect(response.status).toBe(503);
     expect(JSON.parse(response.body)).toMatchObject({ error: 50700 });
     expect(response.body).not.toContain("secret");
 
-    held.setProblem(undefined);
+    server.held.setProblem(undefined);
     await expect
       .poll(async () => (await exchangeRaw(server.port, get("/readyz"))).status)
       .toBe(200);
@@ -332,36 +305,34 @@ describe("GET /readyz", () => {
 
   it("checks the store once a second for any number of requests", async () => {
     const advance = stopClock();
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const sendMany = () =>
       Promise.all(Array.from({ length: 50 }, () => exchangeRaw(server.port, get("/readyz"))));
     await sendMany();
-    expect(held.checks()).toBe(1);
+    expect(server.held.checks()).toBe(1);
     advance(1000);
     await sendMany();
-    expect(held.checks()).toBe(2);
+    expect(server.held.checks()).toBe(2);
   });
 
   it("checks the store again after a create failed, and then once a second", async () => {
     stopClock();
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const readStatus = async () => (await exchangeRaw(server.port, get("/readyz"))).status;
     expect(await readStatus()).toBe(200);
-    held.setProblem(new StoreError("full", "no room"));
+    server.held.setProblem(new StoreError("full", "no room"));
     expect(await readStatus()).toBe(200);
     const fail = async (id: number) => {
       const response = exchangeRaw(server.port, create(id));
-      await held.isWaiting(1);
-      held.release(new StoreError("full", "no room"));
+      await server.held.isWaiting(1);
+      server.held.release(new StoreError("full", "no room"));
       expect(JSON.parse((await response).body)).toMatchObject({ error: 50700 });
     };
     await fail(1);
     expect(await readStatus()).toBe(503);
     await fail(2);
     expect(await readStatus()).toBe(503);
-    expect(held.checks()).toBe(2);
+    expect(server.held.checks()).toBe(2);
   });
 
   it("does not keep the result of a check during which a create failed", async () => {
@@ -392,8 +363,7 @@ describe("GET /readyz", () => {
 
   it("responds 503 with 50300 once the server stops", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write("GET /readyz HTTP/1.1\r\n");
+    using connection = await sendRaw(server.port, "GET /readyz HTTP/1.1\r\n");
     await untilRead(server.port);
     stopClock();
     const closing = server.server.close(5000);

@@ -1,14 +1,14 @@
 /** X-Request-Id, and the record of each request: enough to find it again, and no secret. */
 import { describe, expect, it } from "vitest";
-import type { RequestRecord } from "../../src/server/request.ts";
 import { createTextFormat } from "../../src/cli/commands/serve/terminal-messages.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { createLog, jsonFormat } from "../../src/server/log.ts";
 import { createHeldAuthenticator } from "../helpers/held-authenticator.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection, untilRead } from "../helpers/raw-http.ts";
-import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
+import { exchangeRaw, sendRaw, untilRead } from "../helpers/raw-http.ts";
+import { toRawCreate, toRawGet, toRawRequest } from "../helpers/raw-request.ts";
+import { startRecordedServer } from "../helpers/recorded-server.ts";
 
 const token = `pst_${"A".repeat(49)}`;
 const made = /^[0-9a-f]{12}-[0-9a-z]+$/;
@@ -20,11 +20,10 @@ function create(more: string, target = "/plants"): string {
 
 describe("X-Request-Id", () => {
   it.each(["a", "7f6c-11.ee:01_~/@+=", "x".repeat(128)])("accepts and returns %j", async (id) => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    await using server = await startRecordedServer();
     const response = await exchangeRaw(server.port, create(`X-Request-Id: ${id}\r\n`));
     expect(response.headers["x-request-id"]).toBe(id);
-    expect(records.map((record) => record.requestId)).toEqual([id]);
+    expect(server.records.map((record) => record.requestId)).toEqual([id]);
   });
 
   it.each(["", "a b", 'a"b', "é", "x".repeat(129), token])(
@@ -41,14 +40,13 @@ describe("X-Request-Id", () => {
     ["malformed HTTP", "hello\r\n\r\n"],
     ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
   ])("is in the response to %s, and differs each time", async (_what, bytes) => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    await using server = await startRecordedServer();
     const responses = [
       await exchangeRaw(server.port, bytes),
       await exchangeRaw(server.port, bytes),
     ];
     const ids = responses.map((response) => response.headers["x-request-id"]);
-    expect(ids).toEqual(records.map((record) => record.requestId));
+    expect(ids).toEqual(server.records.map((record) => record.requestId));
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(made);
   });
@@ -60,10 +58,9 @@ describe("the header traceparent", () => {
   const valid = `00-${traceId}-${parentId}-01`;
 
   async function findTraceIds(...requests: readonly string[]): Promise<unknown[]> {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    await using server = await startRecordedServer();
     for (const request of requests) await exchangeRaw(server.port, request);
-    return records.map((record) => record.traceId);
+    return server.records.map((record) => record.traceId);
   }
 
   it.each<[what: string, value: string]>([
@@ -99,30 +96,17 @@ describe("the header traceparent", () => {
 
 describe("the record of a request", () => {
   it("contains no bytes for a response to HEAD", async () => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (record) => records.push(record) });
+    await using server = await startRecordedServer();
     await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
-    expect(records).toMatchObject([{ method: "HEAD", status: 200, bytes: 0 }]);
+    expect(server.records).toMatchObject([{ method: "HEAD", status: 200, bytes: 0 }]);
   });
 
+  const created = { operation: "create", status: 200, result: "created" };
+  const left = { operation: "create", isAborted: true };
+
   it.each<[what: string, bytes: string, record: object]>([
-    [
-      "a create",
-      create(""),
-      {
-        method: "POST",
-        path: "/plants",
-        operation: "create",
-        status: 200,
-        bytes: 22,
-        result: "created",
-      },
-    ],
-    [
-      "a health check",
-      "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
-      { operation: "health", status: 200 },
-    ],
+    ["a create", create(""), { ...created, method: "POST", path: "/plants", bytes: 22 }],
+    ["a health check", toRawGet("/healthz"), { operation: "health", status: 200 }],
     [
       "another path",
       create("", "/nowhere?token=hunter2"),
@@ -135,19 +119,17 @@ describe("the record of a request", () => {
     ],
     ["malformed HTTP", "hello\r\n\r\n", { status: 400, error: 40000 }],
   ])("describes %s", async (_what, bytes, record) => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (each) => records.push(each) });
+    await using server = await startRecordedServer();
     await exchangeRaw(server.port, bytes);
-    expect(records).toMatchObject([{ isAborted: false, ...record }]);
+    expect(server.records).toMatchObject([{ isAborted: false, ...record }]);
   });
 
   it("contains the wait of a stored plant for its commit, and the size of the batch", async () => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ onResponse: (each) => records.push(each) });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(toRawCreate(1) + toRawCreate(2) + toRawCreate(1, "moss"));
+    await using server = await startRecordedServer();
+    const requests = toRawCreate(1) + toRawCreate(2) + toRawCreate(1, "moss");
+    using connection = await sendRaw(server.port, requests);
     await connection.responses(3);
-    const stored = records.filter(({ result }) => result !== undefined);
+    const stored = server.records.filter(({ result }) => result !== undefined);
     expect(stored).toHaveLength(2);
     for (const { batch, commitWaitMs = -1, durableMs = -1, durationMs } of stored) {
       expect([1, 2, 3]).toContain(batch);
@@ -155,41 +137,35 @@ describe("the record of a request", () => {
       expect(durableMs).toBeGreaterThanOrEqual(commitWaitMs);
       expect(durationMs).toBeGreaterThanOrEqual(durableMs);
     }
-    expect(records.at(-1)).toMatchObject({ error: 40900, batch: undefined });
+    expect(server.records.at(-1)).toMatchObject({ error: 40900, batch: undefined });
   });
 
   it("reports that the client disconnected before the response", async () => {
-    const held = createHeldStore();
-    const records: RequestRecord[] = [];
-    const onResponse = (record: RequestRecord): void => void records.push(record);
-    await using server = await startServer({ store: held.store, onResponse });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(""));
-    await held.isWaiting(1);
+    const { store, isWaiting, release } = createHeldStore();
+    await using server = await startRecordedServer({ store });
+    using connection = await sendRaw(server.port, create(""));
+    await isWaiting(1);
     // A TLS client that has not read its session tickets would end the connection without a reset.
     await untilRead(server.port);
-    records.length = 0;
+    server.records.length = 0;
     connection.reset();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
-    held.release("created");
-    await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
+    release("created");
+    await expect.poll(() => server.records).toMatchObject([left]);
   });
 
   it("reports that the client disconnected during the check of its credential", async () => {
-    const records: RequestRecord[] = [];
-    const onResponse = (record: RequestRecord): void => void records.push(record);
     const { authenticator, release, waiting } = createHeldAuthenticator();
-    await using server = await startServer({ onResponse, authenticator });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create("").slice(0, -5));
+    await using server = await startRecordedServer({ authenticator });
+    using connection = await sendRaw(server.port, create("").slice(0, -5));
     await expect.poll(waiting).toBe(1);
     // As above.
     await untilRead(server.port);
-    records.length = 0;
+    server.records.length = 0;
     connection.reset();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
     release();
-    await expect.poll(() => records).toMatchObject([{ operation: "create", isAborted: true }]);
+    await expect.poll(() => server.records).toMatchObject([left]);
   });
 
   it.each([

@@ -1,27 +1,12 @@
 /** The page: its paths, its security policy and its contents. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { request } from "node:http";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { errorTable } from "../../../src/core/errors.ts";
 import { toPageResponse } from "../../../src/server/docs/page.ts";
+import { getText } from "../../helpers/get-text.ts";
 import { startServer } from "../../helpers/plant-server.ts";
-
-/** Returns the status of the page for a Host header. */
-function readStatus(
-  port: number,
-  host: string,
-  { path = "/docs", accept = "*/*" } = {},
-): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path, headers: { host, accept } }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode));
-    })
-      .on("error", reject)
-      .end();
-  });
-}
 
 /** Returns the text of an element as a browser would copy it. */
 function findCommand(page: string, id: string): string {
@@ -64,8 +49,9 @@ describe("the server shows the page", () => {
     "to a browser that sends the target %s",
     async (path) => {
       await using server = await startServer();
-      expect(await readStatus(server.port, "localhost", { path, accept: "text/html" })).toBe(200);
-      expect(await readStatus(server.port, "localhost", { path })).toBe(404);
+      const asked = await getText(server.port, path, { host: "localhost", accept: "text/html" });
+      expect(asked.status).toBe(200);
+      expect((await getText(server.port, path, { host: "localhost" })).status).toBe(404);
     },
   );
 
@@ -94,7 +80,7 @@ describe("the server shows the page", () => {
     ["localhost:65536", 404],
   ])("only under names of the server: %s gets %i", async (host, status) => {
     await using server = await startServer({ publicUrl: "https://plants.example.org" });
-    expect(await readStatus(server.port, host)).toBe(status);
+    expect(await getText(server.port, "/docs", { host })).toMatchObject({ status });
   });
 });
 

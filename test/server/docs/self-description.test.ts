@@ -1,10 +1,10 @@
 /** The interface description of a running server, and requests that are generated from it. */
-import { request } from "node:http";
 import fc from "fast-check";
 import { parse, stringify } from "lossless-json";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { createSelfDescription, findPublicUrl } from "../../../src/server/docs/self-description.ts";
+import { getText } from "../../helpers/get-text.ts";
 import {
   compileSchema,
   createResponseCheck,
@@ -21,10 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function send(
-  body: string,
-  url = server.url,
-): Promise<{ status: number; headers: Record<string, string>; body: string }> {
+async function send(body: string, url = server.url) {
   const response = await fetch(`${url}/plants`, {
     method: "POST",
     headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
@@ -35,16 +32,9 @@ async function send(
 }
 
 /** Returns the URL in the description for a Host header. */
-function readUrl(port: number, host: string): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path: "/openapi.json", headers: { host } }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("end", () => resolve((JSON.parse(text) as Description).servers[0]?.url));
-    })
-      .on("error", reject)
-      .end();
-  });
+async function readUrl(port: number, host: string): Promise<string | undefined> {
+  const { text } = await getText(port, "/openapi.json", { host });
+  return (JSON.parse(text) as Description).servers[0]?.url;
 }
 
 describe("GET /openapi.json", () => {

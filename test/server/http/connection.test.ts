@@ -6,30 +6,20 @@ import { describe, expect, it } from "vitest";
 import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
 import { stopClock } from "../../helpers/clock.ts";
 import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
+import { startHeldServer } from "../../helpers/held-store.ts";
 import { openServer, startServer, testToken } from "../../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection, untilRead } from "../../helpers/raw-http.ts";
-import { toRawHead } from "../../helpers/raw-request.ts";
+import { exchangeRaw, openRawConnection, sendRaw, untilRead } from "../../helpers/raw-http.ts";
+import { toRawCreate, toRawGet, toRawHead } from "../../helpers/raw-request.ts";
 
 const head = toRawHead();
-
-function create(id: number, name = "fern", more = ""): string {
-  const body = `{"id":${id},"name":"${name}"}`;
-  return `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
-}
-
-const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
+const create = toRawCreate;
+const getHealth = toRawGet("/healthz");
 
 it("keeps a connection open after a body over the limit that arrived completely before it was rejected", async () => {
   await using server = await startServer({ maxBodyBytes: 1000 });
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(5000)}${create(1)}`);
-  const responses = await connection.responses(2);
-  expect(responses.map(({ status, body }) => [status, body.slice(0, 14)])).toEqual([
-    [400, '{"error":41300'],
-    [200, '{"name":"fern"'],
-  ]);
-  connection.socket.destroy();
+  expect(await connection.results(2)).toEqual(["400 41300", "200"]);
 });
 
 describe("reports what is malformed in", () => {
@@ -53,50 +43,40 @@ describe("reports what is malformed in", () => {
 });
 
 describe("the server closes a connection", () => {
-  it("after its response to CONNECT, which comes after the responses to earlier requests", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${create(1)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await held.isWaiting(1);
+  const wrong = toRawHead({ token: "x" });
+
+  it.each([
+    ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "405 40500"],
+    ["malformed HTTP", "nonsense\r\n\r\n", "400 40000"],
+  ])("after its response to %s, which comes after earlier ones", async (_what, bytes, last) => {
+    await using server = await startHeldServer();
+    using connection = await sendRaw(server.port, create(1) + bytes);
+    await server.held.isWaiting(1);
     await untilRead(server.port);
     expect(connection.received()).toBe("");
-    held.release("created");
-    await connection.ended();
-    expect(results(connection.received())).toEqual([
-      "HTTP/1.1 200",
-      "HTTP/1.1 405",
-      '"error":40500',
-    ]);
+    server.held.release("created");
+    expect(await connection.resultsAtEnd()).toEqual(["200", last]);
   });
 
-  it("after a rejected body that the client continues to send, and the client can read the response", async () => {
+  it.each([
+    ["that the client continues to send", 10_000_000, 200_000],
+    ["that the client does not send", 10_000_000, 500],
+    ["that is too long to discard", 5000, 2500],
+  ])("after it rejected a body over the limit %s", async (_what, length, sent) => {
     await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n`);
-    connection.socket.write("a".repeat(200_000));
-    const [response] = await connection.responses(1);
-    expect(response?.body).toContain("41300");
-    await connection.ended();
-    expect(connection.failure()).toBeUndefined();
-  });
-
-  it("after it rejected a body over the limit that the client does not send", async () => {
-    await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head}Content-Length: 10000000\r\n\r\n${"a".repeat(500)}`);
+    using connection = await openRawConnection(server.port);
+    connection.socket.write(`${head}Content-Length: ${length}\r\n\r\n${"a".repeat(sent)}`);
     const [response] = await connection.responses(1);
     expect(response?.headers["connection"]).toBe("close");
-    await connection.ended();
+    expect(await connection.resultsAtEnd()).toEqual(["400 41300"]);
+    expect(connection.failure()).toBeUndefined();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
   });
 
   it("after it rejected an expectation, although the client waits for 100", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(
-      `${head.replace(testToken, "x")}Expect: 100-continue\r\nContent-Length: 20\r\n\r\n`,
-    );
+    const expecting = `${wrong}Expect: 100-continue\r\nContent-Length: 20\r\n\r\n`;
+    using connection = await sendRaw(server.port, expecting);
     const [response] = await connection.responses(1);
     expect(response).toMatchObject({ status: 400, headers: { connection: "close" } });
     await connection.ended();
@@ -107,56 +87,22 @@ describe("the server closes a connection", () => {
     let responses = 0;
     const onResponse = (): void => void responses++;
     await using server = await startServer({ requestTimeoutMs: 1500, onResponse });
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     connection.socket.pause();
-    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
-    connection.socket.write(request.repeat(50_000));
+    connection.socket.write(getHealth.repeat(50_000));
     await expect.poll(() => responses).toBeGreaterThan(0);
     await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
-    connection.socket.destroy();
-  });
-
-  it("after a rejected body that is too long to discard, and the client can read the response", async () => {
-    await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${head}Content-Length: 5000\r\n\r\n${"a".repeat(2500)}`);
-    const [response] = await connection.responses(1);
-    expect(response?.body).toContain("41300");
-    await connection.ended();
-  });
-
-  it("after its response to malformed HTTP, which comes after the responses to earlier requests", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${create(1)}nonsense\r\n\r\n`);
-    await held.isWaiting(1);
-    await untilRead(server.port);
-    expect(connection.received()).toBe("");
-    held.release("created");
-    await connection.ended();
-    expect(results(connection.received())).toEqual([
-      "HTTP/1.1 200",
-      "HTTP/1.1 400",
-      '"error":40000',
-    ]);
   });
 
   it.each([
-    ["its headers", "POST /plants HTTP/1.1\r\nHost: localhost\r\nX:"],
-    ["its body", `${head}Content-Length: 100\r\n\r\n{"id":1,`],
-    [
-      "the rest of a rejected body",
-      `${head.replace(testToken, "x")}Content-Length: 9\r\n\r\n{"id":1,`,
-    ],
-  ])("when a request takes too long for %s", async (_what, bytes) => {
+    ["its headers", "POST /plants HTTP/1.1\r\nHost: localhost\r\nX:", "400 40800"],
+    ["its body", `${head}Content-Length: 100\r\n\r\n{"id":1,`, "400 40800"],
+    ["the rest of a rejected body", `${wrong}Content-Length: 9\r\n\r\n{"id":1,`, "400 40102"],
+  ])("when a request takes too long for %s", async (_what, bytes, result) => {
     // After twice this time without traffic, the connection is closed without a response: a busy machine needs the difference.
     await using server = await startServer({ requestTimeoutMs: 1500 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(bytes);
-    await connection.ended();
-    const error = bytes.includes("Bearer x") ? '"error":40102' : '"error":40800';
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", error]);
+    using connection = await sendRaw(server.port, bytes);
+    expect(await connection.resultsAtEnd()).toEqual([result]);
   });
 });
 
@@ -177,10 +123,9 @@ it.each(["/plants", "/healthz", "/readyz", "/openapi.json", "/docs", "/nowhere"]
 
 it("responds to HEAD before its body arrives", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   connection.socket.write("HEAD /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
   await expect.poll(connection.received).toMatch(/^HTTP\/1\.1 405 [^]*\r\n\r\n$/);
-  connection.socket.destroy();
 });
 
 describe("rejects a head that arrives in pieces for the limit that it exceeds:", () => {
@@ -196,33 +141,28 @@ describe("rejects a head that arrives in pieces for the limit that it exceeds:",
     ["headers of many words", [line, `X-A: ${"b ".repeat(60_000)}\r\n\r\n`], 43100],
   ])("%s", async (_what, pieces, error) => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     for (const piece of pieces) {
       connection.socket.write(piece);
       await untilRead(server.port);
     }
-    const [response] = await connection.responses(1);
-    expect(response?.body).toContain(`"error":${error}`);
-    connection.socket.destroy();
+    expect(await connection.results(1)).toEqual([`400 ${error}`]);
   });
 
   it("accepts a target and headers that are both just within their limits", async () => {
     await using server = await startServer();
-    const long = create(1, "fern", `X-A: ${"b".repeat(15_000)}\r\n`).replace(
-      "/plants",
-      `/plants?${"a".repeat(8000)}`,
-    );
+    const target = `/plants?${"a".repeat(8000)}`;
+    const long = create(1, "fern", { target, headers: `X-A: ${"b".repeat(15_000)}\r\n` });
     expect((await exchangeRaw(server.port, long)).status).toBe(200);
   });
 });
 
 it("responds in HTTP/1.1 to a request for another protocol, and closes the connection", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   const upgrade = "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c";
   connection.socket.write(create(1).replace("Host: localhost", upgrade) + create(2));
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+  expect(await connection.resultsAtEnd()).toEqual(["200"]);
   expect(connection.received()).toContain("Connection: close\r\n");
   expect(await server.store.get(2n)).toBeUndefined();
 });
@@ -234,87 +174,72 @@ describe("rejects a request at once that the end of the connection cuts in", () 
     ["its head", head],
     ["its body", create(1).slice(0, -1)],
     ["its chunks", `${head}${chunks}16\r\n{"id":1,`],
-    ["its body, with Upgrade", create(1, "fern", upgrade).slice(0, -1)],
+    ["its body, with Upgrade", create(1, "fern", { headers: upgrade }).slice(0, -1)],
     ["its chunks, with Upgrade", `${head}${upgrade}${chunks}16\r\n{"id":1,`],
     ["the end of its chunks, with Upgrade", `${head}${upgrade}${chunks}2\r\n{}\r\n0\r\n`],
   ])("%s", async (_part, bytes) => {
     await using server = await startServer({ requestTimeoutMs: 3_600_000 });
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     connection.socket.end(bytes);
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40000']);
+    expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
     expect(connection.received()).toContain("the connection ended before the request did");
     expect(server.errors).toEqual([]);
   });
 
   it("a rejected body with Upgrade, whose response it has", async () => {
     await using server = await startServer({ requestTimeoutMs: 3_600_000 });
-    const connection = await openRawConnection(server.port);
-    const rejected = create(1, "fern", upgrade).replace(testToken, "x").slice(0, -1);
-    connection.socket.write(rejected);
+    using connection = await openRawConnection(server.port);
+    const rejected = create(1, "fern", { headers: upgrade, token: "x" });
+    connection.socket.write(rejected.slice(0, -1));
     await connection.responses(1);
     connection.socket.end();
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+    expect(await connection.resultsAtEnd()).toEqual(["400 40102"]);
   });
 });
 
 describe("discards a rejected body of unknown length", () => {
-  const chunked = `${head.replace(testToken, "x")}Transfer-Encoding: chunked\r\n\r\n`;
+  const chunked = `${toRawHead({ token: "x" })}Transfer-Encoding: chunked\r\n\r\n`;
 
   it("up to the limit, and responds to the next request", async () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${chunked}3e8\r\n${"a".repeat(500)}`);
+    using connection = await sendRaw(server.port, `${chunked}3e8\r\n${"a".repeat(500)}`);
     const [response] = await connection.responses(1);
     expect(response?.headers["connection"]).toBe("keep-alive");
     connection.socket.write(`${"a".repeat(500)}\r\n0\r\n\r\n${create(1)}`);
-    await connection.responses(2);
-    expect(results(connection.received())).toEqual([
-      "HTTP/1.1 400",
-      '"error":40102',
-      "HTTP/1.1 200",
-    ]);
-    connection.socket.destroy();
+    expect(await connection.results(2)).toEqual(["400 40102", "200"]);
   });
 
   it("only up to the limit, and closes the connection then", async () => {
     await using server = await startServer({ maxBodyBytes: 1000 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`${chunked}3e8\r\n${"a".repeat(1000)}\r\n`);
+    using connection = await sendRaw(server.port, `${chunked}3e8\r\n${"a".repeat(1000)}\r\n`);
     await connection.responses(1);
     connection.socket.write(`1\r\na\r\n0\r\n\r\n${create(1)}`);
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+    expect(await connection.resultsAtEnd()).toEqual(["400 40102"]);
     expect(connection.failure()).toBeUndefined();
   });
 
   it("of a request that sends the body after Expect, only if the server asked for it", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     const expecting = chunked.replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     connection.socket.write(expecting);
     const [response] = await connection.responses(1);
     expect(response?.headers["connection"]).toBe("close");
     connection.socket.write(`2\r\n{}\r\n0\r\n\r\n${create(1)}`);
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+    expect(await connection.resultsAtEnd()).toEqual(["400 40102"]);
   });
 });
 
 it("sends the response to a client that closes its side after the request", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
+  await using server = await startHeldServer();
+  using connection = await openRawConnection(server.port);
   connection.socket.end(create(1));
-  await held.isWaiting(1);
-  held.release("created");
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
+  await server.held.isWaiting(1);
+  server.held.release("created");
+  expect(await connection.resultsAtEnd()).toEqual(["200"]);
 });
 
 describe("sends all responses to a client that closes its side during the credential check of", () => {
-  const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
   it.each<[what: string, bytes: string, count: number]>([
     ["a large body", create(1, "f".repeat(40_000)), 1],
     [
@@ -322,17 +247,16 @@ describe("sends all responses to a client that closes its side during the creden
       `${head}Transfer-Encoding: chunked\r\n\r\n16\r\n{"id":1,"name":"fern"}\r\n0\r\n\r\n`,
       1,
     ],
-    ["a usual and another request", create(1) + get, 2],
-    ["large and small requests", create(1, "f".repeat(40_000)) + create(2) + get, 3],
+    ["a usual and another request", create(1) + getHealth, 2],
+    ["large and small requests", create(1, "f".repeat(40_000)) + create(2) + getHealth, 3],
   ])("%s", async (_what, bytes, count) => {
     const { authenticator, release } = createHeldAuthenticator();
     await using server = await startServer({ authenticator });
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     connection.socket.end(bytes);
     await untilRead(server.port);
     release();
-    await connection.ended();
-    expect(results(connection.received())).toEqual(Array(count).fill("HTTP/1.1 200"));
+    expect(await connection.resultsAtEnd()).toEqual(Array(count).fill("200"));
   });
 });
 
@@ -342,7 +266,7 @@ describe("after CONNECT", () => {
   it("reports no error for a reset", async () => {
     await using server = await startServer();
     for (let count = 0; count < 20; count++) {
-      const connection = await openRawConnection(server.port);
+      using connection = await openRawConnection(server.port);
       connection.socket.write(tunnel, () => connection.reset());
       await connection.ended();
     }
@@ -352,52 +276,45 @@ describe("after CONNECT", () => {
 
   it("sends a response that a client can read although it sends more", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(tunnel + "x".repeat(100_000));
+    using connection = await sendRaw(server.port, tunnel + "x".repeat(100_000));
     const sending = setInterval(() => void connection.socket.write("x".repeat(10_000)), 50);
-    await connection.ended();
+    expect(await connection.resultsAtEnd()).toEqual(["405 40500"]);
     clearInterval(sending);
-    expect(results(connection.received())).toEqual(["HTTP/1.1 405", '"error":40500']);
     expect(connection.failure()).toBeUndefined();
   });
 
   it("sends no response if a malformed request came before", async () => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(`GET /healthz HTTP/1.1\r\n\r\n${tunnel}`);
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40000']);
+    using connection = await sendRaw(server.port, `GET /healthz HTTP/1.1\r\n\r\n${tunnel}`);
+    expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
     expect(connection.received()).toContain("Connection: close\r\n");
   });
 
   it("closes the connection of a client that does not read", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, requestTimeoutMs: 2000 });
-    const connection = await openRawConnection(server.port);
+    await using server = await startHeldServer({ requestTimeoutMs: 2000 });
+    using connection = await openRawConnection(server.port);
     connection.socket.pause();
     // Together, the responses are larger than the buffers between the two.
     const creates = Array.from({ length: 8 }, (_, id) => create(id, "a".repeat(1_000_000)));
     connection.socket.write(creates.join("") + tunnel);
-    await held.isWaiting(8);
-    held.release("created");
+    await server.held.isWaiting(8);
+    server.held.release("created");
     const closed = { creates: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(closed);
-    connection.socket.destroy();
   });
 });
 
 it("responds to many clients over several turns of the event loop, so that new clients need not wait", async () => {
   const moveClock = stopClock();
-  const held = createHeldStore();
   let responses = 0;
   const onResponse = (): void => {
     responses++;
     moveClock(10);
   };
-  await using server = await startServer({ store: held.store, onResponse });
+  await using server = await startHeldServer({ onResponse });
   const clients = [1, 2, 3].map((id) => exchangeRaw(server.port, create(id)));
-  await held.isWaiting(clients.length);
-  held.release("created");
+  await server.held.isWaiting(clients.length);
+  server.held.release("created");
   const counts = [];
   while (responses < clients.length) {
     await nextTurn();
@@ -410,8 +327,7 @@ it("responds to many clients over several turns of the event loop, so that new c
 it("stores nothing and reports no error for a client that disconnects in the middle of a request", async () => {
   await using server = await startServer();
   for (const part of [20, head.length, head.length + 40]) {
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1).slice(0, part));
+    const connection = await sendRaw(server.port, create(1).slice(0, part));
     await untilRead(server.port);
     connection.socket.destroy();
   }
@@ -427,12 +343,11 @@ describe("responds to a failure of the store with", () => {
     ["closed", 50300],
     ["failed", 50000],
   ])("%s: %i", async (reason, error) => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const failure = new StoreError(reason, "disk I/O error in /secret/place");
     const pending = exchangeRaw(server.port, create(1));
-    await held.isWaiting(1);
-    held.release(failure);
+    await server.held.isWaiting(1);
+    server.held.release(failure);
     const response = await pending;
     expect(response.status).toBe(400);
     expect(JSON.parse(response.body)).toMatchObject({ error });
@@ -442,11 +357,10 @@ describe("responds to a failure of the store with", () => {
   });
 
   it("50000 for an unexpected error, without its message", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const pending = exchangeRaw(server.port, create(1));
-    await held.isWaiting(1);
-    held.release(new TypeError("x is not a function"));
+    await server.held.isWaiting(1);
+    server.held.release(new TypeError("x is not a function"));
     expect((await pending).body).toMatch(/^\{"error":50000,"message":"[a-z :]+"\}$/);
     expect(server.errors).toMatchObject([{ message: "x is not a function" }]);
   });
@@ -469,39 +383,33 @@ describe("responds to a failure of the store with", () => {
 
 describe("close", () => {
   it("sends the responses in flight, closes idle connections, and accepts no new ones", async () => {
-    const held = createHeldStore();
-    const server = await startServer({ store: held.store });
-    const idle = await openRawConnection(server.port);
-    const busy = await openRawConnection(server.port);
-    busy.socket.write(create(1));
-    await held.isWaiting(1);
+    const server = await startHeldServer();
+    using idle = await openRawConnection(server.port);
+    using busy = await sendRaw(server.port, create(1));
+    await server.held.isWaiting(1);
     const closing = server.server.close(5000);
     await idle.ended();
     const late = await openRawConnection(server.port).catch((error: unknown) => error);
     expect(late).toMatchObject({ code: "ECONNREFUSED" });
-    held.release("created");
+    server.held.release("created");
     await closing;
-    await busy.ended();
-    expect(results(busy.received())).toEqual(["HTTP/1.1 200"]);
+    expect(await busy.resultsAtEnd()).toEqual(["200"]);
     expect(busy.received()).toContain("Connection: close");
   });
 
   it("sends the responses to requests that were pipelined before it", async () => {
-    const held = createHeldStore();
-    const server = await startServer({ store: held.store });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1) + create(2) + create(3));
-    await held.isWaiting(3);
+    const server = await startHeldServer();
+    using connection = await sendRaw(server.port, create(1) + create(2) + create(3));
+    await server.held.isWaiting(3);
     const closing = server.server.close(5000);
-    held.release("created");
+    server.held.release("created");
     await closing;
-    await connection.ended();
-    expect(results(connection.received())).toEqual(Array(3).fill("HTTP/1.1 200"));
+    expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("200"));
   });
 
   it("lets a slow client read its response to the end", async () => {
     await using server = await startServer({ maxBodyBytes: 8 * 1024 * 1024 });
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     connection.socket.pause();
     connection.socket.write(create(1, "a".repeat(7_000_000)));
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
@@ -513,47 +421,31 @@ describe("close", () => {
     expect(connection.received().length).toBeGreaterThan(7_000_000);
   });
 
-  it("checks the credential of a request that was arriving first", async () => {
+  it.each([
+    ["checks the credential of a request that was arriving first", "wrong", "400 40102"],
+    ["rejects a request that was arriving with 50300", testToken, "400 50300"],
+  ])("%s", async (_what, token, result) => {
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    const request = create(1).replace(testToken, "wrong");
-    connection.socket.write(request.slice(0, 30));
+    const request = create(1, "fern", { token });
+    using connection = await sendRaw(server.port, request.slice(0, 30));
     await untilRead(server.port);
     stopClock();
     const closing = server.server.close(5000);
     connection.socket.write(request.slice(30));
-    await connection.ended();
+    expect(await connection.resultsAtEnd()).toEqual([result]);
     connection.socket.destroy();
     await closing;
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
-  });
-
-  it("rejects a request that was arriving with 50300", async () => {
-    await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    const request = create(1);
-    connection.socket.write(request.slice(0, 30));
-    await untilRead(server.port);
-    stopClock();
-    const closing = server.server.close(5000);
-    connection.socket.write(request.slice(30));
-    await connection.ended();
-    connection.socket.destroy();
-    await closing;
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
-    expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
+    expect(connection.received()).toContain("Connection: close\r\n");
+    expect(connection.received().includes("Retry-After: 1\r\n")).toBe(result.endsWith("50300"));
     expect(await server.store.get(1n)).toBeUndefined();
   });
 
   it("sends 50300 to the requests that are in flight when the time is over, and may be called twice", async () => {
-    const held = createHeldStore();
-    const server = await startServer({ store: held.store });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1));
-    await held.isWaiting(1);
+    const server = await startHeldServer();
+    using connection = await sendRaw(server.port, create(1));
+    await server.held.isWaiting(1);
     await Promise.all([server.server.close(20), server.server.close(20)]);
-    await connection.ended();
-    expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+    expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
     expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
   });
 });
@@ -576,14 +468,13 @@ it("has the operation only below its base path", async () => {
   await using server = await startServer({ basePath: "/v1" });
   expect(server.url).toMatch(/^https?:\/\/127\.0\.0\.1:\d+\/v1$/);
   expect((await exchangeRaw(server.port, create(1))).body).toContain("40400");
-  const under = create(1).replace("/plants", "/v1/plants");
+  const under = create(1, "fern", { target: "/v1/plants" });
   expect((await exchangeRaw(server.port, under)).status).toBe(200);
 });
 
 it("accepts a request timeout that is not divisible by three", async () => {
   await using server = await startServer({ requestTimeoutMs: 20_000 });
-  const response = await exchangeRaw(server.port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-  expect(response.status).toBe(200);
+  expect((await exchangeRaw(server.port, getHealth)).status).toBe(200);
 });
 
 it("fails to open on a port that is in use", async () => {
@@ -592,7 +483,7 @@ it("fails to open on a port that is in use", async () => {
 });
 
 describe("a server that listens but is not started", () => {
-  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const getReadiness = toRawGet("/readyz");
 
   it("lets 256 creates wait, rejects further ones with 50301, and responds to other requests", async () => {
     await using server = await openServer();
@@ -609,19 +500,19 @@ describe("a server that listens but is not started", () => {
     expect(early.body).toContain('"error":50301');
     const rejected = await exchangeRaw(server.port, create(256).replace("Bearer", "Basic"));
     expect(rejected.body).toContain('"error":40101');
-    expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({
+    expect(await exchangeRaw(server.port, getReadiness)).toMatchObject({
       status: 503,
       headers: { "retry-after": "1" },
     });
-    expect(await exchangeRaw(server.port, get("/healthz"))).toMatchObject({ status: 200 });
+    expect(await exchangeRaw(server.port, getHealth)).toMatchObject({ status: 200 });
     expect(connections.map(({ received }) => received()).join("")).toBe("");
     server.start();
-    for (const { responses, socket } of connections) {
-      expect((await responses(32)).map(({ status }) => status)).toEqual(Array(32).fill(200));
+    for (const { results, socket } of connections) {
+      expect(await results(32)).toEqual(Array(32).fill("200"));
       socket.destroy();
     }
     expect(await exchangeRaw(server.port, create(256))).toMatchObject({ status: 200 });
-    expect(await exchangeRaw(server.port, get("/readyz"))).toMatchObject({ status: 200 });
+    expect(await exchangeRaw(server.port, getReadiness)).toMatchObject({ status: 200 });
   });
 
   it("sends 50301 to a create that waited for half of the request timeout", async () => {

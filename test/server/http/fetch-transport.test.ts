@@ -2,9 +2,9 @@
 import type { UnderlyingSource } from "node:stream/web";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Faults } from "../../../src/server/faults.ts";
-import type { RequestRecord } from "../../../src/server/request.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
+import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { startRecordedServer } from "../../helpers/recorded-server.ts";
 
 const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
 const fern = '{"id":1,"name":"fern"}';
@@ -202,18 +202,16 @@ describe("rejects with the reason of an aborted signal", () => {
   });
 
   it("while the store commits the plant, which is stored", async () => {
-    const held = createHeldStore();
-    const records: RequestRecord[] = [];
-    const onResponse = (record: RequestRecord): void => void records.push(record);
-    await using other = await startServer({ store: held.store, onResponse });
+    const { store, isWaiting, release } = createHeldStore();
+    await using other = await startRecordedServer({ store });
     const controller = new AbortController();
     const response = other.server.fetch(create(fern, { signal: controller.signal }));
-    await held.isWaiting(1);
+    await isWaiting(1);
     controller.abort(reason);
     await expect(response).rejects.toBe(reason);
-    held.release("created");
+    release("created");
     await expect
-      .poll(() => records)
+      .poll(() => other.records)
       .toMatchObject([{ path: "/plants", result: "created", isAborted: true }]);
   });
 
@@ -227,13 +225,12 @@ describe("rejects with the reason of an aborted signal", () => {
 
 describe("stops", () => {
   it("after the responses in flight, and rejects later creates with 50300", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const first = server.server.fetch(create());
-    await held.isWaiting(1);
+    await server.held.isWaiting(1);
     const closed = server.server.close(60_000);
     expect(await numberOf(server.server.fetch(create()))).toBe(50300);
-    held.release("created");
+    server.held.release("created");
     expect((await first).status).toBe(200);
     await closed;
     const readiness = await server.server.fetch("http://localhost/readyz");
@@ -242,10 +239,9 @@ describe("stops", () => {
   });
 
   it("after it sent 50300 for requests in flight when the time is over", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store });
+    await using server = await startHeldServer();
     const first = server.server.fetch(create());
-    await held.isWaiting(1);
+    await server.held.isWaiting(1);
     await server.server.close(20);
     const response = await first;
     expect(response.headers.get("retry-after")).toBe("1");
@@ -254,12 +250,10 @@ describe("stops", () => {
 });
 
 it("reports each request like one over HTTP", async () => {
-  const records: RequestRecord[] = [];
-  const onResponse = (record: RequestRecord): void => void records.push(record);
-  await using server = await startServer({ onResponse });
+  await using server = await startRecordedServer();
   await server.server.fetch("http://localhost/healthz?secret", { method: "HEAD" });
   await server.server.fetch(create(fern, { headers: { ...headers, "x-request-id": "mine" } }));
-  expect(records).toMatchObject([
+  expect(server.records).toMatchObject([
     { method: "HEAD", path: "/healthz", operation: "health", status: 200, bytes: 0 },
     { method: "POST", operation: "create", bytes: 15, requestId: "mine", isAborted: false },
   ]);

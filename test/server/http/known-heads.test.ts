@@ -7,6 +7,7 @@ import {
 } from "../../../src/server/http/fast-lane.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection } from "../../helpers/raw-http.ts";
+import { toRawCreate } from "../../helpers/raw-request.ts";
 
 function toHead(...lines: string[]): string {
   const all = ["POST /plants HTTP/1.1", "Host: a", ...lines, "Content-Length: 2"];
@@ -93,14 +94,11 @@ it("checks the token of each request, although its head is known", async () => {
   const record = { prefix: "", name: "", issuedAtMs: 0 };
   const tokens = { revoked: digestToken("revoked"), expired: digestToken("expired") };
   for (const digest of Object.values(tokens)) await server.store.addToken({ digest, ...record });
-  const { socket, responses } = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   let count = 0;
-  const send = async (token: string): Promise<string> => {
-    const body = '{"id":1,"name":"fern"}';
-    socket.write(
-      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
-    return (await responses(++count)).at(-1)?.body ?? "";
+  const send = async (token: string): Promise<string | undefined> => {
+    connection.socket.write(toRawCreate(1, "fern", { token }));
+    return (await connection.responses(++count)).at(-1)?.body;
   };
   for (let round = 0; round < 3; round++) {
     for (const token of Object.keys(tokens)) expect(await send(token)).toBe('{"name":"fern"}');
@@ -109,5 +107,4 @@ it("checks the token of each request, although its head is known", async () => {
   await server.store.endToken({ digest: tokens.expired, expiresAtMs: Date.now() });
   await expect.poll(() => send("revoked")).toContain("40102");
   await expect.poll(() => send("expired")).toContain("40103");
-  socket.destroy();
 });

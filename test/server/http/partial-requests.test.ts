@@ -3,24 +3,26 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { describe, expect, it } from "vitest";
 import { maxRestMs } from "../../../src/server/http/fast-lane.ts";
 import { digestToken } from "../../../src/auth/authenticator.ts";
-import type { Connection } from "../../conformance/connection.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { stopClock } from "../../helpers/clock.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
+import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer, type TestServer } from "../../helpers/plant-server.ts";
-import { exchangeRaw, openRawConnection, untilRead } from "../../helpers/raw-http.ts";
+import {
+  exchangeRaw,
+  openRawConnection,
+  type RawConnection,
+  sendRaw,
+  untilRead,
+} from "../../helpers/raw-http.ts";
 import { toRawCreate } from "../../helpers/raw-request.ts";
 
 const request = toRawCreate(1);
 const headEnd = request.indexOf("{");
 const [head, body] = [request.slice(0, headEnd), request.slice(headEnd)];
-const statuses = (text: string): number[] =>
-  Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
 
 /** Opens a connection that has written bytes, and resolves when the server waits for more. */
-async function writePart({ port, server }: TestServer, bytes: string): Promise<Connection> {
-  const connection = await openRawConnection(port);
-  connection.socket.write(bytes);
+async function writePart({ port, server }: TestServer, bytes: string): Promise<RawConnection> {
+  const connection = await sendRaw(port, bytes);
   while (server.readLoad().waitingBytes !== bytes.length) await nextTurn();
   return connection;
 }
@@ -41,21 +43,20 @@ describe("a usual request in pieces", () => {
     stopClock();
     const count = countAnnouncedRequests();
     await using server = await startServer({ fastLane: true });
-    const connection = await openRawConnection(server.port);
-    let written = "";
+    using connection = await openRawConnection(server.port);
+    let complete = 0;
     for (const piece of pieces) {
       connection.socket.write(piece);
-      written += piece;
-      // Each of them is complete once its body has arrived.
-      await connection.responses(written.split("}").length - 1);
+      // Each request is complete once its body has arrived.
+      complete += piece.split("}").length - 1;
+      await connection.responses(complete);
       await untilRead(server.port);
     }
-    expect(statuses(connection.received())).toEqual(written.match(/POST/g)?.map(() => 200));
+    expect(await connection.results(complete)).toEqual(Array(complete).fill("200"));
     // The requests of untilRead.
     expect(count()).toBe(pieces.length);
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
     expect(server.errors).toEqual([]);
-    connection.socket.destroy();
   });
 
   it.each([
@@ -74,27 +75,21 @@ describe("a usual request in pieces", () => {
   it("is handled through node:http if its head is cut before a token was accepted", async () => {
     const count = countAnnouncedRequests();
     await using server = await startServer({ fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(head.slice(0, 30));
+    using connection = await sendRaw(server.port, head.slice(0, 30));
     await untilRead(server.port);
     connection.socket.write(head.slice(30) + body);
-    await connection.responses(1);
-    expect(statuses(connection.received())).toEqual([200]);
+    expect(await connection.results(1)).toEqual(["200"]);
     expect(count()).toBe(2);
-    connection.socket.destroy();
   });
 
   it.each([
-    ["an unknown token", head.replace(/Bearer \S+/, "Bearer unknown"), 40_102],
-    ["no token", head.replace(/Authorization: .*\r\n/, ""), 40_100],
-    ["another media type", head.replace("application/json", "text/plain"), 41_500],
-  ])("is rejected before its body arrives if it has %s", async (_what, wrong, error) => {
+    ["an unknown token", head.replace(/Bearer \S+/, "Bearer unknown"), "400 40102"],
+    ["no token", head.replace(/Authorization: .*\r\n/, ""), "400 40100"],
+    ["another media type", head.replace("application/json", "text/plain"), "400 41500"],
+  ])("is rejected before its body arrives if it has %s", async (_what, wrong, result) => {
     await using server = await startServer({ fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(wrong);
-    const [response] = await connection.responses(1);
-    expect(response?.body).toContain(`"error":${error}`);
-    connection.socket.destroy();
+    using connection = await sendRaw(server.port, wrong);
+    expect(await connection.results(1)).toEqual([result]);
   });
 
   it("is rejected if its token is revoked before its body arrives", async () => {
@@ -102,34 +97,28 @@ describe("a usual request in pieces", () => {
     const digest = digestToken("chosen");
     await server.store.addToken({ digest, prefix: "", name: "", issuedAtMs: 0 });
     const other = toRawCreate(1, "fern", { token: "chosen" });
-    const { socket, responses, received } = await openRawConnection(server.port);
-    socket.write(other);
-    await responses(1);
-    for (let count = 2; !received().includes("40102"); count++) {
-      socket.write(other.slice(0, -body.length));
+    using connection = await sendRaw(server.port, other);
+    let results = await connection.results(1);
+    while (!results.includes("400 40102")) {
+      connection.socket.write(other.slice(0, -body.length));
       await untilRead(server.port);
       await server.store.endToken({ digest, revokedAtMs: Date.now() });
-      socket.write(body);
-      await responses(count);
+      connection.socket.write(body);
+      results = await connection.results(results.length + 1);
     }
     expect(server.errors).toEqual([]);
-    socket.destroy();
   });
 
   it("gets its response after that of a create before it", async () => {
     stopClock();
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request + head);
-    await held.isWaiting(1);
+    await using server = await startHeldServer({ fastLane: true });
+    using connection = await sendRaw(server.port, request + head);
+    await server.held.isWaiting(1);
     connection.socket.write(body);
-    await held.isWaiting(2);
+    await server.held.isWaiting(2);
     expect(connection.received()).toBe("");
-    held.release("created");
-    await connection.responses(2);
-    expect(statuses(connection.received())).toEqual([200, 200]);
-    connection.socket.destroy();
+    server.held.release("created");
+    expect(await connection.results(2)).toEqual(["200", "200"]);
   });
 });
 
@@ -137,13 +126,10 @@ describe("the wait for a body", () => {
   it("ends with node:http if the body is slow", async () => {
     const count = countAnnouncedRequests();
     await using server = await startServer({ fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(head + body.slice(0, 5));
+    using connection = await sendRaw(server.port, head + body.slice(0, 5));
     await expect.poll(count).toBe(1);
     connection.socket.write(body.slice(5));
-    await connection.responses(1);
-    expect(statuses(connection.received())).toEqual([200]);
-    connection.socket.destroy();
+    expect(await connection.results(1)).toEqual(["200"]);
   });
 
   it("ends with 40800 if the body does not arrive", async () => {
@@ -153,100 +139,83 @@ describe("the wait for a body", () => {
 
   it("ends with 40800 if the next head arrives byte by byte, as one wait for all pieces", async () => {
     await using server = await startServer({ fastLane: true, requestTimeoutMs: 600 });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request);
+    using connection = await sendRaw(server.port, request);
     await connection.responses(1);
     let sent = 0;
     const timer = setInterval(() => connection.socket.write(head.charAt(sent++ % 50)), 20);
-    await connection.ended();
+    expect(await connection.resultsAtEnd()).toEqual(["200", "400 40800"]);
     clearInterval(timer);
-    expect(connection.received()).toContain('"error":40800');
   });
 
   it("ends with node:http once the create before it has its response", async () => {
     const count = countAnnouncedRequests();
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request + head);
-    await held.isWaiting(1);
+    await using server = await startHeldServer({ fastLane: true });
+    using connection = await sendRaw(server.port, request + head);
+    await server.held.isWaiting(1);
     await sleep(2 * maxRestMs);
     expect(server.server.readLoad().waitingBytes).toBe(body.length + head.length);
-    held.release("created");
+    server.held.release("created");
     await connection.responses(1);
     await expect.poll(count).toBe(1);
     connection.socket.write(body);
-    await held.isWaiting(1);
-    held.release("unchanged");
-    await connection.responses(2);
-    expect(statuses(connection.received())).toEqual([200, 200]);
-    connection.socket.destroy();
+    await server.held.isWaiting(1);
+    server.held.release("unchanged");
+    expect(await connection.results(2)).toEqual(["200", "200"]);
   });
 
   it("ends with 50301 after the create before it if its bytes do not fit into memory", async () => {
-    const held = createHeldStore();
     const maxWaitingBytes = head.length + body.length - 1;
-    await using server = await startServer({ store: held.store, fastLane: true, maxWaitingBytes });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request + head);
-    await held.isWaiting(1);
+    await using server = await startHeldServer({ fastLane: true, maxWaitingBytes });
+    using connection = await sendRaw(server.port, request + head);
+    await server.held.isWaiting(1);
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(body.length);
-    held.release("created");
-    await connection.ended();
-    expect(connection.received()).toMatch(/200 OK[^]*"error":50301/);
+    server.held.release("created");
+    expect(await connection.resultsAtEnd()).toEqual(["200", "400 50301"]);
   });
 
   it("ends with 40000 if the client closes its side", async () => {
     await using server = await startServer({ fastLane: true });
-    const connection = await openRawConnection(server.port);
+    using connection = await openRawConnection(server.port);
     connection.socket.end(head);
-    await connection.ended();
-    expect(connection.received()).toContain('"error":40000');
+    expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
   });
 
   it("ends with node:http if head and body do not fit into memory", async () => {
     stopClock();
     const count = countAnnouncedRequests();
     await using server = await startServer({ fastLane: true, maxWaitingBytes: head.length });
-    const connection = await writePart(server, head);
+    using connection = await writePart(server, head);
     connection.socket.write(body);
-    await connection.responses(1);
-    expect(statuses(connection.received())).toEqual([200]);
+    expect(await connection.results(1)).toEqual(["200"]);
     expect(count()).toBe(1);
-    connection.socket.destroy();
   });
 
   it("ends with 50301 if the body alone does not fit into memory", async () => {
     const maxWaitingBytes = body.length - 1;
     await using server = await startServer({ fastLane: true, maxWaitingBytes });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(head);
+    using connection = await sendRaw(server.port, head);
     await untilRead(server.port);
     connection.socket.write(body);
-    const [response] = await connection.responses(1);
-    expect(response?.body).toContain('"error":50301');
-    connection.socket.destroy();
+    expect(await connection.results(1)).toEqual(["400 50301"]);
   });
 
   it("ends with node:http if another client needs the memory", async () => {
     const count = countAnnouncedRequests();
     const limits = { maxWaitingBytes: head.length + body.length, requestTimeoutMs: 1200 };
     await using server = await startServer({ fastLane: true, ...limits });
-    const slow = await writePart(server, head);
+    using slow = await writePart(server, head);
     // A transfer is slow after a twelfth of the request timeout.
     await sleep(110);
     const large = toRawCreate(2, "a".repeat(head.length - 5));
     expect((await exchangeRaw(server.port, large)).status).toBe(200);
     expect(count()).toBe(1);
     slow.socket.write(body);
-    await slow.responses(1);
-    expect(statuses(slow.received())).toEqual([200]);
-    slow.socket.destroy();
+    expect(await slow.results(1)).toEqual(["200"]);
   });
 
   it("counts as waiting bytes, and no longer if the client disconnects", async () => {
     await using server = await startServer({ fastLane: true });
-    const connection = await writePart(server, head);
+    using connection = await writePart(server, head);
     connection.reset();
     const none = { creates: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(none);
@@ -254,49 +223,42 @@ describe("the wait for a body", () => {
 
   it.each([0, 100, 5000])("ends with 50300 if the server stops within %i ms", async (timeoutMs) => {
     await using server = await startServer({ fastLane: true });
-    const connection = await writePart(server, head);
+    using connection = await writePart(server, head);
     await server.server.close(timeoutMs);
-    await connection.ended();
-    expect(connection.received()).toContain('"error":50300');
+    expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
   });
 
   it("does not end although the server stops, if the body arrives at once", async () => {
     stopClock();
-    const held = createHeldStore();
-    await using server = await startServer({ store: held.store, fastLane: true });
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request + head);
-    await held.isWaiting(1);
+    await using server = await startHeldServer({ fastLane: true });
+    using connection = await sendRaw(server.port, request + head);
+    await server.held.isWaiting(1);
     const closed = server.server.close(5000);
-    held.release("created");
+    server.held.release("created");
     await connection.responses(1);
     connection.socket.write(body);
-    await held.isWaiting(1);
-    held.release("unchanged");
-    await connection.responses(2);
+    await server.held.isWaiting(1);
+    server.held.release("unchanged");
+    expect(await connection.results(2)).toEqual(["200", "200"]);
     connection.socket.destroy();
     await closed;
-    expect(statuses(connection.received())).toEqual([200, 200]);
   });
 
   it("keeps the connection, although another one needs its place", async () => {
     stopClock();
     await using server = await startServer({ fastLane: true, maxConnections: 1 });
-    const connection = await writePart(server, head);
-    const other = await openRawConnection(server.port);
-    await other.ended();
-    expect(other.received()).toContain('"error":50301');
+    using connection = await writePart(server, head);
+    using other = await openRawConnection(server.port);
+    expect(await other.resultsAtEnd()).toEqual(["400 50301"]);
     other.socket.destroy();
     connection.socket.write(body);
-    await connection.responses(1);
-    expect(statuses(connection.received())).toEqual([200]);
-    connection.socket.destroy();
+    expect(await connection.results(1)).toEqual(["200"]);
   });
 
   it("leaves an idle connection, which gives its place to another one", async () => {
     stopClock();
     await using server = await startServer({ fastLane: true, maxConnections: 1 });
-    const connection = await writePart(server, head);
+    using connection = await writePart(server, head);
     connection.socket.write(body);
     await connection.responses(1);
     await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
@@ -308,11 +270,9 @@ describe("the wait for a body", () => {
 it("ends the connection after a usual request with Connection: close", async () => {
   const count = countAnnouncedRequests();
   await using server = await startServer({ fastLane: true });
-  const connection = await openRawConnection(server.port);
   const last = toRawCreate(1, "fern", { headers: "Connection: close\r\n" });
-  connection.socket.write(last + request);
-  await connection.ended();
-  expect(statuses(connection.received())).toEqual([200]);
+  using connection = await sendRaw(server.port, last + request);
+  expect(await connection.resultsAtEnd()).toEqual(["200"]);
   expect(connection.received()).toContain("\r\nConnection: close\r\n");
   expect(count()).toBe(0);
 });

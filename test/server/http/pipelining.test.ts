@@ -3,51 +3,45 @@ import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
 import { expect, it } from "vitest";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
+import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
-import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
+import { openRawConnection, readResults, sendRaw, untilRead } from "../../helpers/raw-http.ts";
 import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
 
 const create = toRawCreate;
 const ids = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
 const creates = (count: number): string =>
-  ids(count)
-    .map((id) => create(Number(id), `fern${id}`))
-    .join("");
-const statuses = (text: string): number[] =>
-  Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
+  Array.from({ length: count }, (_, id) => create(id, `fern${id}`)).join("");
+/** A create for node:http. */
+const unusual = create(0, "fern0", { headers: "X-Unusual: yes\r\n" });
 
 it("handles 32 requests at a time, and any number one after the other", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   for (let round = 1; round <= 3; round++) {
     connection.socket.write(creates(32));
     await connection.responses(32 * round);
   }
-  expect(statuses(connection.received())).toEqual(Array(96).fill(200));
-  connection.socket.destroy();
+  expect(readResults(connection.received())).toEqual(Array(96).fill("200"));
 });
 
 it("responds to each of many requests in one piece, 32 at a time", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(creates(1000));
-  await held.isWaiting(32);
-  while (statuses(connection.received()).length < 1000) {
+  await using server = await startHeldServer();
+  using connection = await sendRaw(server.port, creates(1000));
+  await server.held.isWaiting(32);
+  while (connection.read().responses.length < 1000) {
     expect(server.server.readLoad().creates).toBeLessThanOrEqual(32);
-    held.release("created");
+    server.held.release("created");
     await turn();
   }
   await connection.responses(1000);
   expect(connection.received().match(/(?<="fern)\d+/g)).toEqual(ids(1000));
   expect(server.errors).toEqual([]);
-  connection.socket.destroy();
 });
 
 it("responds to each request of a client that closes its side after many", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   connection.socket.end(creates(1000));
   await connection.ended();
   expect(connection.received().match(/(?<="fern)\d+/g)).toEqual(ids(1000));
@@ -55,78 +49,68 @@ it("responds to each request of a client that closes its side after many", async
 });
 
 it("responds to the queued requests when it stops", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(creates(1000));
-  await held.isWaiting(32);
+  await using server = await startHeldServer();
+  using connection = await sendRaw(server.port, creates(1000));
+  await server.held.isWaiting(32);
   const closing = server.server.close(60_000);
-  held.release("created");
-  await held.isWaiting(1);
+  server.held.release("created");
+  await server.held.isWaiting(1);
   while (connection.isOpen()) {
-    held.release("created");
+    server.held.release("created");
     await turn();
   }
   await closing;
-  const received = statuses(connection.received());
+  const received = await connection.resultsAtEnd();
   expect(received.length).toBeGreaterThanOrEqual(33);
-  expect(received.filter((status) => status !== 200)).toEqual([]);
+  expect(new Set(received)).toEqual(new Set(["200"]));
   expect(server.errors).toEqual([]);
 });
 
 it("does not count the time that a request waits for earlier ones", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store, requestTimeoutMs: 3000 });
-  const connection = await openRawConnection(server.port);
+  await using server = await startHeldServer({ requestTimeoutMs: 3000 });
+  using connection = await openRawConnection(server.port);
   // node:http reads only the start of the long head before 33 requests are there.
   const long = create(33, "fern33", { headers: `X-Long: ${"a".repeat(12_000)}\r\n` });
-  const unusual = create(0, "fern0", { headers: "X-Unusual: yes\r\n" });
   connection.socket.write(unusual + creates(32) + long);
-  await held.isWaiting(32);
+  await server.held.isWaiting(32);
   // Headers have a third of the time, which is checked each second.
   await sleep(2200);
-  held.release("created");
-  await held.isWaiting(2);
-  held.release("created");
-  await connection.responses(34);
-  expect(statuses(connection.received())).toEqual(Array<number>(34).fill(200));
-  connection.socket.destroy();
+  server.held.release("created");
+  await server.held.isWaiting(2);
+  server.held.release("created");
+  expect(await connection.results(34)).toEqual(Array(34).fill("200"));
 });
 
 it("handles one request at a time before it has accepted a token", async () => {
   const { authenticator, release, waiting } = createHeldAuthenticator();
   await using server = await startServer({ authenticator });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(creates(300));
+  using connection = await sendRaw(server.port, creates(300));
   await expect.poll(waiting).toBe(1);
   await untilRead(server.port);
   expect(waiting()).toBe(1);
   release();
   await connection.responses(300);
   expect(connection.received().match(/(?<="fern)\d+/g)).toEqual(ids(300));
-  connection.socket.destroy();
 });
 
 it.each([
-  ["without a token", ""],
-  ["with a token that is rejected", `Authorization: Bearer pst_${"x".repeat(43)}\r\n`],
-])("responds in order to each of 300 requests %s", async (_what, header) => {
+  ["without a token", "", "400 40100"],
+  ["with a wrong token", `Authorization: Bearer pst_${"x".repeat(43)}\r\n`, "400 40102"],
+])("responds in order to each of 300 requests %s", async (_what, header, result) => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   const toRequest = (id: string): string =>
     `POST /plants HTTP/1.1\r\nHost: a\r\nX-Request-Id: r${id}\r\n${header}Content-Length: 2\r\n\r\n{}`;
   connection.socket.write(ids(300).map(toRequest).join(""));
-  await connection.responses(300);
-  expect(statuses(connection.received())).toEqual(Array(300).fill(400));
+  expect(await connection.results(300)).toEqual(Array(300).fill(result));
   expect(connection.received().match(/(?<=X-Request-Id: r)\d+/g)).toEqual(ids(300));
-  connection.socket.destroy();
 });
 
 it("parses at most 256 bytes behind a body before it has accepted a token", async () => {
   const count = countAnnouncedRequests();
   const { authenticator, release, waiting } = createHeldAuthenticator();
   await using server = await startServer({ authenticator });
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   const first = create(0, "a".repeat(3000), { headers: "X-Unusual: yes\r\n" });
   const next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   connection.socket.write(first.slice(0, -100));
@@ -137,7 +121,6 @@ it("parses at most 256 bytes behind a body before it has accepted a token", asyn
   expect(count()).toBeLessThanOrEqual(2 + 256 / next.length);
   release();
   await connection.responses(201);
-  connection.socket.destroy();
 });
 
 /** Maximum number of bytes that node:http parses after the last request that it may handle. */
@@ -145,70 +128,60 @@ const sliceBytes = 8 * 1024;
 
 it("stops parsing after 33, although many requests follow", async () => {
   const count = countAnnouncedRequests();
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(create(0, "fern0", { headers: "X-Unusual: yes\r\n" }) + creates(5000));
-  await held.isWaiting(32);
+  await using server = await startHeldServer();
+  const { socket } = await sendRaw(server.port, unusual + creates(5000));
+  await server.held.isWaiting(32);
   await expect.poll(count).toBeGreaterThanOrEqual(33);
   await sleep(100);
   expect(count()).toBeLessThanOrEqual(33 + sliceBytes / create(0).length);
-  connection.socket.destroy();
+  socket.destroy();
 });
 
 it("sends all responses to a client that continues to send after the last request", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
+  await using server = await startHeldServer();
+  using connection = await openRawConnection(server.port);
   connection.socket.pause();
   // Together, the responses are larger than the buffers between the two.
   const name = "fern".repeat(60_000);
   for (let id = 0; id < 31; id++) connection.socket.write(create(id, name));
   connection.socket.write(create(31, name, { headers: "Connection: close\r\n" }));
-  await held.isWaiting(32);
-  held.release("created");
+  await server.held.isWaiting(32);
+  server.held.release("created");
   const sending = setInterval(() => void connection.socket.write(creates(10)), 1);
   await sleep(50);
   connection.socket.resume();
-  await connection.ended();
+  expect(await connection.resultsAtEnd()).toEqual(Array(32).fill("200"));
   clearInterval(sending);
   expect(connection.failure()).toBeUndefined();
-  expect(statuses(connection.received())).toEqual(Array(32).fill(200));
-  connection.socket.destroy();
 });
 
 it("responds to another client between the large responses to one", async () => {
   const paths: (string | undefined)[] = [];
   await using server = await startServer({ onResponse: ({ path }) => paths.push(path) });
-  const [many, single] = [
-    await openRawConnection(server.port),
-    await openRawConnection(server.port),
-  ];
+  using many = await openRawConnection(server.port);
+  using single = await openRawConnection(server.port);
   many.socket.write(toRawGet("/openapi.json").repeat(32));
   single.socket.write(toRawGet("/healthz"));
   await expect.poll(() => paths.length).toBe(33);
   expect(paths.indexOf("/healthz")).toBeLessThan(16);
-  for (const { socket } of [many, single]) socket.destroy();
 });
 
 it("sends a further large response once its client has read the one before", async () => {
-  const held = createHeldStore();
   let sent = 0;
-  const options = { store: held.store, maxBodyBytes: 8 * 1024 * 1024, onResponse: () => sent++ };
-  await using server = await startServer(options);
-  const connection = await openRawConnection(server.port);
+  const options = { maxBodyBytes: 8 * 1024 * 1024, onResponse: () => sent++ };
+  await using server = await startHeldServer(options);
+  using connection = await openRawConnection(server.port);
   connection.socket.pause();
   // Two are larger than the buffers between the two.
   const name = "a".repeat(6_000_000);
   for (let id = 0; id < 5; id++) connection.socket.write(create(id, name));
-  await held.isWaiting(5);
-  held.release("created");
+  await server.held.isWaiting(5);
+  server.held.release("created");
   await expect.poll(() => sent).toBeGreaterThan(0);
   for (let count = 0; count < 100; count++) await turn();
   expect(sent).toBeLessThan(5);
   connection.socket.resume();
-  expect((await connection.responses(5)).map(({ status }) => status)).toEqual(Array(5).fill(200));
-  connection.socket.destroy();
+  expect(await connection.results(5)).toEqual(Array(5).fill("200"));
 });
 
 it.each([
@@ -217,42 +190,33 @@ it.each([
 ])("stops parsing after %s", async (_what, first) => {
   const count = countAnnouncedRequests();
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  const next = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
-  connection.socket.write(first + next.repeat(1000));
-  await connection.ended();
-  expect(statuses(connection.received())).toHaveLength(1);
+  const next = toRawGet("/healthz");
+  using connection = await sendRaw(server.port, first + next.repeat(1000));
+  expect(await connection.resultsAtEnd()).toHaveLength(1);
   expect(count()).toBeLessThanOrEqual(1 + sliceBytes / next.length);
 });
 
 it("reads the rest of a body after the responses to 32 requests before it", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
-  const unusual = create(0, "fern0", { headers: "X-Unusual: yes\r\n" }) + creates(32);
-  connection.socket.write(unusual.slice(0, -5));
-  await held.isWaiting(32);
-  connection.socket.write(unusual.slice(-5));
-  held.release("created");
-  await held.isWaiting(1);
-  held.release("created");
-  await connection.responses(33);
-  expect(statuses(connection.received())).toEqual(Array<number>(33).fill(200));
-  connection.socket.destroy();
+  await using server = await startHeldServer();
+  using connection = await openRawConnection(server.port);
+  const requests = unusual + creates(32);
+  connection.socket.write(requests.slice(0, -5));
+  await server.held.isWaiting(32);
+  connection.socket.write(requests.slice(-5));
+  server.held.release("created");
+  await server.held.isWaiting(1);
+  server.held.release("created");
+  expect(await connection.results(33)).toEqual(Array(33).fill("200"));
 });
 
 it("reads an incomplete request after the responses to 32 usual ones", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store, fastLane: true });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(creates(33).slice(0, -5));
-  await held.isWaiting(32);
-  held.release("created");
+  await using server = await startHeldServer({ fastLane: true });
+  using connection = await sendRaw(server.port, creates(33).slice(0, -5));
+  await server.held.isWaiting(32);
+  server.held.release("created");
   await connection.responses(32);
   connection.socket.write(creates(33).slice(-5));
-  await held.isWaiting(1);
-  held.release("created");
-  await connection.responses(33);
-  expect(statuses(connection.received())).toEqual(Array<number>(33).fill(200));
-  connection.socket.destroy();
+  await server.held.isWaiting(1);
+  server.held.release("created");
+  expect(await connection.results(33)).toEqual(Array(33).fill("200"));
 });

@@ -2,44 +2,36 @@
 import { describe, expect, it } from "vitest";
 import { maxRestMs } from "../../../src/server/http/fast-lane.ts";
 import { stopClock } from "../../helpers/clock.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
-import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
+import { startServer } from "../../helpers/plant-server.ts";
 import type { Connection } from "../../conformance/connection.ts";
-import { openRawConnection, untilRead } from "../../helpers/raw-http.ts";
+import { openRawConnection, readResults, sendRaw, untilRead } from "../../helpers/raw-http.ts";
 import { toRawCreate, toRawHead } from "../../helpers/raw-request.ts";
+import { startRecordedServer } from "../../helpers/recorded-server.ts";
 
 const head = toRawHead();
-const create = (id: number): string => toRawCreate(id);
-const results = (text: string): string[] => text.match(/HTTP\/1\.1 \d+|"error":\d+/g) ?? [];
+const create = toRawCreate;
 
 /** Time after the stop for an active client to send one more request. */
 const graceMs = 250;
 /** A client that sent a request within this time before the stop is active. */
 const activeMs = 1000;
 
-/** Ends connections, so that the server does not wait for their clients. */
-function endAll(...connections: readonly Connection[]): void {
-  for (const { socket } of connections) socket.destroy();
-}
-
 it.each([
   ["one byte of a request", "P"],
   ["half of a request head", head],
 ])("sends 50300 to a client that sent %s, without waiting for the rest", async (_what, bytes) => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(bytes);
+  using connection = await sendRaw(server.port, bytes);
   await untilRead(server.port);
   await server.server.close(3_600_000);
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
 });
 
 it("waits for the body of a request, and sends 50300 when the time is over", async () => {
   const advance = stopClock();
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(create(1).slice(0, -5));
+  using connection = await sendRaw(server.port, create(1).slice(0, -5));
   await untilRead(server.port);
   // The fast lane hands it over.
   advance(maxRestMs);
@@ -49,18 +41,17 @@ it("waits for the body of a request, and sends 50300 when the time is over", asy
   connection.socket.write(create(1).slice(-5, -1));
   await expectOpen(connection);
   advance(1);
-  await connection.ended();
-  endAll(connection);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
+  // The server waits for its client.
+  connection.socket.destroy();
   await stopped;
-  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
   expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
 });
 
 it("handles a request whose body arrives after the stop", async () => {
   const advance = stopClock();
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(create(1).slice(0, -5));
+  using connection = await sendRaw(server.port, create(1).slice(0, -5));
   await untilRead(server.port);
   // The fast lane hands it over.
   advance(maxRestMs);
@@ -68,44 +59,36 @@ it("handles a request whose body arrives after the stop", async () => {
   const stopped = server.server.close(10_000);
   advance(9999);
   connection.socket.write(create(1).slice(-5));
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 200"]);
-  endAll(connection);
+  expect(await connection.resultsAtEnd()).toEqual(["200"]);
+  connection.socket.destroy();
   await stopped;
 });
 
 it("sends 50300 to each of several pipelined requests when the time is over", async () => {
-  const held = createHeldStore();
-  await using server = await startServer({ store: held.store });
-  const connection = await openRawConnection(server.port);
-  connection.socket.write(create(1) + create(2) + create(3));
-  await held.isWaiting(3);
+  await using server = await startHeldServer();
+  using connection = await sendRaw(server.port, create(1) + create(2) + create(3));
+  await server.held.isWaiting(3);
   await server.server.close(50);
-  await connection.ended();
-  const rejected = ["HTTP/1.1 400", '"error":50300'];
-  expect(results(connection.received())).toEqual([...rejected, ...rejected, ...rejected]);
-  held.release("created");
+  expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("400 50300"));
+  server.held.release("created");
 });
 
 it("sends no second error on a connection whose first request was rejected before its body arrived", async () => {
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
-  const wrong = head.replace(testToken, "wrong");
-  connection.socket.write(`${wrong}Content-Length: 100\r\n\r\n{"id"`);
+  const wrong = toRawHead({ token: "wrong" });
+  using connection = await sendRaw(server.port, `${wrong}Content-Length: 100\r\n\r\n{"id"`);
   await connection.responses(1);
   connection.socket.write(":1");
   await untilRead(server.port);
   await server.server.close(60_000);
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":40102']);
+  expect(await connection.resultsAtEnd()).toEqual(["400 40102"]);
 });
 
 describe("an active connection", () => {
   it("may send one more request within a quarter of a second", async () => {
     const advance = stopClock();
     await using server = await startServer();
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(create(1));
+    using connection = await sendRaw(server.port, create(1));
     await connection.responses(1);
     const stopped = server.server.close(60_000);
     advance(graceMs - 1);
@@ -113,7 +96,7 @@ describe("an active connection", () => {
     const [, last] = await connection.responses(2);
     expect(last).toMatchObject({ status: 200, headers: { connection: "close" } });
     await connection.ended();
-    endAll(connection);
+    connection.socket.destroy();
     await stopped;
     expect(await server.store.get(2n)).toBeDefined();
   });
@@ -121,24 +104,19 @@ describe("an active connection", () => {
   it("is closed after that time, and an inactive connection at once", async () => {
     const advance = stopClock();
     await using server = await startServer();
-    const inactive = await openRawConnection(server.port);
-    inactive.socket.write(create(1));
+    using inactive = await sendRaw(server.port, create(1));
     await inactive.responses(1);
     advance(activeMs);
-    const active = await openRawConnection(server.port);
-    active.socket.write(create(2));
+    using active = await sendRaw(server.port, create(2));
     await active.responses(1);
     const stopped = server.server.close(60_000);
     await inactive.ended();
     advance(graceMs - 1);
     await expectOpen(active);
     advance(1);
-    await active.ended();
+    expect(await active.resultsAtEnd()).toEqual(["200"]);
     await stopped;
-    expect(results(active.received() + inactive.received())).toEqual([
-      "HTTP/1.1 200",
-      "HTTP/1.1 200",
-    ]);
+    expect(await inactive.resultsAtEnd()).toEqual(["200"]);
   });
 });
 
@@ -149,50 +127,40 @@ async function expectOpen(connection: Connection): Promise<void> {
 }
 
 it("does not wait for a rejected client that continues to send", async () => {
-  const held = createHeldStore();
-  const options = { store: held.store, maxConnections: 1, certificate: undefined };
-  await using server = await startServer(options);
-  const busy = await openRawConnection(server.port);
-  busy.socket.write(create(1));
-  await held.isWaiting(1);
-  const rejected = await openRawConnection(server.port);
-  await rejected.responses(1);
-  expect(rejected.received()).toContain("50301");
+  await using server = await startHeldServer({ maxConnections: 1, certificate: undefined });
+  using busy = await sendRaw(server.port, create(1));
+  await server.held.isWaiting(1);
+  using rejected = await openRawConnection(server.port);
+  expect(await rejected.results(1)).toEqual(["400 50301"]);
   const sending = setInterval(() => void rejected.socket.write("more"), 20);
   await server.server.close(0);
   clearInterval(sending);
-  expect(results(busy.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
+  expect(readResults(busy.received())).toEqual(["400 50300"]);
 });
 
 it("sends 50300 to a client that connected shortly before the stop", async () => {
   const advance = stopClock();
   await using server = await startServer();
-  const connection = await openRawConnection(server.port);
+  using connection = await openRawConnection(server.port);
   // The server ends its TLS handshake after the client.
   await untilRead(server.port);
   const stopped = server.server.close(60_000);
   advance(graceMs - 1);
   connection.socket.write(create(1));
-  await connection.ended();
-  expect(results(connection.received())).toEqual(["HTTP/1.1 400", '"error":50300']);
-  endAll(connection);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
+  connection.socket.destroy();
   await stopped;
 });
 
 it("records no response for idle connections that it closes", async () => {
-  const held = createHeldStore();
-  const records: unknown[] = [];
-  await using server = await startServer({
-    store: held.store,
-    onResponse: (record) => records.push(record),
-  });
-  const idle = await openRawConnection(server.port);
-  const busy = await openRawConnection(server.port);
-  busy.socket.write(create(1));
-  await held.isWaiting(1);
+  const { store, isWaiting } = createHeldStore();
+  await using server = await startRecordedServer({ store });
+  using idle = await openRawConnection(server.port);
+  using busy = await sendRaw(server.port, create(1));
+  await isWaiting(1);
   await server.server.close(0);
   await Promise.all([idle.ended(), busy.ended()]);
-  expect(records).toMatchObject([{ operation: "create", error: 50300 }]);
+  expect(server.records).toMatchObject([{ operation: "create", error: 50300 }]);
 });
 
 it("loses no request of 64 busy connections", async () => {
@@ -213,8 +181,8 @@ it("loses no request of 64 busy connections", async () => {
   while (id <= 1000) await new Promise((resolve) => setImmediate(resolve));
   const stopped = server.server.close(10_000);
   for (const { sent, connection } of await Promise.all(clients)) {
-    expect(results(connection.received())).toEqual(Array(sent).fill("HTTP/1.1 200"));
-    endAll(connection);
+    expect(readResults(connection.received())).toEqual(Array(sent).fill("200"));
+    connection.socket.destroy();
   }
   await stopped;
   expect(await server.store.list({ limit: id + 1 })).toHaveLength(id);

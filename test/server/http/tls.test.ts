@@ -5,25 +5,19 @@ import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { RequestRecord } from "../../../src/server/request.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
-import { createHeldStore } from "../../helpers/held-store.ts";
+import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
+import { toRawGet } from "../../helpers/raw-request.ts";
+import { startRecordedServer } from "../../helpers/recorded-server.ts";
 
 const certificate = createCertificate("localhost");
 
 /** Creates a plant on a new connection. */
 async function create(port: number, ca: string): Promise<string> {
   const headers = { Authorization: `Bearer ${testToken}`, "Content-Type": "application/json" };
-  const sent = request({
-    host: "localhost",
-    port,
-    ca,
-    path: "/plants",
-    method: "POST",
-    headers,
-    agent: false,
-  });
+  const url = `https://localhost:${port}/plants`;
+  const sent = request(url, { ca, method: "POST", headers, agent: false });
   sent.end('{"id":1,"name":"fern"}');
   const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
   return text(response);
@@ -82,7 +76,7 @@ it.each<[what: string, bytes: string]>([
 });
 
 describe("a client that uses http: instead of https:", () => {
-  const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+  const get = toRawGet("/healthz");
   const post = "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n";
   const body = {
     error: 40000,
@@ -104,12 +98,11 @@ describe("a client that uses http: instead of https:", () => {
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a large body", `${post}${"x".repeat(3_000_000)}`],
   ])("gets an Error that names https for %s, which is reported", async (_what, bytes) => {
-    const records: RequestRecord[] = [];
-    await using server = await startServer({ certificate, onResponse: (r) => records.push(r) });
+    await using server = await startRecordedServer({ certificate });
     const response = await exchangePlain(server.port, bytes);
     expect(response).toMatch(/^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n/);
     expect(JSON.parse(response.slice(response.indexOf("\r\n\r\n")))).toEqual(body);
-    expect(records).toMatchObject([{ method: undefined, status: 400, error: 40000 }]);
+    expect(server.records).toMatchObject([{ method: undefined, status: 400, error: 40000 }]);
     expect(server.errors).toEqual([]);
   });
 
@@ -171,12 +164,11 @@ describe("close", () => {
   });
 
   it("sends the responses in flight", async () => {
-    const held = createHeldStore();
-    const server = await startServer({ certificate, store: held.store });
+    const server = await startHeldServer({ certificate });
     const creating = create(server.port, certificate.cert);
-    await held.isWaiting(1);
+    await server.held.isWaiting(1);
     const closing = server.server.close(3_600_000);
-    held.release("created");
+    server.held.release("created");
     expect(await creating).toBe('{"name":"fern"}');
     await closing;
   });
@@ -187,10 +179,8 @@ it("closes the connection that is idle longest if there is one too many", async 
   const idle: TLSSocket[] = [];
   for (let count = 0; count < 2; count++) {
     const socket = connectTls({ port: server.port, host: "localhost", ca: certificate.cert });
-    await once(
-      socket.on("error", () => undefined),
-      "secureConnect",
-    );
+    socket.on("error", () => undefined);
+    await once(socket, "secureConnect");
     idle.push(socket);
   }
   expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
@@ -219,10 +209,9 @@ describe("a client that never starts the handshake", () => {
   });
 
   it("makes room for another client that is rejected while all connections are busy", async () => {
-    const held = createHeldStore();
-    await using server = await startServer({ certificate, maxConnections: 1, store: held.store });
+    await using server = await startHeldServer({ certificate, maxConnections: 1 });
     const accepted = create(server.port, certificate.cert);
-    await held.isWaiting(1);
+    await server.held.isWaiting(1);
     const silent = [];
     for (let count = 0; count < 100; count++) silent.push(await openSilent(server.port));
     const [first] = silent;
@@ -232,7 +221,7 @@ describe("a client that never starts the handshake", () => {
     }
     await firstClosed;
     expect(silent.at(-1)?.closed).toBe(false);
-    held.release("created");
+    server.held.release("created");
     expect(await accepted).toBe('{"name":"fern"}');
     for (const socket of silent) socket.destroy();
   });
