@@ -91,113 +91,62 @@ describe("startPlantStore", () => {
     expect(failures).toMatchObject([{ name: "StoreError", reason: "full" }]);
   });
 
-  it.each<
-    [option: string, options: object, error: new (...given: never[]) => Error, message: string]
-  >([
-    ["a base path that clients resolve away", { basePath: "/.." }, TypeError, "a path such as /v1"],
+  it.each<[options: object, error: new (...given: never[]) => Error, message: string]>([
+    [{ basePath: "/.." }, TypeError, "a path such as /v1"],
+    [{ basePath: "/v1?a" }, TypeError, "basePath must be a path such as /v1"],
+    [{ basePath: 1 }, TypeError, "basePath must be a string (got 1)"],
+    [{ host: "::1%lo" }, TypeError, "without a port or a zone"],
+    [{ host: "localhost:80" }, TypeError, "without a port"],
+    [{ host: "" }, TypeError, "a host name or an IP address"],
+    [{ port: "80" }, TypeError, 'port must be a whole number from 0 to 65535 (got "80")'],
+    [{ port: 65_536 }, RangeError, "from 0 to 65535"],
+    [{ port: -1 }, RangeError, "from 0 to 65535"],
+    [{ maxBodyBytes: -1 }, RangeError, "from 1 to 67108864"],
+    [{ maxBodyBytes: Number.NaN }, RangeError, "(got NaN)"],
+    [{ maxBodyBytes: 64 * 1024 ** 2 + 1 }, RangeError, "to 67108864"],
+    [{ maxBodyBytes: 0.5 }, RangeError, "(got 0.5)"],
     [
-      "a base path with a query",
-      { basePath: "/v1?a" },
-      TypeError,
-      "basePath must be a path such as /v1",
-    ],
-    [
-      "a base path that is not a string",
-      { basePath: 1 },
-      TypeError,
-      "basePath must be a string (got 1)",
-    ],
-    ["a host with a zone", { host: "::1%lo" }, TypeError, "without a port or a zone"],
-    ["a host with a port", { host: "localhost:80" }, TypeError, "without a port"],
-    ["an empty host", { host: "" }, TypeError, "a host name or an IP address"],
-    [
-      "a port that is a string",
-      { port: "80" },
-      TypeError,
-      'port must be a whole number from 0 to 65535 (got "80")',
-    ],
-    ["a port over 65535", { port: 65_536 }, RangeError, "from 0 to 65535"],
-    ["a port below 0", { port: -1 }, RangeError, "from 0 to 65535"],
-    ["a negative body size", { maxBodyBytes: -1 }, RangeError, "from 1 to 67108864"],
-    ["a body size of NaN", { maxBodyBytes: Number.NaN }, RangeError, "(got NaN)"],
-    ["a body size over 64 MiB", { maxBodyBytes: 64 * 1024 ** 2 + 1 }, RangeError, "to 67108864"],
-    ["a body size that is not whole", { maxBodyBytes: 0.5 }, RangeError, "(got 0.5)"],
-    [
-      "no creates in flight",
       { maxInflight: 0 },
       RangeError,
       "maxInflight must be a whole number from 1 to 1000000 (got 0)",
     ],
+    [{ maxInflight: Infinity }, RangeError, "a whole number from 1 to 1000000"],
+    [{ onConflict: "x" }, TypeError, "must be one of reject, replace"],
+    [{ token: "a b" }, TypeError, "an invalid character"],
+    [{ token: "" }, TypeError, "token is empty"],
+    [{ token: "pst_abc" }, TypeError, "token is incomplete or mistyped"],
+    [{ token: 5 }, TypeError, "token must be a string"],
+    [{ portt: 1 }, TypeError, 'unknown option "portt": did you mean port?'],
+    [{ Basepath: "" }, TypeError, "did you mean basePath?"],
+    [{ timeout: 1 }, TypeError, 'unknown option "timeout": known: store, host,'],
+    [{ statusMode: "rest" }, TypeError, 'statusMode must be one of contract, http (got "rest")'],
+    [{ faults: "5%" }, TypeError, 'faults must be an object (got "5%")'],
+    [{ faults: { failrate: 1 } }, TypeError, "did you mean failRate?"],
     [
-      "infinitely many creates in flight",
-      { maxInflight: Infinity },
-      RangeError,
-      "a whole number from 1 to 1000000",
-    ],
-    ["an unknown policy", { onConflict: "x" }, TypeError, "must be one of reject, replace"],
-    ["a token with a space", { token: "a b" }, TypeError, "an invalid character"],
-    ["an empty token", { token: "" }, TypeError, "token is empty"],
-    ["a mistyped token", { token: "pst_abc" }, TypeError, "token is incomplete or mistyped"],
-    ["a token that is not a string", { token: 5 }, TypeError, "token must be a string"],
-    ["a misspelled option", { portt: 1 }, TypeError, 'unknown option "portt": did you mean port?'],
-    ["an option in capitals", { Basepath: "" }, TypeError, "did you mean basePath?"],
-    [
-      "an unknown option",
-      { timeout: 1 },
-      TypeError,
-      'unknown option "timeout": known: store, host,',
-    ],
-    [
-      "an unknown status mode",
-      { statusMode: "rest" },
-      TypeError,
-      'statusMode must be one of contract, http (got "rest")',
-    ],
-    [
-      "faults that are not an object",
-      { faults: "5%" },
-      TypeError,
-      'faults must be an object (got "5%")',
-    ],
-    ["an unknown fault", { faults: { failrate: 1 } }, TypeError, "did you mean failRate?"],
-    [
-      "a fail rate above 1",
       { faults: { failRate: 5 } },
       RangeError,
       "faults.failRate must be a number from 0 to 1, such as 0.05 for 5% (got 5)",
     ],
-    ["a drop rate that is text", { faults: { dropRate: "5%" } }, TypeError, "faults.dropRate must"],
+    [{ faults: { dropRate: "5%" } }, TypeError, "faults.dropRate must"],
     [
-      "a latency above an hour",
       { faults: { latencyMs: 3_600_001 } },
       RangeError,
       "faults.latencyMs must be a whole number from 0 to 3600000 (got 3600001)",
     ],
     [
-      "a latency whose range is reversed",
       { faults: { latencyMs: [2, 1] } },
       TypeError,
       "faults.latencyMs must be milliseconds or a pair of them, such as [200, 2000]",
     ],
-    ["a seed below 0", { faults: { seed: -1 } }, RangeError, "from 0 to 999999999 (got -1)"],
-    ["options that are null", null as unknown as object, TypeError, "options must be an object"],
-    ["faults that are null", { faults: null }, TypeError, "faults must be an object (got null)"],
-    ["a token that is null", { token: null }, TypeError, "token must be a string"],
-    ["a seed that is null", { seed: null }, TypeError, "seed must be an iterable of plants"],
-    ["a listener that is not a function", { onError: "log" }, TypeError, "onError"],
-    [
-      "a store that is not a string",
-      { store: null },
-      TypeError,
-      "store must be a string (got null)",
-    ],
-    [
-      "a store of an unknown kind",
-      { store: "nowhere:" },
-      TypeError,
-      "store is invalid: unknown store type",
-    ],
-  ])("rejects %s", async (_what, options, error, message) => {
+    [{ faults: { seed: -1 } }, RangeError, "from 0 to 999999999 (got -1)"],
+    [null as unknown as object, TypeError, "options must be an object"],
+    [{ faults: null }, TypeError, "faults must be an object (got null)"],
+    [{ token: null }, TypeError, "token must be a string"],
+    [{ seed: null }, TypeError, "seed must be an iterable of plants"],
+    [{ onError: "log" }, TypeError, "onError"],
+    [{ store: null }, TypeError, "store must be a string (got null)"],
+    [{ store: "nowhere:" }, TypeError, "store is invalid: unknown store type"],
+  ])("rejects the options %o", async (options, error, message) => {
     const rejected = startPlantStore(options);
     await expect(rejected).rejects.toThrow(error);
     await expect(rejected).rejects.toThrow(message);
@@ -365,23 +314,15 @@ describe("createClient", () => {
     );
   });
 
+  const aUrl = "url must be a URL such as http://127.0.0.1:7526";
+  const aBareUrl = "url must be a URL without ? and #";
+  const aTimeout = "timeoutMs must be a whole number from 1 to 86400000";
+
   it.each<[options: Partial<PlantClientOptions>, error: Error]>([
-    [
-      { url: "nowhere" },
-      new TypeError('url must be a URL such as http://127.0.0.1:7526 (got "nowhere")'),
-    ],
-    [
-      { url: "file:///plants" },
-      new TypeError('url must be a URL such as http://127.0.0.1:7526 (got "file:///plants")'),
-    ],
-    [
-      { url: "http://a/?b=c" },
-      new TypeError('url must be a URL without ? and # (got "http://a/?b=c")'),
-    ],
-    [
-      { url: "http://a/#b" },
-      new TypeError('url must be a URL without ? and # (got "http://a/#b")'),
-    ],
+    [{ url: "nowhere" }, new TypeError(`${aUrl} (got "nowhere")`)],
+    [{ url: "file:///plants" }, new TypeError(`${aUrl} (got "file:///plants")`)],
+    [{ url: "http://a/?b=c" }, new TypeError(`${aBareUrl} (got "http://a/?b=c")`)],
+    [{ url: "http://a/#b" }, new TypeError(`${aBareUrl} (got "http://a/#b")`)],
     [
       { url: "http://ada:pw@a" },
       new TypeError(
@@ -395,18 +336,9 @@ describe("createClient", () => {
       ),
     ],
     [{ token: "" }, new TypeError("token is empty")],
-    [
-      { timeoutMs: 0 },
-      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got 0)"),
-    ],
-    [
-      { timeoutMs: Number.NaN },
-      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got NaN)"),
-    ],
-    [
-      { timeoutMs: 2 ** 31 },
-      new RangeError("timeoutMs must be a whole number from 1 to 86400000 (got 2147483648)"),
-    ],
+    [{ timeoutMs: 0 }, new RangeError(`${aTimeout} (got 0)`)],
+    [{ timeoutMs: Number.NaN }, new RangeError(`${aTimeout} (got NaN)`)],
+    [{ timeoutMs: 2 ** 31 }, new RangeError(`${aTimeout} (got 2147483648)`)],
     [{ timeout: 5 } as object, new TypeError('unknown option "timeout": did you mean timeoutMs?')],
     [
       { retry: 5 } as object,
@@ -419,9 +351,7 @@ describe("createClient", () => {
     ],
     [
       { fetch, url: "unix:/run/plants.sock" },
-      new TypeError(
-        'url must be a URL such as http://127.0.0.1:7526 (got "unix:/run/plants.sock")',
-      ),
+      new TypeError(`${aUrl} (got "unix:/run/plants.sock")`),
     ],
     [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
     [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],
