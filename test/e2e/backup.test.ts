@@ -1,30 +1,23 @@
 /** Backups and restores by the built command, with servers under load, signals, kills and without room. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, vi } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { change } from "../helpers/stored-plants.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = "token-of-the-backup";
 const env = { PLANTSTORE_TOKEN: token };
 const timeout = 60_000;
-const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
 /** Creates the default store of a new home, with plants of negative ids, and returns its path. */
 async function createStore(plants: number): Promise<{ home: string; path: string }> {
-  const home = await createTemporaryDirectory();
+  const { home, stop } = await serveBinary([], { env });
+  await stop();
   const path = join(home, ".local/share/plantstore/plants.db");
-  const server = startBinary(["serve", "--port", "0"], { home, env });
-  await server.firstLine;
-  server.child.kill("SIGTERM");
-  await server.finished;
   await change(
     path,
     `INSERT INTO plants (id, name, tag, seq)
@@ -42,11 +35,7 @@ function createEndlessly(url: string, firstId: number) {
   const create = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       const id = nextId++;
-      const response = await fetch(`${url}/plants`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body: JSON.stringify({ id, name: `plant ${id}` }),
-      });
+      const response = await postPlant(url, token, { id, name: `plant ${id}` });
       expect(response.status).toBe(200);
       await response.arrayBuffer();
       acknowledged.push(id);
@@ -58,9 +47,8 @@ function createEndlessly(url: string, firstId: number) {
 
 it("has everything that two busy servers acknowledged before, and the servers continue", async () => {
   const { home } = await createStore(100_000);
-  const servers = [1, 2].map(() => startBinary(["serve", "--port", "0"], { home, env }));
-  const urls = await Promise.all(servers.map((server) => server.firstLine));
-  const writers = urls.map((url, index) => createEndlessly(url, 1 + index * 1_000_000));
+  const servers = await Promise.all([1, 2].map(() => serveBinary([], { home, env })));
+  const writers = servers.map(({ url }, index) => createEndlessly(url, 1 + index * 1_000_000));
   const waitFor = (more: number) => {
     const aims = writers.map(({ acknowledged }) => acknowledged.length + more);
     return vi.waitUntil(
@@ -124,11 +112,8 @@ it.each(["SIGINT", "SIGTERM"] as const)(
 it("leaves no part of a backup when there is no room, and keeps the older one", async () => {
   const { home, path } = await createStore(20_000);
   await writeFile(join(home, "copy"), "the older one");
-  const limited = 'ulimit -f 100 && exec "$@"';
-  const args = ["-c", limited, "sh", process.execPath, binary, "backup", "copy", "--force"];
-  const child = spawn("sh", args, { cwd: home, env: { HOME: home }, stdio: "pipe" });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  const args = ["backup", "copy", "--force"];
+  const { code, stderr } = await runBinary(args, { home, shell: "ulimit -f 100" });
   expect(code).toBe(6);
   expect(stderr).toContain(
     `the store ${path} cannot be copied to ${home}: free some space there, or check both disks`,
@@ -165,24 +150,17 @@ it(`a restore that is killed leaves the old or the new store, ${rounds} times`, 
   expect([...counts].filter((plants) => plants !== 10 && plants !== 20_000)).toEqual([]);
   expect((await restore("new").finished).code).toBe(0);
   expect(await count()).toBe(10);
-  const server = startBinary(["serve", "--port", "0"], { home, env });
-  expect(await server.firstLine).toMatch(/^http:/);
+  expect((await serveBinary([], { home, env })).url).toMatch(/^http:/);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 }, 300_000);
 
 it("a store that a server uses is not replaced", async () => {
   const { home, path } = await createStore(10);
-  const server = startBinary(["serve", "--port", "0"], { home, env });
-  const url = await server.firstLine;
-  await runBinary(["backup", "copy"], { home });
-  const { code, stderr } = await runBinary(["restore", "--force", "copy"], { home });
-  expect({ code, stderr }).toEqual({
+  const server = await serveBinary([], { home, env });
+  await server.run(["backup", "copy"]);
+  expect(await server.run(["restore", "--force", "copy"])).toMatchObject({
     code: 6,
     stderr: `error: the store ${path} is in use: stop every plantstore process on it, then restore again\n`,
   });
-  const created = await runBinary(["create", "--id", "1", "--name", "fern", "--url", url], {
-    home,
-    env,
-  });
-  expect(created.code).toBe(0);
+  expect(await server.run(["create", "--id", "1", "--name", "fern"])).toMatchObject({ code: 0 });
 });

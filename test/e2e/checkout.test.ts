@@ -1,26 +1,14 @@
 /** A checkout of the repository. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  appendFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { copyCheckout } from "../helpers/pack.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 let directory: string;
 let checkout: string;
@@ -28,18 +16,7 @@ let checkout: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "plantstore-test-"));
   checkout = join(directory, "checkout");
-  await mkdir(checkout);
-  for (const name of [
-    ".build",
-    "bin",
-    "src",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-  ]) {
-    await cp(join(root, name), join(checkout, name), { recursive: true });
-  }
-  await symlink(join(root, "node_modules"), join(checkout, "node_modules"), "junction");
+  await copyCheckout(checkout);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -5,12 +5,21 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { loadSqlite } from "../../src/store/sqlite/driver.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { type Running, runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 let home: string;
 let url: string;
 let server: Running;
+
+/** Starts the server of the home. */
+async function restart(): Promise<void> {
+  const started = await serveBinary([], { home });
+  ({ url } = started);
+  server = started;
+}
 
 const credentials = (): string => join(home, ".config/plantstore/credentials");
 
@@ -28,8 +37,7 @@ function create(args: readonly string[], stdin?: string) {
 describe("a started server:", () => {
   beforeEach(async () => {
     home = await createTemporaryDirectory();
-    server = startBinary(["serve", "--port", "0"], { home });
-    url = await server.firstLine;
+    await restart();
   });
   afterEach(async () => {
     server.child.kill("SIGKILL");
@@ -78,15 +86,9 @@ describe("a started server:", () => {
 
   it("any HTTP client with the token gets the same responses", async () => {
     const token = await readOnlyToken();
-    const post = (body: string): Promise<Response> =>
-      fetch(`${url}/plants`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body,
-      });
-    const created = await post('{"id":1,"name":"fern"}');
+    const created = await postPlant(url, token, { id: 1, name: "fern" });
     expect([created.status, await created.text()]).toEqual([200, '{"name":"fern"}']);
-    const rejected = await post('{"id":1,"name":"moss"}');
+    const rejected = await postPlant(url, token, { id: 1, name: "moss" });
     expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 40900 }]);
   });
 
@@ -110,8 +112,7 @@ describe("a started server:", () => {
     it("works for the same store at its next address", async () => {
       server.child.kill("SIGTERM");
       await server.finished;
-      server = startBinary(["serve", "--port", "0"], { home });
-      url = await server.firstLine;
+      await restart();
       expect(await create(["--id", "1", "--name", "fern"])).toMatchObject({ code: 0 });
     });
 
@@ -126,13 +127,10 @@ describe("a started server:", () => {
 
     it("can be a token of PLANTSTORE_TOKEN for serve and create", async () => {
       const env = { PLANTSTORE_TOKEN: "chosen-in-ci" };
-      const own = startBinary(["serve", "--port", "0", "--store", "memory:"], { home, env });
-      const at = { home, env: { ...env, PLANTSTORE_URL: await own.firstLine } };
-      expect(await runBinary(["create", "--id", "1", "--name", "a"], at)).toMatchObject({
-        code: 0,
-      });
-      own.child.kill("SIGTERM");
-      expect(await own.finished).toMatchObject({ code: 0 });
+      const own = await serveBinary(["--store", "memory:"], { home, env });
+      const created = await own.run(["create", "--id", "1", "--name", "a"]);
+      expect(created).toMatchObject({ code: 0 });
+      expect(await own.stop()).toMatchObject({ code: 0 });
     });
   });
 
@@ -152,11 +150,7 @@ describe("a started server:", () => {
       const token = await readOnlyToken();
       const writers = Array.from({ length: 8 }, async (_, writer) => {
         for (let id = writer; ; id += 8) {
-          const response = await fetch(`${url}/plants`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-            body: `{"id":${id},"name":"plant ${id}"}`,
-          });
+          const response = await postPlant(url, token, { id, name: `plant ${id}` });
           if (response.status === 200) acknowledged.push(id);
           if (acknowledged.length === 200) server.child.kill("SIGKILL");
         }
@@ -164,16 +158,11 @@ describe("a started server:", () => {
       await Promise.allSettled(writers);
       await server.finished;
 
-      server = startBinary(["serve", "--port", "0"], { home });
-      url = await server.firstLine;
+      await restart();
       expect(acknowledged.length).toBeGreaterThanOrEqual(200);
       const results = await Promise.all(
         acknowledged.map(async (id) => {
-          const response = await fetch(`${url}/plants`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-            body: `{"id":${id},"name":"plant ${id}"}`,
-          });
+          const response = await postPlant(url, token, { id, name: `plant ${id}` });
           return response.headers.get("x-plantstore-result");
         }),
       );

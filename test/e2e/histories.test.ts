@@ -15,6 +15,7 @@ import {
   type Operation,
   type Policy,
 } from "../helpers/linearizability.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { createStoreUrl, useOwnPostgres } from "../helpers/postgres.ts";
 import { runBinary, type Running, startBinary } from "../helpers/run-binary.ts";
@@ -57,12 +58,8 @@ function createHistories(startedAtMs: number) {
 /** Sends a create. @returns undefined if it was certainly not sent */
 async function send(port: number, id: number, name: string): Promise<CreateOutcome | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/plants`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({ id, name }),
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    });
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const response = await postPlant(`http://127.0.0.1:${port}`, token, { id, name }, { signal });
     const { error } = (await response.json()) as { error?: number };
     if (error === 40900) return "conflict";
     return error === undefined

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
 import { listAll } from "../helpers/all-plants.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { getText } from "../helpers/get-text.ts";
 import { type Behaviour, createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
-import { exchangeRaw, openRawConnection } from "../helpers/raw-http.ts";
+import { exchangeRaw, sendRaw } from "../helpers/raw-http.ts";
 import { toRawCreate } from "../helpers/raw-request.ts";
-import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
 
@@ -26,12 +26,10 @@ function toRequest(id: number, name = `fern ${id}`): string {
 async function start() {
   const home = await createTemporaryDirectory();
   const store = `sqlite:${join(home, "plants.db")}`;
-  const args = ["serve", "--port", "0", "--store", store, "--metrics", "main", ...limits];
-  const running = startBinary(args, {
-    home,
-    env: { PLANTSTORE_TOKEN: token, ...withYoungGenerationOfNode20 },
-  });
-  const port = Number(new URL(await running.firstLine).port);
+  const env = { PLANTSTORE_TOKEN: token, ...withYoungGenerationOfNode20 };
+  const args = ["--store", store, "--metrics", "main", ...limits];
+  const server = await serveBinary(args, { home, env });
+  const port = Number(new URL(server.url).port);
 
   /** Creates a plant as a well-behaved client, which retries when the server asks for it. */
   async function create(id: number): Promise<void> {
@@ -58,8 +56,7 @@ async function start() {
 
   /** Stops the server. @returns its exit code, its plants and its log */
   async function stop(): Promise<{ code: number | null; names: string[]; log: string }> {
-    running.child.kill("SIGTERM");
-    const { code, stderr } = await running.finished;
+    const { code, stderr } = await server.stop();
     const reader = await openStoreReader(store);
     const plants = await listAll(reader);
     await reader.close();
@@ -101,13 +98,9 @@ describe("the server creates plants of other clients in bounded memory while", (
 });
 
 it("the server survives 1,000 clients that send creates of a megabyte and read no response, with a heap of 256 MB", async () => {
-  const home = await createTemporaryDirectory();
-  const store = `sqlite:${join(home, "plants.db")}`;
-  const running = startBinary(["serve", "--port", "0", "--store", store], {
-    home,
-    env: { PLANTSTORE_TOKEN: token, NODE_OPTIONS: "--max-old-space-size=256" },
-  });
-  const port = Number(new URL(await running.firstLine).port);
+  const env = { PLANTSTORE_TOKEN: token, NODE_OPTIONS: "--max-old-space-size=256" };
+  const server = await serveBinary([], { env });
+  const port = Number(new URL(server.url).port);
   let id = 0;
   const sendLarge: Behaviour = (socket) => {
     socket.pause();
@@ -126,8 +119,7 @@ it("the server survives 1,000 clients that send creates of a megabyte and read n
   await expect
     .poll(async () => (await exchangeRaw(port, toRequest(id + 1))).status, { timeout: 120_000 })
     .toBe(200);
-  running.child.kill("SIGTERM");
-  const { code, stderr } = await running.finished;
+  const { code, stderr } = await server.stop();
   expect(code).toBe(0);
   expect(stderr).not.toContain('"level":"error"');
 }, 400_000);
@@ -136,8 +128,7 @@ it("creates a plant only of a complete request, wherever a client ends its conne
   const server = await start();
   const request = toRequest(7);
   for (let length = 0; length < request.length; length++) {
-    const connection = await openRawConnection(server.port);
-    connection.socket.write(request.slice(0, length));
+    const connection = await sendRaw(server.port, request.slice(0, length));
     if (length % 2 === 0) connection.socket.end();
     else connection.socket.resetAndDestroy();
     connection.socket.resume();

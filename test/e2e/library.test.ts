@@ -1,11 +1,11 @@
 /** The package in another program: the documented examples run, and the package does not affect the program. */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { compileProject, createProject } from "../helpers/node-project.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -16,27 +16,12 @@ async function readExamples(path: string): Promise<string[]> {
   return [...text.matchAll(/```ts\n([^]+?)```/g)].map(([, code = ""]) => code);
 }
 
-/** Compiles a program in strict mode with the built package installed, and runs it to its end. */
+/** Compiles a program with the built package installed, and runs it to its end. */
 async function runProgram(code: string): Promise<{ stdout: string; stderr: string }> {
-  const directory = await createTemporaryDirectory();
-  await mkdir(join(directory, "node_modules/@types"), { recursive: true });
-  await symlink(root, join(directory, "node_modules/plantstore"), "junction");
   const nodeTypes = join(root, "node_modules/@types/node");
-  await symlink(nodeTypes, join(directory, "node_modules/@types/node"), "junction");
-  await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  await writeFile(join(directory, "program.ts"), code);
-  const compilerOptions = {
-    target: "ES2022",
-    lib: ["ES2022", "ESNext.Disposable"],
-    module: "NodeNext",
-    types: ["node"],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
-  };
-  const config = { compilerOptions, include: ["program.ts"] };
-  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(config));
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
+  const directory = await createProject({ "program.ts": code }, { "@types/node": nodeTypes });
+  const lib = ["ES2022", "ESNext.Disposable"];
+  await compileProject(directory, { lib, exactOptionalPropertyTypes: true, skipLibCheck: false });
   return run(process.execPath, [join(directory, "program.js")], { cwd: directory });
 }
 

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { openStoreReader } from "../../src/store/open-store.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -39,10 +40,8 @@ class Server {
 
   /** Sends a plant; a server that is killed meanwhile may have stored it or not. */
   async create(plant: { readonly id: number; readonly name: string }): Promise<void> {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const body = JSON.stringify(plant);
     try {
-      const response = await fetch(`${this.url}/plants`, { method: "POST", headers, body });
+      const response = await postPlant(this.url, token, plant);
       await response.text();
     } catch {
       await sleep(20);

@@ -8,9 +8,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { openFlakyProxy } from "../helpers/flaky-proxy.ts";
-import { runBinary, type Running, startBinary } from "../helpers/run-binary.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { withYoungGenerationOfNode20 } from "../helpers/young-generation.ts";
 
 const token = "a-token-of-our-own";
@@ -19,8 +19,11 @@ function* plantLines(count: number): Generator<string> {
   for (let id = 1; id <= count; id++) yield `{"id":${id},"name":"plant ${id}","tag":"pot"}\n`;
 }
 
-async function writePlants(path: string, count: number): Promise<void> {
-  await pipeline(Readable.from(plantLines(count)), createWriteStream(path));
+/** Writes lines to a file in a directory, and returns its path. */
+async function writeLines(directory: string, lines: Iterable<string>): Promise<string> {
+  const path = join(directory, "plants.ndjson");
+  await pipeline(Readable.from(lines), createWriteStream(path));
+  return path;
 }
 
 /** Returns the maximum memory of a process in megabytes; undefined after its end. */
@@ -44,15 +47,11 @@ it.runIf(process.platform === "linux")(
   "a million plants from a file have a line each, in their order, in bounded memory",
   async () => {
     const count = 1_000_000;
-    const home = await createTemporaryDirectory();
-    const path = join(home, "plants.ndjson");
-    await writePlants(path, count);
     const env = { PLANTSTORE_TOKEN: token };
-    const server = startBinary(["serve", "--port", "0", "--store", "memory:"], { home, env });
-    const url = await server.firstLine;
+    const server = await serveBinary(["--store", "memory:"], { env });
+    const path = await writeLines(server.home, plantLines(count));
 
-    const run = startBinary(["create", path, "--url", url], {
-      home,
+    const run = server.start(["create", path, "--url", server.url], {
       env: { ...env, ...withYoungGenerationOfNode20 },
       collects: false,
     });
@@ -78,17 +77,14 @@ it.runIf(process.platform === "linux")(
 it.runIf(process.platform === "linux")(
   "large plants are created in bounded memory",
   async () => {
-    const home = await createTemporaryDirectory();
-    const path = join(home, "plants.ndjson");
     function* largePlants(): Generator<string> {
       for (let id = 1; id <= 2000; id++) yield `{"id":${id},"name":"${"x".repeat(100_000)}"}\n`;
     }
-    await pipeline(Readable.from(largePlants()), createWriteStream(path));
     const env = { PLANTSTORE_TOKEN: token };
-    const server = startBinary(["serve", "--port", "0", "--store", "memory:"], { home, env });
-    const url = await server.firstLine;
+    const server = await serveBinary(["--store", "memory:"], { env });
+    const path = await writeLines(server.home, largePlants());
 
-    const run = startBinary(["create", path, "--url", url], { home, env, collects: false });
+    const run = server.start(["create", path], { collects: false });
     let lines = 0;
     run.child.stdout.on("data", (text: string) => (lines += text.split("\n").length - 1));
     const peakMegabytes = await watchMemory(run);
@@ -103,12 +99,11 @@ it.runIf(process.platform === "linux")(
 
 it("a server that is killed and restarted during a bulk create over a failing network has each plant once", async () => {
   const count = 20_000;
-  const home = await createTemporaryDirectory();
-  const path = join(home, "plants.ndjson");
-  await writePlants(path, count);
   const env = { PLANTSTORE_TOKEN: token };
-  let server = startBinary(["serve", "--port", "0"], { home, env });
-  const { port } = new URL(await server.firstLine);
+  const { home, url, run: runCommand, ...first } = await serveBinary([], { env });
+  const path = await writeLines(home, plantLines(count));
+  const { port } = new URL(url);
+  let server: Running = first;
   const proxy = await openFlakyProxy(Number(port), { drop: 0.005, cut: 0.005, delay: 0.02 }, 7);
 
   const run = startBinary(["create", path, "--retry", "100"], {
@@ -136,19 +131,16 @@ it("a server that is killed and restarted during a bulk create over a failing ne
   expect(others).toEqual([]);
   const expected = Array.from({ length: count }, (_, index) => index + 1);
   expect(told.map(({ line }) => line)).toEqual(expected);
-  const exported = await runBinary(["export"], { home });
+  const exported = await runCommand(["export"]);
   expect(exported.stdout).toBe([...plantLines(count)].join(""));
 }, 180_000);
 
 it("Ctrl-C names the line to resume, and every plant before it is created", async () => {
   const count = 20_000;
-  const home = await createTemporaryDirectory();
-  const path = join(home, "plants.ndjson");
-  await writePlants(path, count);
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const env = { PLANTSTORE_URL: await server.firstLine };
+  const server = await serveBinary();
+  const path = await writeLines(server.home, plantLines(count));
 
-  const first = startBinary(["create", path, "--concurrency", "1"], { home, env });
+  const first = server.start(["create", path, "--concurrency", "1"]);
   await first.firstLine;
   first.child.kill("SIGINT");
   const { code, stdout, stderr } = await first.finished;
@@ -157,25 +149,19 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
   expect(stderr).toBe(
     `error: stopped by SIGINT: resume with --from-line ${told + 1}, or repeat the same command\n`,
   );
-  const exported = await runBinary(["export"], { home });
-  expect(exported.stdout).toBe([...plantLines(told)].join(""));
+  expect((await server.run(["export"])).stdout).toBe([...plantLines(told)].join(""));
 
-  const args = ["create", path, "--from-line", String(told + 1)];
-  const second = await runBinary(args, { home, env });
+  const second = await server.run(["create", path, "--from-line", String(told + 1)]);
   expect(second).toMatchObject({ code: 0, stderr: "" });
   expect(second.stdout).not.toContain('"unchanged"');
-  expect((await runBinary(["export"], { home })).stdout).toBe([...plantLines(count)].join(""));
+  expect((await server.run(["export"])).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);
 
 /** Sends many plants through a pipe whose reader ends after the first lines. */
 async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
-  const home = await createTemporaryDirectory();
-  const path = join(home, "plants.ndjson");
-  await writePlants(path, 20_000);
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const env = { PLANTSTORE_URL: await server.firstLine };
-  const args = ["create", path, "--concurrency", "1"];
-  const run = startBinary(args, { home, env, collects: false });
+  const server = await serveBinary();
+  const path = await writeLines(server.home, plantLines(20_000));
+  const run = server.start(["create", path, "--concurrency", "1"], { collects: false });
   await once(run.child.stdout, "data");
   for (const step of steps) {
     if (step === "close") run.child.stdout.destroy();
@@ -184,7 +170,7 @@ async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
   const { code, stderr } = await run.finished;
   const [, next] =
     /resume with --from-line (\d+), or repeat the same command\n$/.exec(stderr) ?? [];
-  const stored = Number((await runBinary(["list", "--count"], { home })).stdout);
+  const stored = Number((await server.run(["list", "--count"])).stdout);
   // The line names a plant without a reported result, and the store has every plant before it.
   expect(Number(next)).toBeGreaterThan(1);
   expect(Number(next)).toBeLessThanOrEqual(stored + 1);
@@ -212,23 +198,20 @@ it("a pipe that its reader closes ends with 141, and names the line to resume", 
 
 it("the same command after kill -9 of the client creates each plant once", async () => {
   const count = 20_000;
-  const home = await createTemporaryDirectory();
-  const path = join(home, "plants.ndjson");
-  await writePlants(path, count);
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const env = { PLANTSTORE_URL: await server.firstLine };
+  const server = await serveBinary();
+  const path = await writeLines(server.home, plantLines(count));
 
   for (const part of [0.1, 0.4, 0.7]) {
-    const run = startBinary(["create", path], { home, env });
+    const run = server.start(["create", path]);
     let reported = 0;
     run.child.stdout.on("data", (text: string) => (reported += text.split("\n").length - 1));
     while (reported < part * count && run.child.exitCode === null) await sleep(5);
     run.child.kill("SIGKILL");
     await run.finished;
   }
-  const last = await runBinary(["create", path], { home, env });
+  const last = await server.run(["create", path]);
   expect(last).toMatchObject({ code: 0, stderr: "" });
   expect(last.stdout.trimEnd().split("\n")).toHaveLength(count);
   expect(last.stdout).toContain('"unchanged"');
-  expect((await runBinary(["export"], { home })).stdout).toBe([...plantLines(count)].join(""));
+  expect((await server.run(["export"])).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);

@@ -1,48 +1,30 @@
 /** A server that cannot start because its process has too many open files. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
+import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+const env = { PLANTSTORE_TOKEN: "a-token-of-this-test" };
 
 /** Starts a server that may open so many files. Resolves with its output once it serves, or has ended. */
 async function serve(limit: number): Promise<{ readonly output: string; readonly code: unknown }> {
   const home = await createTemporaryDirectory();
   const args = ["serve", "--port", "0", "--store", `sqlite:${join(home, "plants.db")}`];
-  const script = `ulimit -n ${limit} && exec "$@"`;
-  const child = spawn("sh", ["-c", script, "sh", process.execPath, binary, ...args], {
-    env: { HOME: home, PLANTSTORE_TOKEN: "a-token-of-this-test" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const { child, finished } = startBinary(args, { home, env, shell: `ulimit -n ${limit}` });
   child.stdout.once("data", () => child.kill("SIGTERM"));
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "close"),
-  ]);
+  const { code, stdout, stderr } = await finished;
   return { output: stdout + stderr, code };
 }
 
 it.runIf(process.platform === "linux")(
   "serves everyone while more clients are idle than it may open",
   async () => {
-    const home = await createTemporaryDirectory();
-    const script = `ulimit -n 256 && exec "$@" --max-connections 5000`;
-    const args = [binary, "serve", "--port", "0", "--store", `sqlite:${join(home, "plants.db")}`];
-    const child = spawn("sh", ["-c", script, "sh", process.execPath, ...args], {
-      env: { HOME: home, PLANTSTORE_TOKEN: "a-token-of-this-test" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const log = text(child.stderr);
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const url = new URL(line.toString().trim());
+    const options = { env, shell: "ulimit -n 256" };
+    const server = await serveBinary(["--max-connections", "5000"], options);
+    const url = new URL(server.url);
     const sockets: Socket[] = [];
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
@@ -56,8 +38,7 @@ it.runIf(process.platform === "linux")(
       const request = { headers: { Connection: "close" } };
       expect((await fetch(new URL("/readyz", url), request)).status).toBe(200);
     }
-    child.kill("SIGTERM");
-    expect(await log).toContain("--max-connections is 64 instead of 5000");
+    expect((await server.stop()).stderr).toContain("--max-connections is 64 instead of 5000");
   },
 );
 

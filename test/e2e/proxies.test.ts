@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testToken } from "../helpers/plant-server.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { findProxy, type ProxyName, startProxy } from "../helpers/proxies.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
@@ -16,18 +17,8 @@ async function startBehind(name: ProxyName) {
   const store = `sqlite:${join(home, "plants.db")}`;
   const ports = [await findFreePort(), await findFreePort()] as const;
   const startServer = async (port: number) => {
-    const args = [
-      "serve",
-      "--port",
-      `${port}`,
-      "--store",
-      store,
-      "--drain",
-      "2",
-      "--max-body",
-      "4MiB",
-    ];
-    const server = startBinary(args, { home, env });
+    const flags = ["--store", store, "--drain", "2", "--max-body", "4MiB"];
+    const server = startBinary(["serve", "--port", `${port}`, ...flags], { home, env });
     await server.firstLine;
     return server;
   };
@@ -37,11 +28,7 @@ async function startBehind(name: ProxyName) {
 }
 
 async function post(url: string, id: number): Promise<string> {
-  const response = await fetch(`${url}/plants`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
-    body: JSON.stringify({ id, name: "fern" }),
-  });
+  const response = await postPlant(url, testToken, { id, name: "fern" });
   return `${response.status} ${await response.text()}`;
 }
 
@@ -55,11 +42,8 @@ describe.each(proxies)("%s with the configuration of the manual", (name) => {
       const large = JSON.stringify({ id: 5001, name: "fern".repeat(400_000) });
       const lines = Array.from({ length: 5000 }, (_, id) => `{"id":${id},"name":"fern"}`);
       const stdin = `${[...lines, large].join("\n")}\n`;
-      const bulk = await runBinary(["create", "--many", "--quiet", "--url", url, "-"], {
-        home,
-        env,
-        stdin,
-      });
+      const args = ["create", "--many", "--quiet", "--url", url, "-"];
+      const bulk = await runBinary(args, { home, env, stdin });
       expect(bulk).toMatchObject({ code: 0, stdout: "" });
 
       const failed: string[] = [];

@@ -5,24 +5,22 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 it("list, get and export print a plant as soon as a running server created it", async () => {
-  const home = await createTemporaryDirectory();
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const env = { PLANTSTORE_URL: await server.firstLine };
+  const { home, run, stop } = await serveBinary();
   const line = '{"id":-5,"name":"fern\\u0000","tag":"pot"}\n';
-  expect(await runBinary(["create"], { home, env, stdin: line })).toMatchObject({ code: 0 });
+  expect(await run(["create"], line)).toMatchObject({ code: 0 });
 
   const printed = { code: 0, stdout: line, stderr: "" };
   for (const args of [["get", "-5"], ["list", "--tag", "pot"], ["export"]]) {
-    expect(await runBinary(args, { home })).toEqual(printed);
+    expect(await run(args)).toEqual(printed);
   }
-  server.child.kill("SIGTERM");
-  expect(await server.finished).toMatchObject({ code: 0 });
+  expect(await stop()).toMatchObject({ code: 0 });
 
-  expect(await runBinary(["get", "-5"], { home })).toEqual(printed);
+  expect(await run(["get", "-5"])).toEqual(printed);
   expect(await readdir(join(home, ".local/share/plantstore"))).toEqual(["plants.db"]);
 });
 
@@ -74,20 +72,18 @@ it.each<[what: string, plants: readonly NewPlant[]]>([
     ],
   ],
 ])("the recipe for moving a store copies %s", async (_, plants) => {
-  const home = await createTemporaryDirectory();
-  const old = `sqlite:${join(home, "old.db")}`;
+  const server = await serveBinary();
+  const old = `sqlite:${join(server.home, "old.db")}`;
   const store = await openStore(old);
   await Promise.all(plants.map((plant) => store.create(plant, "reject")));
   await store.close();
 
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const env = { PLANTSTORE_URL: await server.firstLine };
-  const exporting = startBinary(["export", "--store", old], { home });
-  const creating = startBinary(await readMovingRecipe(), { home, env });
+  const exporting = server.start(["export", "--store", old]);
+  const creating = server.start(await readMovingRecipe());
   exporting.child.stdout.pipe(creating.child.stdin);
   expect(await creating.finished).toEqual({ code: 0, stdout: "", stderr: "" });
 
   const exported = await exporting.finished;
   expect(exported.stdout.match(/\n/g) ?? []).toHaveLength(plants.length);
-  expect(await runBinary(["export"], { home })).toEqual(exported);
+  expect(await server.run(["export"])).toEqual(exported);
 });

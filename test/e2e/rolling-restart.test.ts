@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { listAll } from "../helpers/all-plants.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { testToken } from "../helpers/plant-server.ts";
-import { startBinary } from "../helpers/run-binary.ts";
 import { hasServiceManager, startServiceManager } from "../helpers/service-manager.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -36,6 +36,15 @@ const toPlace = (url: string): RequestOptions => {
   return { protocol, hostname, port };
 };
 
+/** Writes a certificate to a directory. @returns the flags of `serve` that name it */
+async function createTlsFlags(directory: string): Promise<readonly string[]> {
+  const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
+  const { cert, key } = createCertificate("localhost");
+  await writeFile(files.cert, cert);
+  await writeFile(files.key, key, { mode: 0o600 });
+  return ["--tls-cert", files.cert, "--tls-key", files.key];
+}
+
 async function listIds(store: string): Promise<number[]> {
   const reader = await openStoreReader(store);
   const plants = await listAll(reader);
@@ -44,12 +53,15 @@ async function listIds(store: string): Promise<number[]> {
 }
 
 describe("a server with --drain", () => {
-  it("is not ready after SIGTERM, accepts creates, and ends at once after a second signal", async () => {
+  async function startDraining(seconds: string) {
     const home = await createTemporaryDirectory();
     const store = `sqlite:${join(home, "plants.db")}`;
-    const args = ["serve", "--port", "0", "--store", store, "--drain", "3600"];
-    const server = startBinary(args, { home, env });
-    const place = toPlace(await server.firstLine);
+    const server = await serveBinary(["--store", store, "--drain", seconds], { home, env });
+    return { store, server, place: toPlace(server.url) };
+  }
+
+  it("is not ready after SIGTERM, accepts creates, and ends at once after a second signal", async () => {
+    const { store, server, place } = await startDraining("3600");
     expect(await send({ ...place, path: "/readyz" })).toEqual([200, '{"status":"ready"}']);
     server.child.kill("SIGTERM");
     await expect.poll(async () => (await send({ ...place, path: "/readyz" }))[0]).toBe(503);
@@ -73,11 +85,7 @@ describe("a server with --drain", () => {
   });
 
   it("refuses connections after the drain, and has stored every acknowledged plant", async () => {
-    const home = await createTemporaryDirectory();
-    const store = `sqlite:${join(home, "plants.db")}`;
-    const args = ["serve", "--port", "0", "--store", store, "--drain", "1"];
-    const server = startBinary(args, { home, env });
-    const place = toPlace(await server.firstLine);
+    const { store, server, place } = await startDraining("1");
     const acknowledged: number[] = [];
     let isRefused = false;
     for (let id = 1; !isRefused; id++) {
@@ -106,11 +114,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
     async (kind) => {
       const home = await createTemporaryDirectory();
       const store = `sqlite:${join(home, "plants.db")}`;
-      const files = { cert: join(home, "cert.pem"), key: join(home, "key.pem") };
-      const { cert, key } = createCertificate("localhost");
-      await writeFile(files.cert, cert);
-      await writeFile(files.key, key, { mode: 0o600 });
-      const tls = kind === "TLS" ? ["--tls-cert", files.cert, "--tls-key", files.key] : [];
+      const tls = kind === "TLS" ? await createTlsFlags(home) : [];
       // A variable, such as that of the container image, gives way to the socket.
       const variables = { ...env, PLANTSTORE_HOST: "0.0.0.0", PLANTSTORE_PORT: "1" };
       const args = ["serve", "--store", store, ...tls];
@@ -170,11 +174,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
 
   it("does not support TLS if it is a Unix socket", async () => {
     const home = await createTemporaryDirectory();
-    const files = { cert: join(home, "cert.pem"), key: join(home, "key.pem") };
-    const { cert, key } = createCertificate("localhost");
-    await writeFile(files.cert, cert);
-    await writeFile(files.key, key, { mode: 0o600 });
-    const args = ["serve", "--store", "memory:", "--tls-cert", files.cert, "--tls-key", files.key];
+    const args = ["serve", "--store", "memory:", ...(await createTlsFlags(home))];
     const service = startServiceManager(join(home, "plants.sock"), args, { home, env });
     await expect.poll(() => service.ended()[0]).toBe(2 << 8);
     expect(service.log()).toContain(

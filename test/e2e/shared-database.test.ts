@@ -2,8 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
-import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const postgres = usePostgres();
@@ -16,10 +17,12 @@ const stores: readonly [engine: string, toUrl: (home: string) => Promise<string>
 /** Starts two servers at the same time on a new store. */
 async function startTwo(toUrl: (home: string) => Promise<string>, args: readonly string[] = []) {
   const home = await createTemporaryDirectory();
-  const env = { PLANTSTORE_STORE: await toUrl(home) };
-  const servers = [1, 2].map(() => startBinary(["serve", "--port", "0", ...args], { home, env }));
-  const urls = await Promise.all(servers.map((server) => server.firstLine));
-  return { home, env, servers, urls };
+  const options = { home, env: { PLANTSTORE_STORE: await toUrl(home) } };
+  const [first, second] = await Promise.all([
+    serveBinary(args, options),
+    serveBinary(args, options),
+  ]);
+  return { home, first, second, urls: [first.url, second.url] };
 }
 
 async function readTokens(home: string): Promise<string[]> {
@@ -30,11 +33,7 @@ async function readTokens(home: string): Promise<string[]> {
 }
 
 async function post(url: string, token: string, plant: object): Promise<string> {
-  const response = await fetch(`${url}/plants`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(plant),
-  });
+  const response = await postPlant(url, token, plant);
   const { error } = (await response.json()) as { error?: number };
   return response.headers.get("x-plantstore-result") ?? String(error);
 }
@@ -53,7 +52,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
   });
 
   it("exactly one of different plants with one id is stored, whichever server gets it", async () => {
-    const { home, env, urls } = await startTwo(toUrl);
+    const { home, first, urls } = await startTwo(toUrl);
     const [token = ""] = await readTokens(home);
     const creates = ids.flatMap((id) =>
       urls.flatMap((url, place) =>
@@ -68,13 +67,13 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(winners.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids);
     expect(outcomes.filter(({ result }) => result === "40900")).toHaveLength(300);
 
-    const { stdout } = await runBinary(["export"], { home, env });
+    const { stdout } = await first.run(["export"]);
     const stored = winners.toSorted((a, b) => a.id - b.id);
     expect(stdout).toBe(stored.map(({ id, name }) => `${JSON.stringify({ id, name })}\n`).join(""));
   });
 
   it("with --on-conflict replace the name and tag of a plant come from one request", async () => {
-    const { home, env, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
+    const { home, first, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
     const [token = ""] = await readTokens(home);
     const plants = urls.map((_, place) => ({ name: `name ${place}`, tag: `tag ${place}` }));
     const results = await Promise.all(
@@ -83,7 +82,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(results.filter((result) => result === "created")).toHaveLength(ids.length);
     expect(results.filter((result) => result === "replaced")).toHaveLength(ids.length);
 
-    const { stdout } = await runBinary(["export"], { home, env });
+    const { stdout } = await first.run(["export"]);
     const stored = stdout
       .trimEnd()
       .split("\n")
@@ -97,28 +96,23 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
   });
 
   it("a server has every plant that another one acknowledged before kill -9", async () => {
-    const { home, servers, urls } = await startTwo(toUrl);
+    const { home, first, second } = await startTwo(toUrl);
     const [token = ""] = await readTokens(home);
-    const [first = "", second = ""] = urls;
-    const results = await Promise.all(ids.map((id) => post(first, token, { id, name: "fern" })));
+    const createAll = (url: string): Promise<string[]> =>
+      Promise.all(ids.map((id) => post(url, token, { id, name: "fern" })));
+    const results = await createAll(first.url);
     expect(new Set(results)).toEqual(new Set(["created"]));
-    servers[0]?.child.kill("SIGKILL");
-    const again = await Promise.all(ids.map((id) => post(second, token, { id, name: "fern" })));
+    first.child.kill("SIGKILL");
+    const again = await createAll(second.url);
     expect(new Set(again)).toEqual(new Set(["unchanged"]));
   });
 });
 
 it("the password of a database appears in no output", async () => {
-  const home = await createTemporaryDirectory();
   const url = new URL(await createStoreUrl(postgres.url));
   url.password ||= "hunter2";
-  const server = startBinary(["serve", "--port", "0"], {
-    home,
-    env: { PLANTSTORE_STORE: url.href },
-  });
-  await server.firstLine;
-  server.child.kill("SIGTERM");
-  const { code, stdout, stderr } = await server.finished;
+  const server = await serveBinary([], { env: { PLANTSTORE_STORE: url.href } });
+  const { code, stdout, stderr } = await server.stop();
   expect(code).toBe(0);
   expect(stderr).toContain(`postgres://${url.hostname}:${url.port}/`);
   expect(stdout + stderr).not.toContain(url.password);

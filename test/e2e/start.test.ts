@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { testToken } from "../helpers/plant-server.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
@@ -46,26 +47,18 @@ it("a command whose event loop ends before its work exits with 1", async () => {
   // This read never ends, and keeps no handle open.
   await writeFile(script, 'require("node:fs").promises.stat = () => new Promise(() => {});');
   const env = { NODE_OPTIONS: `--require ${script}` };
-  expect(
-    await runBinary(["create", "--token-file", script, "--id", "1", "--name", "a"], { home, env }),
-  ).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: "",
-  });
+  const args = ["create", "--token-file", script, "--id", "1", "--name", "a"];
+  expect(await runBinary(args, { home, env })).toEqual({ code: 1, stdout: "", stderr: "" });
 });
 
 it("logs a SIGHUP once, although the server has just saved its first token", async () => {
-  const home = await createTemporaryDirectory();
-  const { child, firstLine, finished } = startBinary(["serve", "--port", "0"], { home });
-  const url = await firstLine;
+  const { child, url, stop } = await serveBinary();
   let log = "";
   child.stderr.on("data", (text: string) => (log += text));
   child.kill("SIGHUP");
   await expect.poll(() => log).toContain("SIGHUP");
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  child.kill("SIGTERM");
-  const { code, stderr } = await finished;
+  const { code, stderr } = await stop();
   expect({ code, messages: stderr.match(/"SIGHUP[^"]*"/g) }).toEqual({
     code: 0,
     messages: ['"SIGHUP ignored: the server has no certificate"'],

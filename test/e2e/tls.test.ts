@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openStoreReader } from "../../src/store/open-store.ts";
 import { listAll } from "../helpers/all-plants.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { createCertificate } from "../helpers/certificate.ts";
-import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = "chosen";
@@ -24,8 +24,8 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   const store = `sqlite:${join(home, "plants.db")}`;
   const env = { PLANTSTORE_TOKEN: token, NODE_EXTRA_CA_CERTS: files.cert };
   const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
-  const server = startBinary(["serve", "--port", "0", "--store", store, ...tls], { home, env });
-  const url = (await server.firstLine).replace("127.0.0.1", "localhost");
+  const server = await serveBinary(["--store", store, ...tls], { home, env });
+  const url = server.url.replace("127.0.0.1", "localhost");
 
   const names = Array.from({ length: count }, (_, index) =>
     `${index} `.repeat(toLength(index + 1)).slice(0, toLength(index + 1)),
@@ -33,12 +33,11 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   const plants = names.map((name, index) => ({ id: index + 1, name }));
   const input = plants.map((plant) => `${JSON.stringify(plant)}\n`).join("");
   const args = ["create", "-", "--url", url, "--concurrency", String(concurrency)];
-  const created = await runBinary(args, { home, env, stdin: input });
+  const created = await server.run(args, input);
   expect(created).toMatchObject({ code: 0, stderr: "" });
   expect(created.stdout.match(/"status":"created"/g)).toHaveLength(count);
 
-  server.child.kill("SIGTERM");
-  const { stderr } = await server.finished;
+  const { stderr } = await server.stop();
   expect(stderr.match(/"status":200/g)).toHaveLength(count);
   expect(stderr).not.toMatch(/"status":[45]/);
   const reader = await openStoreReader(store);

@@ -4,22 +4,19 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { digestToken } from "../../src/auth/authenticator.ts";
 import { openStore } from "../../src/store/open-store.ts";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
-import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const postgres = usePostgres();
 
 /** Starts a server. @returns functions that run commands with its store */
 async function startServer(store: string) {
-  const home = await createTemporaryDirectory();
-  const running = startBinary(["serve", "--port", "0"], { home, env: { PLANTSTORE_STORE: store } });
-  const url = await running.firstLine;
-  const run = (args: readonly string[], stdin = "") =>
-    runBinary(args, { home, env: { PLANTSTORE_STORE: store, PLANTSTORE_URL: url }, stdin });
+  const server = await serveBinary([], { env: { PLANTSTORE_STORE: store } });
   const create = (token: string) =>
-    run(["create", "--id", "1", "--name", "fern", "--token-file", "-"], token);
-  return { running, run, create };
+    server.run(["create", "--id", "1", "--name", "fern", "--token-file", "-"], token);
+  return { ...server, create };
 }
 
 describe.each<[string, () => Promise<string>]>([
@@ -27,7 +24,7 @@ describe.each<[string, () => Promise<string>]>([
   ["PostgreSQL", () => createStoreUrl(postgres.url)],
 ])("a server on %s", (_engine, toStore) => {
   it("accepts a token after it is issued, and rejects it after it is revoked", async () => {
-    const { running, run, create } = await startServer(await toStore());
+    const { stop, run, create } = await startServer(await toStore());
     await run(["create", "--id", "1", "--name", "fern"]);
     const issued = await run(["token", "issue", "--name", "ci"]);
     const created = { code: 0, stdout: '{"name":"fern"}\n' };
@@ -38,8 +35,7 @@ describe.each<[string, () => Promise<string>]>([
     await expect.poll(() => create(issued.stdout)).toMatchObject(rejected);
 
     // A server stores the last uses of its tokens when it stops.
-    running.child.kill("SIGTERM");
-    await running.finished;
+    await stop();
     const { stdout } = await run(["token", "list", "--all"]);
     const aDay = expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string;
     const listed = stdout.trimEnd().split("\n");

@@ -1,6 +1,6 @@
 /** `plantstore/client` where its condition `browser` applies: in a browser, and in Jest with jsdom. */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { Faults } from "../../src/server/faults.ts";
 import { findBrowser } from "../helpers/browser.ts";
+import { createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { openBrowser } from "./open-browser.ts";
 
 const run = promisify(execFile);
@@ -136,16 +136,10 @@ export default class extends TestEnvironment {
 `;
 
 it("works in Jest with jsdom", { timeout: 120_000 }, async () => {
-  const directory = await createTemporaryDirectory();
-  await mkdir(join(directory, "node_modules"));
   const names = ["jest", "jest-environment-jsdom"];
-  const packages = new Map(names.map((each) => [each, join(modules, each)]));
-  for (const [each, target] of packages.set("plantstore", root)) {
-    await symlink(target, join(directory, "node_modules", each), "junction");
-  }
-  await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  await writeFile(join(directory, "environment.js"), environment);
-  await writeFile(join(directory, "plants.test.js"), jestTest);
+  const packages = Object.fromEntries(names.map((each) => [each, join(modules, each)]));
+  const files = { "environment.js": environment, "plants.test.js": jestTest };
+  const directory = await createProject(files, packages);
   await using server = await startServer();
   const jest = join(modules, "jest/bin/jest.js");
   const args = ["--experimental-vm-modules", jest, "--env=./environment.js", "--transform={}"];

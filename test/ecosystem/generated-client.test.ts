@@ -1,22 +1,20 @@
 /** A client of openapi-typescript and openapi-fetch, generated from the OpenAPI document, compiles and keeps ids exact. */
 import { execFile } from "node:child_process";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import ts from "typescript";
 import { expect, it } from "vitest";
+import { compileProject, createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** The packages of the program, and the directories that have them. */
 const packages = {
-  "openapi-fetch": "test/ecosystem/node_modules",
-  "lossless-json": "node_modules",
-  "@types": "node_modules",
+  "openapi-fetch": join(root, "test/ecosystem/node_modules/openapi-fetch"),
+  "lossless-json": join(root, "node_modules/lossless-json"),
+  "@types": join(root, "node_modules/@types"),
 };
 
 /** A program with the generated types. Its id is a bigint. */
@@ -51,38 +49,15 @@ it("a generated client creates a plant with an id above 2^53", async () => {
         : undefined,
   });
 
-  const directory = await createTemporaryDirectory();
-  await mkdir(join(directory, "node_modules"));
-  for (const [name, modules] of Object.entries(packages)) {
-    const link = join(directory, "node_modules", name);
-    await symlink(join(root, modules, name), link, "junction");
-  }
-  await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  await writeFile(join(directory, "plant-store.ts"), astToString(types));
-  await writeFile(join(directory, "client.ts"), program);
-  const compilerOptions = {
-    target: "ES2022",
-    module: "NodeNext",
-    types: ["node"],
-    strict: true,
-    skipLibCheck: true,
-    rewriteRelativeImportExtensions: true,
-  };
-  await writeFile(
-    join(directory, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, include: ["*.ts"] }),
-  );
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
+  const files = { "plant-store.ts": astToString(types), "client.ts": program };
+  const directory = await createProject(files, packages);
+  const options = { skipLibCheck: true, rewriteRelativeImportExtensions: true };
+  await compileProject(directory, options);
 
-  const { stdout } = await run(process.execPath, [
-    join(directory, "client.js"),
-    server.url,
-    testToken,
-  ]);
+  const args = [join(directory, "client.js"), server.url, testToken];
+  const { stdout } = await run(process.execPath, args);
   expect(JSON.parse(stdout)).toEqual([200, "fern", 400, 40900]);
-  expect(await server.store.get(9007199254740993n)).toEqual({
-    id: 9007199254740993n,
-    name: "fern",
-  });
+  const id = 9007199254740993n;
+  expect(await server.store.get(id)).toEqual({ id, name: "fern" });
   expect(await server.store.get(9007199254740992n)).toBeUndefined();
 });

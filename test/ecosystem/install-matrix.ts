@@ -188,16 +188,8 @@ async function testCell(cellName: string, node: string, tarball: string): Promis
     const started = once(createInterface({ input: server.stdout }), "line");
     const [url] = (await Promise.race([started, ended])) as [string];
     ended.catch(() => {});
-    const created = await call([
-      ...plantstore,
-      "create",
-      "--url",
-      url,
-      "--id",
-      "1",
-      "--name",
-      "fern",
-    ]);
+    const fern = ["--id", "1", "--name", "fern"];
+    const created = await call([...plantstore, "create", "--url", url, ...fern]);
     if (!created.stdout.includes('{"name":"fern"}')) {
       throw new Error(`create printed ${created.stdout}`);
     }

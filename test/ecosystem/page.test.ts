@@ -124,16 +124,10 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     );
   });
 
-  it.each([
-    ["an unknown token", { id: "1", name: "fern" }, "wrong", 40102, /the token is unknown/],
-  ])("shows the error of the server for %s", async (_what, plant, token, error, message) => {
-    const { outcome, response } = await create(plant, token);
-    expect(outcome).toMatch(/^Did not create plant 1: /);
-    expect(outcome).toMatch(message);
-    expect(outcome?.endsWith(` (error ${error})`)).toBe(true);
-    expect(response).toMatch(/^400 Bad Request\n/);
-    expect(response).toContain(`"error":${error}`);
-    expect(response).toMatch(message);
+  it("shows the error of the server for an unknown token", async () => {
+    const { outcome, response } = await create({ id: "1", name: "fern" }, "wrong");
+    expect(outcome).toMatch(/^Did not create plant 1: .*the token is unknown.* \(error 40102\)$/);
+    expect(response).toMatch(/^400 Bad Request\n[^]*"error":40102[^]*the token is unknown/);
     expect(await server.store.get(1n)).toBeUndefined();
   });
 
@@ -197,11 +191,8 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   it("counts the id up after a create, with every digit", async () => {
     await create({ id: " 009007199254740993", name: "fern" });
     expect(await page.locator("#id").inputValue()).toBe("9007199254740994");
-    expect((await runCommand("plantstore")).slice(4)).toEqual([
-      "9007199254740994",
-      "--name",
-      "fern",
-    ]);
+    const command = await runCommand("plantstore");
+    expect(command.slice(4)).toEqual(["9007199254740994", "--name", "fern"]);
     await page.locator("#id").press("Enter");
     await page.getByText("Created plant 9007199254740994.").waitFor();
   });
@@ -250,9 +241,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   /** Delays creates until the returned function is called. */
   async function holdCreates(): Promise<() => void> {
     let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const released = new Promise<void>((resolve) => (release = resolve));
     await page.route("**/plants", async (route) => {
       await released;
       await route.continue();
@@ -319,16 +308,8 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
       "-d",
       body,
     ]);
-    expect(await runCommand("plantstore")).toEqual([
-      "create",
-      "--url",
-      server.url,
-      "--id",
-      id,
-      "--name",
-      name,
-      ...(tag === undefined ? [] : ["--tag", tag]),
-    ]);
+    const ownFlags = ["--id", id, "--name", name, ...(tag === undefined ? [] : ["--tag", tag])];
+    expect(await runCommand("plantstore")).toEqual(["create", "--url", server.url, ...ownFlags]);
   });
 
   /** Runs a command of the page in a shell and returns its arguments. */
@@ -341,15 +322,8 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   }
 
   it("shows the commands of the form as it is loaded", async () => {
-    expect(await runCommand("plantstore")).toEqual([
-      "create",
-      "--url",
-      server.url,
-      "--id",
-      "1",
-      "--name",
-      "fern",
-    ]);
+    const words = `create --url ${server.url} --id 1 --name fern`.split(" ");
+    expect(await runCommand("plantstore")).toEqual(words);
     expect((await runCommand("curl")).at(-1)).toBe('{"id":1,"name":"fern"}');
   });
 
@@ -425,15 +399,6 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     }
   });
 
-  it.each(["light", "dark"] as const)("fits a phone in %s colours", async (colorScheme) => {
-    page = await openPage({ viewport: { width: 360, height: 640 }, colorScheme });
-    const width = await page.evaluate("document.documentElement.scrollWidth");
-    expect(width).toBeLessThanOrEqual(360);
-    const background = await page.evaluate("getComputedStyle(document.body).backgroundColor");
-    expect(background).toBe(colorScheme === "dark" ? "rgb(20, 24, 21)" : "rgb(253, 253, 251)");
-    expect(complaints).toEqual([]);
-  });
-
   const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
   const screens = [1280, 375, 320].flatMap((width) =>
     (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
@@ -441,6 +406,9 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   it.each(screens)("is accessible at $width px in $colorScheme colours", async (screen) => {
     const { width, colorScheme } = screen;
     page = await openPage({ viewport: { width, height: 800 }, colorScheme });
+    const background = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    expect(background).toBe(colorScheme === "dark" ? "rgb(20, 24, 21)" : "rgb(253, 253, 251)");
+    expect(complaints).toEqual([]);
     // Not with addScriptTag: the page's policy forbids other scripts.
     await page.evaluate(await readFile(axePath, "utf8"));
     const plant = { id: "1", name: "fern", tag: "pot" };

@@ -1,39 +1,24 @@
 /** The examples of `plantstore help testing`, and Jest, in projects of their own that have the built package installed. */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { findBrowser } from "../helpers/browser.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { createProject } from "../helpers/node-project.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
 
-/** Directories of the packages that a project needs besides plantstore, by name. */
-type Packages = Readonly<Record<string, string>>;
-
 /** Creates a project with one example of the manual, which begins with the name of its file. */
-function createProject(file: string, packages: Packages = {}): Promise<string> {
+function createExample(file: string, packages: Record<string, string> = {}): Promise<string> {
   const blocks = [...manual.matchAll(/```[jt]s\n([^]+?)```/g)].map(([, code = ""]) => code);
   const code = blocks.find((block) => block.startsWith(`// ${file}\n`));
   if (code === undefined) throw new Error(`the manual has no example ${file}`);
-  return createProjectWith(file, code, packages);
-}
-
-async function createProjectWith(file: string, code: string, packages: Packages): Promise<string> {
-  const directory = await createTemporaryDirectory();
-  for (const [name, target] of Object.entries({ plantstore: root, ...packages })) {
-    const link = join(directory, "node_modules", name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(target, link, "junction");
-  }
-  await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  await writeFile(join(directory, file), code);
-  return directory;
+  return createProject({ [file]: code }, packages);
 }
 
 function runNode(directory: string, args: readonly string[]) {
@@ -44,14 +29,14 @@ function runNode(directory: string, args: readonly string[]) {
 describe("the examples of the manual", { timeout: 120_000 }, () => {
   it("run in vitest", async () => {
     const vitest = join(root, "node_modules/vitest");
-    const directory = await createProject("plants.test.ts", { vitest });
+    const directory = await createExample("plants.test.ts", { vitest });
     const args = [join(vitest, "vitest.mjs"), "run", "--root", directory];
     const { stdout } = await runNode(directory, args);
     expect(stdout).toMatch(/Tests +1 passed/);
   });
 
   it.each(["plants.test.mjs", "retries.test.mjs"])("run in node:test: %s", async (file) => {
-    const directory = await createProject(file);
+    const directory = await createExample(file);
     const { stdout } = await runNode(directory, ["--test", file]);
     expect(stdout).toMatch(/pass 1\n/);
   });
@@ -59,7 +44,7 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
   // Without a browser, the end of the run reports it.
   it.skipIf(findBrowser() === undefined)("run in Playwright", async () => {
     const playwright = join(modules, "@playwright/test");
-    const directory = await createProject("plants.spec.ts", { "@playwright/test": playwright });
+    const directory = await createExample("plants.spec.ts", { "@playwright/test": playwright });
     const executablePath = findBrowser();
     const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
     const config = { use: { launchOptions: { executablePath, args } }, reporter: "line" };
@@ -74,7 +59,7 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     ["hono.mjs", "hono", "200 [ { id: 1n, name: 'fern' } ]\n"],
     ["msw.mjs", "msw", "true [ { id: 1n, name: 'fern' } ]\n"],
   ])("run as %s", async (file, name, output) => {
-    const directory = await createProject(file, { [name]: join(modules, name) });
+    const directory = await createExample(file, { [name]: join(modules, name) });
     expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
   });
 });
@@ -98,7 +83,7 @@ test("creates in a new file, and fails once the server has stopped", async () =>
 
 it("the library works in Jest", { timeout: 120_000 }, async () => {
   const jest = join(modules, "jest");
-  const directory = await createProjectWith("plants.test.js", jestTest, { jest });
+  const directory = await createProject({ "plants.test.js": jestTest }, { jest });
   const args = ["--experimental-vm-modules", join(jest, "bin/jest.js"), "--transform={}"];
   const { stderr } = await runNode(directory, args);
   expect(stderr).toMatch(/Tests: +1 passed/);

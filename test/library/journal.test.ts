@@ -6,7 +6,9 @@ import {
   type RunningPlantStore,
   startPlantStore,
 } from "../../src/index.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { exchangeRaw } from "../helpers/raw-http.ts";
+import { toRawHead, toRawRequest } from "../helpers/raw-request.ts";
 
 const fern = { id: 1n, name: "fern" };
 const fernBody = '{"id":1,"name":"fern"}';
@@ -47,35 +49,18 @@ it("has each request with its response, in the order of the responses", async ()
 type Send = (store: RunningPlantStore, body: string) => Promise<unknown>;
 
 const toPort = ({ url }: RunningPlantStore): number => Number(new URL(url).port);
-const toHead = ({ token }: RunningPlantStore, more: string): string =>
-  `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${more}\r\n`;
 
 describe.each<[lane: string, send: Send]>([
-  [
-    "the fast lane",
-    (store, body) =>
-      exchangeRaw(
-        toPort(store),
-        toHead(store, `Content-Length: ${Buffer.byteLength(body)}\r\n`) + body,
-      ),
-  ],
+  ["the fast lane", (store, body) => exchangeRaw(toPort(store), toRawRequest(body, store))],
   [
     "node:http",
-    (store, body) =>
-      exchangeRaw(
-        toPort(store),
-        `${toHead(store, "Transfer-Encoding: chunked\r\n")}${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`,
-      ),
+    (store, body) => {
+      const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;
+      const head = `${toRawHead(store)}Transfer-Encoding: chunked\r\n\r\n`;
+      return exchangeRaw(toPort(store), `${head}${chunk}0\r\n\r\n`);
+    },
   ],
-  [
-    "fetch",
-    ({ fetch, token }, body) =>
-      fetch("http://a/plants", {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body,
-      }),
-  ],
+  ["fetch", ({ fetch: send, token }, body) => postPlant("http://a", token, body, { send })],
 ])("of a request through %s", (_lane, send) => {
   it("has the body, and no credential", async () => {
     await using store = await startPlantStore({ journal: 10 });
@@ -133,11 +118,8 @@ it("keeps the newest requests only, until reset()", async () => {
 });
 
 it("has a request whose client went away before the response", async () => {
-  await using store = await startPlantStore({
-    listen: false,
-    journal: 1,
-    faults: { latencyMs: 500 },
-  });
+  const faults = { latencyMs: 500 };
+  await using store = await startPlantStore({ listen: false, journal: 1, faults });
   const client = createClient({ ...store, timeoutMs: 50, retries: 0 });
   await expect(client.create(fern)).rejects.toMatchObject({ reason: "timeout" });
   await expect.poll(() => store.requests()).toMatchObject([{ body: fernBody, isSent: false }]);

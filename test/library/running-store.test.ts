@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createClient, type NewPlant, type PlantSeed, startPlantStore } from "../../src/index.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 9007199254740993n, name: "fern" };
@@ -123,11 +124,7 @@ describe("fetch of a running store", () => {
     // Not a method call, as a stub of the global fetch.
     const { fetch: send, url, token } = store;
     const create = (): Promise<Response> =>
-      send(`${url}/plants`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body: '{"id":9007199254740993,"name":"fern"}',
-      });
+      postPlant(url, token, '{"id":9007199254740993,"name":"fern"}', { send });
     expect(await (await create()).json()).toEqual({ name: "fern" });
     expect(await store.all()).toEqual([fern]);
     await store.close();

@@ -1,0 +1,40 @@
+/** Projects of other programs, in which the built package is installed. */
+import { execFile } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createTemporaryDirectory } from "./temporary-directory.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/**
+ * Creates a project of ES modules.
+ *
+ * @param files texts by name
+ * @param packages directories of the packages that it needs besides plantstore, by name
+ */
+export async function createProject(
+  files: Readonly<Record<string, string>>,
+  packages: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const directory = await createTemporaryDirectory();
+  for (const [name, target] of Object.entries({ plantstore: root, ...packages })) {
+    const link = join(directory, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(target, link, "junction");
+  }
+  for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {
+    await writeFile(join(directory, name), text);
+  }
+  return directory;
+}
+
+/** Compiles the TypeScript of a project in strict mode. @throws the problems that the compiler finds, in `stdout` */
+export async function compileProject(directory: string, options: object): Promise<void> {
+  const usual = { target: "ES2022", module: "NodeNext", types: ["node"], strict: true };
+  const config = { compilerOptions: { ...usual, ...options }, include: ["*.ts"] };
+  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(config));
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
+}
