@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openRawServer } from "../client/scripted-server.ts";
 import type { Response } from "./response.ts";
 import type { ExpectedResponse, Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
@@ -91,18 +92,20 @@ function toOpposite(response: Response, expected: ExpectedResponse): Response {
     : withBody(response, 200, { name: "wrong" });
 }
 
+/** Returns what a server sends instead of a response. If it is nothing, the connection ends. */
+type Change = (response: Response, expected: ExpectedResponse) => readonly Response[];
+
 /** Changes the last response of the last connection, which a rule is about. */
-function changeLast(
-  rule: Rule,
-  change: (response: Response, expected: ExpectedResponse) => readonly Response[],
-): readonly Script[] {
+function changeLast(rule: Rule, change: Change): readonly Script[] {
   const scripts = recorded.get(rule) ?? [];
   const script = scripts.at(-1);
   const response = script?.responses.at(-1);
   const expected = [rule.exchanges.at(-1)?.receive ?? []].flat().at(-1);
   if (script === undefined || response === undefined || expected === undefined) return [];
-  const responses = [...script.responses.slice(0, -1), ...change(response, expected)];
-  return [...scripts.slice(0, -1), { ...script, responses }];
+  const changed = change(response, expected);
+  const responses = [...script.responses.slice(0, -1), ...changed];
+  const isEnding = script.isEnding || changed.length === 0;
+  return [...scripts.slice(0, -1), { responses, isEnding }];
 }
 
 /** Responses whose body or headers break what a rule checks besides status and content. */
@@ -150,32 +153,22 @@ describe("a server that repeats the responses of plantstore passes", () => {
   });
 });
 
-describe("a server that accepts instead of rejects, or rejects instead of accepts, fails", () => {
+describe.each<[wrong: string, change: Change, problem: RegExp]>([
+  [
+    "accepts instead of rejects, or rejects instead of accepts,",
+    (response, expected) => [toOpposite(response, expected)],
+    /expected /,
+  ],
+  ["does not respond to the last request", () => [], /but the server ended the connection/],
+  [
+    "sends one response too many",
+    (response) => [response, response],
+    /but received another one|bytes after the last response/,
+  ],
+])("a server that %s fails", (_wrong, change, problem) => {
   it.concurrent.each(ordinary)("%s", async (_name, rule) => {
-    const { problem } = await runAgainst(
-      rule,
-      changeLast(rule, (response, expected) => [toOpposite(response, expected)]),
-    );
-    expect(problem).toContain("expected ");
-  });
-});
-
-describe("a server that does not respond to the last request fails", () => {
-  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
-    const scripts = changeLast(rule, () => []);
-    const ended = scripts.map((script) => ({ ...script, isEnding: true }));
-    const { problem } = await runAgainst(rule, ended);
-    expect(problem).toContain("but the server ended the connection");
-  });
-});
-
-describe("a server that sends one response too many fails", () => {
-  it.concurrent.each(ordinary)("%s", async (_name, rule) => {
-    const { problem } = await runAgainst(
-      rule,
-      changeLast(rule, (response) => [response, response]),
-    );
-    expect(problem).toMatch(/but received another one|bytes after the last response/);
+    const result = await runAgainst(rule, changeLast(rule, change));
+    expect(result.problem).toMatch(problem);
   });
 });
 
@@ -211,8 +204,7 @@ describe("a server that changes a checked detail fails", () => {
 
 it("a server that accepts every plant fails the race", async () => {
   const [[, rule] = []] = cases.filter(([, { isRace }]) => isRace);
-  const server = createServer((socket) => {
-    socket.on("error", () => undefined);
+  const url = await openRawServer((socket) => {
     socket.on("data", (bytes) => {
       const [, name = ""] = /"name":"(\w+)"/.exec(bytes.toString()) ?? [];
       const body = JSON.stringify({ name });
@@ -220,10 +212,6 @@ it("a server that accepts every plant fails the race", async () => {
       socket.write(`${head}\r\n\r\n${body}`);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [result] = await runRules([rule as Rule], { ...common, url, timeoutMs: 20_000 });
   expect(result?.problem).toBe("expected status 200 on one connection, but on 6");
-  server.close();
 });
