@@ -1,9 +1,8 @@
 /** How long this disk takes to flush a little: what a durable create of a lone client cannot do without. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { withDirectory } from "./rounds.ts";
 import { type Spread, toSpread } from "./statistics.ts";
 
 const flushes = 300;
@@ -12,18 +11,15 @@ const page = Buffer.alloc(4096, 1);
 
 /** Measures the milliseconds from a write of 4 KiB to the end of its fsync, in a directory next to those of the stores. */
 export async function measureFlush(): Promise<Spread> {
-  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
-  const file = openSync(join(directory, "flushed"), "w");
-  try {
+  return withDirectory(async (directory) => {
+    const file = openSync(join(directory, "flushed"), "w");
     const times = Array.from({ length: flushes }, () => {
       const startedAt = performance.now();
       writeSync(file, page);
       fsyncSync(file);
       return performance.now() - startedAt;
     });
-    return toSpread(times);
-  } finally {
     closeSync(file);
-    await rm(directory, { recursive: true, force: true });
-  }
+    return toSpread(times);
+  });
 }

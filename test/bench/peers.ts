@@ -33,7 +33,8 @@ export class UnavailablePeerError extends Error {
   override readonly name = "UnavailablePeerError";
 }
 
-const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
+/** The command of this checkout. */
+export const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
 const fastifyPath = fileURLToPath(new URL("../ecosystem/bench/fastify.ts", import.meta.url));
 

@@ -2,28 +2,31 @@
  * Measures bulk creates from a file, plain and over TLS: `plantstore create` and curl in a loop, as ratios to a load
  * generator with the plain server.
  */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { LoadGenerator } from "./load.ts";
-import { type Peer, sqlite, tls, tlsCertFile, toOtherPlantstore, token } from "./peers.ts";
+import {
+  type Peer,
+  plantstore,
+  sqlite,
+  tls,
+  tlsCertFile,
+  toOtherPlantstore,
+  token,
+} from "./peers.ts";
 import { toBody } from "./requests.ts";
+import { runRounds, withDirectory } from "./rounds.ts";
 import type { Effort } from "./server-part.ts";
+import { readMemory } from "./server-process.ts";
 import { toSpread, toText } from "./statistics.ts";
 import { checkPlants } from "./stored-plants.ts";
 import type { Row } from "./table.ts";
 import { runTrial } from "./trial.ts";
-
-const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
-const run = promisify(execFile);
 
 /** The heads of the columns of {@link runPipePart}. */
 export const pipeColumns = ["what", "plants/s", "ratio", "MB"];
@@ -74,14 +77,13 @@ export async function runPipePart(
       : [[`${toOtherPlantstore(against ?? "").name} create FILE`, create(sqlite, other)] as const]),
     [curlName, () => runPipe(sqlite, curlPlants, (file) => ["sh", ["-c", curlLoop, "sh", file]])],
   ];
-  const results = new Map(measures.map(([name]) => [name, [] as PipeResult[]]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [name, measure] of measures) results.get(name)?.push(await measure());
-  }
-  const [[referenceName] = [""]] = measures;
-  const reference = results.get(referenceName) ?? [];
-  return measures.map(([name]) => {
-    const own = results.get(name) ?? [];
+  const results = await runRounds(
+    rounds,
+    measures.map(([, measure]) => measure),
+  );
+  const [reference = []] = results;
+  return measures.map(([name], index) => {
+    const own = results[index] ?? [];
     const rates = own.map((result) => result.plantsPerSecond);
     const ratios = rates.map((rate, round) => rate / (reference[round]?.plantsPerSecond ?? 0));
     const { max } = toSpread(own.map(({ memory }) => memory));
@@ -105,8 +107,7 @@ async function runPipe(
   count: number,
   toCommand: (file: string) => readonly [command: string, args: readonly string[]],
 ): Promise<PipeResult> {
-  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
-  try {
+  return withDirectory(async (directory) => {
     const file = join(directory, "plants.ndjson");
     await pipeline(Readable.from(toLines(count)), createWriteStream(file));
     const server = await peer.start(directory);
@@ -126,7 +127,9 @@ async function runPipe(
     const ended = once(child, "exit") as Promise<[number | null]>;
     let memory = 0;
     const sampling = setInterval(() => {
-      void readMemory(child.pid).then((bytes) => (memory = Math.max(memory, bytes)));
+      // It may have ended.
+      const reading = readMemory(child.pid).catch(() => 0);
+      void reading.then((bytes) => (memory = Math.max(memory, bytes)));
     }, 250);
     const [code] = await ended;
     const ms = performance.now() - startedAt;
@@ -135,18 +138,9 @@ async function runPipe(
     if (code !== 0) throw new Error(`${command}: exited with ${code}`);
     checkPlants((await peer.readPlants?.(directory)) ?? [], count, count, "sequential");
     return { plantsPerSecond: (count * 1000) / ms, memory };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function* toLines(count: number): Generator<string> {
   for (let n = 1; n <= count; n += 1) yield `${toBody(n, "sequential")}\n`;
-}
-
-async function readMemory(pid: number | undefined): Promise<number> {
-  const { stdout } = await run("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => ({
-    stdout: "0",
-  }));
-  return Number(stdout) * 1024;
 }

@@ -51,6 +51,8 @@ const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) 
 const connectionCounts = values.connections.split(",").map(Number);
 const peerNames = values.peers?.split(",");
 const against = values.against === undefined ? undefined : resolve(values.against);
+/** The plantstore of `--against`. */
+const others = against === undefined ? [] : [toOtherPlantstore(against)];
 
 /** The parts by name; each prints its table. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
@@ -63,13 +65,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
   async clients() {
-    const others = against === undefined ? [] : [toOtherPlantstore(against)];
     for await (const rows of runClientsPart(others, await chooseLoadGenerator(), effort)) {
       process.stdout.write(`\n${toTable(serverColumns, rows)}`);
     }
   },
   async heads() {
-    const others = against === undefined ? [] : [toOtherPlantstore(against)];
     await printServerParts(
       (["equal", "different"] as const).map((heads) => ({
         title: `${heads} heads`,
@@ -80,35 +80,23 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   },
   async random() {
     const filled = await openFilledStore();
+    const trial = { connections: 256, ids: "random", kind: "create" } as const;
+    const peers = [bare, sqlite] as const;
     try {
       await printServerParts([
-        {
-          title: "random ids, empty store",
-          trial: { connections: 256, ids: "random", kind: "create" },
-          peers: [bare, sqlite],
-        },
-        {
-          title: "random ids, a million plants",
-          trial: { connections: 256, ids: "random", kind: "create", template: filled },
-          peers: [bare, sqlite],
-        },
+        { title: "random ids, empty store", trial, peers },
+        { title: "random ids, a million plants", trial: { ...trial, template: filled }, peers },
       ]);
     } finally {
       await filled.close();
     }
   },
   async refusals() {
+    const trial = { connections: 64, ids: "sequential", kind: "create" } as const;
+    const peers = [bare, sqlite] as const;
     await printServerParts([
-      {
-        title: "wrong token",
-        trial: { connections: 64, ids: "sequential", kind: "create", token: "wrong" },
-        peers: [bare, sqlite],
-      },
-      {
-        title: "broken body",
-        trial: { connections: 64, ids: "sequential", kind: "broken" },
-        peers: [bare, sqlite],
-      },
+      { title: "wrong token", trial: { ...trial, token: "wrong" }, peers },
+      { title: "broken body", trial: { ...trial, kind: "broken" }, peers },
     ]);
   },
   async pipe() {

@@ -1,6 +1,7 @@
 /** Measures servers under load: each peer in turn, round after round, as ratios to the bare server. */
 import type { LoadGenerator } from "./load.ts";
 import type { Peer } from "./peers.ts";
+import { runRounds } from "./rounds.ts";
 import { toSpread, toText } from "./statistics.ts";
 import type { Row } from "./table.ts";
 import { runTrial, type Trial, type TrialResult } from "./trial.ts";
@@ -45,16 +46,13 @@ export async function runServerPart(
   generator: LoadGenerator,
   { rounds, seconds }: Effort,
 ): Promise<Row[]> {
-  const [reference] = part.peers;
-  const results = new Map<Peer, TrialResult[]>(part.peers.map((peer) => [peer, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const peer of part.peers) {
-      results.get(peer)?.push(await runTrial(generator, peer, { ...part.trial, seconds }));
-    }
-  }
-  const referenceResults = results.get(reference) ?? [];
-  return part.peers.map((peer) => {
-    const own = results.get(peer) ?? [];
+  const measures = part.peers.map(
+    (peer) => () => runTrial(generator, peer, { ...part.trial, seconds }),
+  );
+  const results = await runRounds(rounds, measures);
+  const [referenceResults = []] = results;
+  return part.peers.map((peer, index) => {
+    const own = results[index] ?? [];
     const toCell = (values: readonly (number | undefined)[], digits: number): string => {
       const known = values.filter((value) => value !== undefined);
       return known.length === 0 ? "" : toText(toSpread(known), digits);

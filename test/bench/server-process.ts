@@ -11,6 +11,12 @@ const run = promisify(execFile);
 /** Unit of CPU times in /proc: Linux reports hundredths of a second on every platform of Node. */
 const tickUs = 10_000;
 
+/** Returns the resident set of a process, in bytes. @throws Error if it has ended */
+export async function readMemory(pid: number | undefined): Promise<number> {
+  const { stdout } = await run("ps", ["-o", "rss=", "-p", String(pid)]);
+  return Number(stdout) * 1024;
+}
+
 /** A server that accepts requests. */
 export interface ServerProcess {
   readonly url: string;
@@ -61,10 +67,7 @@ export async function startServerProcess({
 
   return {
     url,
-    async measureMemory() {
-      const { stdout } = await run("ps", ["-o", "rss=", "-p", String(child.pid)]);
-      return Number(stdout) * 1024;
-    },
+    measureMemory: () => readMemory(child.pid),
     async measureCpuTime() {
       const path = `/proc/${child.pid}/task/${child.pid}/stat`;
       const stat = await readFile(path, "latin1").catch(() => undefined);

@@ -1,9 +1,7 @@
 /** One trial: a fresh server, a moment to warm up, the load, and the check of what it stored. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Load, LoadGenerator, LoadResult } from "./load.ts";
 import { type Peer, token } from "./peers.ts";
+import { withDirectory } from "./rounds.ts";
 import { checkPlants } from "./stored-plants.ts";
 
 /** Options of a trial. */
@@ -37,8 +35,7 @@ export async function runTrial(
   peer: Peer,
   trial: Trial,
 ): Promise<TrialResult> {
-  const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-"));
-  try {
+  return withDirectory(async (directory) => {
     const server = await peer.start(directory, trial.template?.path);
     const before = trial.template?.plants ?? 0;
     const load = { ...trial, url: server.url, token: trial.token ?? token };
@@ -60,9 +57,7 @@ export async function runTrial(
         ? undefined
         : (cpuAfter - cpuBefore) / responses;
     return { requestsPerSecond: responses / seconds, p50Ms, p99Ms, memory, cpuUs };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function toCreated({ responses, rejected }: LoadResult): number {
