@@ -157,14 +157,11 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
   const { url } = request;
   const foreign = (message: string): Error => new NotAPlantStoreError(url, message);
   const redact = (text: string): string => withoutToken(text, request);
-  const read = (name: string): string | undefined => {
-    const value = readHeader(headers, name);
-    return value && redact(value);
-  };
+  const read = (name: string): string | undefined => readHeader(headers, name);
 
   if (status >= 300 && status <= 399) {
-    const target = read("location") ?? "nowhere";
-    throw foreign(`it redirects to ${quoteInput(target, 200)}, and redirects are not followed`);
+    const target = quoteInput(redact(read("location") ?? "nowhere"), 200);
+    throw foreign(`it redirects to ${target}, and redirects are not followed`);
   }
   const coding = read("content-encoding") ?? "identity";
   const type = read("content-type") ?? "none";
@@ -173,7 +170,8 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
   const error = isReadable && status >= 400 ? parseErrorBody(body) : undefined;
   if (error !== undefined && (status === 400 || status === Math.trunc(error.error / 100))) {
     const message = redact(error.message);
-    return { ok: false, error: { ...error, message }, requestId: read("x-request-id") };
+    const requestId = read("x-request-id");
+    return { ok: false, error: { ...error, message }, requestId: requestId && redact(requestId) };
   }
   if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
   if (status === 413) {
@@ -186,10 +184,11 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
   }
   if (status !== 200 && status !== 400) throw foreign(`its response has the status ${status}`);
   if (coding.toLowerCase() !== "identity") {
-    throw foreign(`its response is compressed (${quoteInput(coding)})`);
+    throw foreign(`its response is compressed (${quoteInput(redact(coding))})`);
   }
   if (!isReadable) {
-    throw foreign(`its response has the content type ${quoteInput(type)}, not application/json`);
+    const shown = quoteInput(redact(type));
+    throw foreign(`its response has the content type ${shown}, not application/json`);
   }
   if (status === 400) throw foreign("its response has the status 400 but holds no Error");
   const plant = parsePlant(body);

@@ -1,4 +1,5 @@
 /** Maps items of a stream, several at a time, and returns the results in the order of the items. */
+import { endOfTurn } from "./platform.ts";
 
 /** Options for {@link mapInOrder}. */
 export interface MapOptions<Item> {
@@ -8,14 +9,6 @@ export interface MapOptions<Item> {
   readonly toSize: (item: Item) => number;
   /** Limit for the size of all items. A single item may have more. */
   readonly maxSize: number;
-}
-
-/** Resolves in the next turn of the event loop. Browsers have no `setImmediate`. */
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if ("setImmediate" in globalThis) setImmediate(resolve);
-    else setTimeout(resolve);
-  });
 }
 
 interface Job<Result> {

@@ -23,6 +23,7 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
  *
  * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
  *
+ * @param act must not throw
  * @returns a function that ends this
  */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {

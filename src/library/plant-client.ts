@@ -8,6 +8,7 @@ import {
   UnavailableError,
 } from "../client/results.ts";
 import { findUrlAdvice } from "../client/wrong-path.ts";
+import { onAbort } from "../core/attempt.ts";
 import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
@@ -55,7 +56,7 @@ export interface PlantClient {
    *
    * @param options `signal` stops it early; it then rejects with the signal's reason, and the plant may or may not exist
    * @returns the Plant and the result, or the Error that the store sent
-   * @throws TypeError if a member of the plant has an invalid type
+   * @throws TypeError if a member of the plant has an invalid type, or a browser has no global `fetch`
    * @throws UnavailableError if the last attempt got no response
    * @throws NotAPlantStoreError if the response is not that of a plant store
    */
@@ -65,7 +66,8 @@ export interface PlantClient {
    * taken. Plants with the same id are sent one after the other.
    *
    * @returns one result for each plant, in the order of the plants. When the loop ends early, no further plant is sent
-   * @throws TypeError for an option or a plant with an invalid type, after the results of the plants before it
+   * @throws TypeError for an option or a plant with an invalid type, after the results of the plants before it; if a browser has
+   *   no global `fetch`
    * @throws UnavailableError if the store stays unavailable; plants without a result may or may not exist
    * @throws NotAPlantStoreError if a response is not that of a plant store
    * @throws StoppedError if every other create would get the same Error, for example because the token is rejected
@@ -217,7 +219,7 @@ async function* createMany(
   const { createPlants } = await import("../client/create-plants.ts");
   const { toCreateRequest } = await import("../client/create-plant.ts");
   const source = new PlantSource(plants);
-  signal.addEventListener("abort", source.stop);
+  const release = onAbort(signal, source.stop);
   if (signal.aborted) source.stop();
   try {
     const request = toCreateRequest(url, bearer, { ca });
@@ -240,7 +242,7 @@ async function* createMany(
     const { cause } = error;
     throw isError(cause) ? cause : new StoppedError(addUrlAdvice(cause, url));
   } finally {
-    signal.removeEventListener("abort", source.stop);
+    release();
   }
 }
 

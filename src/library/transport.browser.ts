@@ -13,7 +13,7 @@ export function getDefaultFetch(): Fetch {
 
 /** Returns the function that sends one request, without the headers that only programs outside of browsers send. */
 export async function loadPost(fetch: Fetch): Promise<Post> {
-  if (fetch === globalFetch && !("fetch" in globalThis)) {
+  if (fetch === globalFetch && typeof globalThis.fetch !== "function") {
     throw new TypeError("the global fetch is missing: pass a function like it as fetch");
   }
   const post = createFetchPost(fetch);

@@ -148,6 +148,7 @@ const stopping = new RequestError("shuttingDown", "the server is stopping: try a
 /** Requests may check readiness at any rate; the store and its tokens are checked at most this often, unless it has failed since. */
 const writableCheckMs = 1000;
 
+/** Creates the readiness check of a server, and a function that makes the next check ask the store again. */
 export function createReadiness({ backend, isStopping, onError }: ReadinessOptions) {
   let last: Promise<unknown> | undefined;
   let hasPassed = false;

@@ -124,19 +124,22 @@ describe("the client for browsers", () => {
     expect(await readdir(join(root, "dist/browser"))).toEqual(["client.js", "metafile-esm.json"]);
   });
 
-  it("says that the global fetch is missing", async () => {
-    const file = pathToFileURL(join(root, "dist/browser/client.js")).href;
-    const program = `
-      delete globalThis.fetch;
+  it.each(["delete globalThis.fetch", "globalThis.fetch = undefined"])(
+    "says that the global fetch is missing after %s",
+    async (change) => {
+      const file = pathToFileURL(join(root, "dist/browser/client.js")).href;
+      const program = `
+      ${change};
       const { createClient } = await import(${JSON.stringify(file)});
       const client = createClient({ url: "http://127.0.0.1:1", token: "secret" });
       const plant = { id: 1n, name: "fern" };
       await client.create(plant).catch((error) => console.log(String(error)));
       await client.createMany([plant]).next().catch((error) => console.log(String(error)));`;
-    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
-    const message = "TypeError: the global fetch is missing: pass a function like it as fetch\n";
-    expect(stdout).toBe(message.repeat(2));
-  });
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
+      const message = "TypeError: the global fetch is missing: pass a function like it as fetch\n";
+      expect(stdout).toBe(message.repeat(2));
+    },
+  );
 
   it("exports the same as the client for Node", async () => {
     const [forBrowsers, forNode] = await Promise.all(

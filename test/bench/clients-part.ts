@@ -98,7 +98,11 @@ function behindNginx(peer: Peer): Peer {
           () => false,
         );
       while (!(await isReady())) {
-        if (proxy.exitCode !== null) throw new Error(`nginx exited with ${proxy.exitCode}`);
+        const end = proxy.exitCode ?? proxy.signalCode;
+        if (end !== null) {
+          await server.stop();
+          throw new Error(`nginx ended with ${end}`);
+        }
         await sleep(20);
       }
       return {

@@ -13,13 +13,16 @@ const page = Buffer.alloc(4096, 1);
 export async function measureFlush(): Promise<Spread> {
   return withDirectory(async (directory) => {
     const file = openSync(join(directory, "flushed"), "w");
-    const times = Array.from({ length: flushes }, () => {
-      const startedAt = performance.now();
-      writeSync(file, page);
-      fsyncSync(file);
-      return performance.now() - startedAt;
-    });
-    closeSync(file);
-    return toSpread(times);
+    try {
+      const times = Array.from({ length: flushes }, () => {
+        const startedAt = performance.now();
+        writeSync(file, page);
+        fsyncSync(file);
+        return performance.now() - startedAt;
+      });
+      return toSpread(times);
+    } finally {
+      closeSync(file);
+    }
   });
 }

@@ -82,6 +82,13 @@ describe("parseResponse removes the token of the request", () => {
     expect(parse).toThrow(NotAPlantStoreError);
     expect(parse).not.toThrow(/secret/);
   });
+
+  it("only from messages, if the token is a part of a header that the client reads", () => {
+    const headers = { ...jsonType, "x-plantstore-result": "created" };
+    const short = toCreateRequest("http://127.0.0.1:7526", "a");
+    const result = parseResponse(toResponse(200, '{"name":"fern"}', headers), short);
+    expect(result).toEqual({ ok: true, plant: { name: "fern" }, result: "created" });
+  });
 });
 
 describe("parseResponse throws NotAPlantStoreError for", () => {

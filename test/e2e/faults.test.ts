@@ -1,16 +1,18 @@
-/** With `serve --faults`, clients whose creates are slow, fail or get no response retry until every plant is in the store. */
+/** Clients whose creates are slow, fail or get no response retry until every plant is in the store. */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Agent, RetryAgent } from "undici";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/authenticator.ts";
 import { hasCurl } from "../helpers/curl.ts";
+import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
+const postgres = usePostgres();
 
 interface TestPlant {
   readonly id: number;
@@ -89,6 +91,15 @@ async function sendEach(
   return own.flatMap(({ id }, index) => (statuses[index] === 200 ? [id] : []));
 }
 
+const stores: readonly [place: string, toUrl: () => Promise<string>, servers: number][] = [
+  ["one server with SQLite", createSqliteUrl, 1],
+  ["two servers with PostgreSQL", () => createStoreUrl(postgres.url), 2],
+];
+
+async function createSqliteUrl(): Promise<string> {
+  return `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
+}
+
 async function startFaulty(store: string): Promise<string> {
   const home = await createTemporaryDirectory();
   const flags = ["--port", "0", "--store", store, "--metrics", "main", "--status-mode", "http"];
@@ -112,19 +123,38 @@ async function readFaults(url: string): Promise<Readonly<Record<string, number>>
   return Object.fromEntries<number>(entries);
 }
 
-it.each<[name: string, client: Client]>([
-  ["plantstore create", sendWithPlantstore],
-  ...(hasCurl() ? [["curl --retry-all-errors", sendWithCurl] as [string, Client]] : []),
-  ["undici's RetryAgent", sendWithUndici],
-])("every plant is stored once, and no status 200 is wrong, for %s", async (_name, send) => {
-  const store = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
-  const url = await startFaulty(store);
-  const sent = await send(url, plants);
-  expect(sent.toSorted((a, b) => a - b)).toEqual(plants.map(({ id }) => id));
+describe.each(stores)(
+  "with faults of %s, every plant is stored once, and no status 200 is wrong",
+  (...row) => {
+    const [, toUrl, servers] = row;
+    it.each<[name: string, client: Client]>([
+      ["plantstore create", sendWithPlantstore],
+      ...(hasCurl() ? [["curl --retry-all-errors", sendWithCurl] as [string, Client]] : []),
+      ["undici's RetryAgent", sendWithUndici],
+    ])("for %s", async (_name, send) => {
+      const store = await toUrl();
+      const urls: string[] = [];
+      for (let count = 0; count < servers; count++) urls.push(await startFaulty(store));
+      const sent = await Promise.all(
+        urls.map((url, index) =>
+          send(
+            url,
+            plants.filter(({ id }) => id % servers === index),
+          ),
+        ),
+      );
+      expect(sent.flat().toSorted((a, b) => a - b)).toEqual(plants.map(({ id }) => id));
 
-  const { stdout } = await runCli(["export", "--store", store]);
-  const lines = stdout.trimEnd().split("\n");
-  expect(lines.map((line) => JSON.parse(line) as TestPlant)).toEqual(plants);
-  const { delayed = 0, failed = 0, dropped = 0 } = await readFaults(url);
-  expect(Math.min(delayed, failed, dropped)).toBeGreaterThan(0);
-});
+      const { stdout } = await runCli(["export", "--store", store]);
+      const stored = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as TestPlant);
+      expect(stored).toEqual(plants);
+      for (const url of urls) {
+        const { delayed = 0, failed = 0, dropped = 0 } = await readFaults(url);
+        expect(Math.min(delayed, failed, dropped)).toBeGreaterThan(0);
+      }
+    });
+  },
+);

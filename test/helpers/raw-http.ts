@@ -18,9 +18,9 @@ export interface RawConnection extends Connection, Disposable {
   resultsAtEnd(): Promise<string[]>;
 }
 
-/** Returns the status of each response, with the number of its Error: `200` or `400 40102`. */
+/** Returns the status of each response, also of an incomplete one, with the number of its Error: `200` or `400 40102`. */
 export function readResults(received: string): string[] {
-  const responses = received.matchAll(/HTTP\/1\.1 (\d+)[^]*?\r\n\r\n(?:\{"error":(\d+))?/g);
+  const responses = received.matchAll(/HTTP\/1\.1 (\d+)(?:[^]*?\r\n\r\n(?:\{"error":(\d+))?)?/g);
   return Array.from(responses, ([, status, error]) => (error ? `${status} ${error}` : `${status}`));
 }
 

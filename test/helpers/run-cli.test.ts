@@ -11,12 +11,21 @@ it.each<[what: string, ...Parameters<typeof expect.toExit>]>([
   ["stdout, if it should be empty", 2, /token/],
   ["another line on stdout", 2, /token/, [{ id: 2 }]],
   ["more lines on stdout", 2, /token/, [{ id: 1 }, {}]],
+  ["no line on stdout", 2, /token/, []],
 ])("toExit rejects %s, and prints both outputs", (_what, ...end) => {
   const check = (): void => expect(result).toExit(...end);
   expect(check).toThrow("exitCode: 2");
   expect(check).toThrow("stderr: 'error: no token\\n'");
   expect(check).toThrow(`stdout: '{"id":1,"name":"fern"}\\n'`);
 });
+
+it.each(["boom\n", '{"id":1}', '{"id":1}\n\n'])(
+  "toExit rejects %j as lines, and prints it",
+  (stdout) => {
+    const check = (): void => expect({ ...result, stdout }).toExit(2, /token/, [{ id: 1 }]);
+    expect(check).toThrow("stderr: 'error: no token\\n'");
+  },
+);
 
 it("toExit accepts what a run printed", async () => {
   expect(result).toExit(2, /^error: /, [{ id: 1 }]);

@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import { expect, type MatcherState, onTestFinished } from "vitest";
 import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { attempt } from "../../src/core/attempt.ts";
 import { testToken } from "./plant-server.ts";
 import { checkOutput } from "./secrecy.ts";
 
@@ -185,7 +186,7 @@ export async function startServe(
 
 /** A whole text, {@link containing | a part of it}, or a pattern that it matches. */
 type Text = string | RegExp;
-/** A text, or members of the objects that are the lines of a text. */
+/** A text, or some members of the objects that are its lines. Numbers are doubles: compare large ids as text. */
 type Output = Text | readonly object[];
 
 declare module "vitest" {
@@ -218,7 +219,8 @@ interface ExpectedResult {
 function compare({ equals, utils }: MatcherState, result: CliResult, wanted: ExpectedResult) {
   const { exitCode, stderr, stdout } = result;
   const hasLines = Array.isArray(wanted.stdout);
-  const actual = { exitCode, stderr, stdout: hasLines ? parseLines(stdout) : stdout };
+  const lines = hasLines ? attempt(() => parseLines(stdout)) : undefined;
+  const actual = { exitCode, stderr, stdout: lines ?? stdout };
   const expected = {
     ...wanted,
     stderr: toPattern(wanted.stderr),
@@ -236,9 +238,13 @@ function toPattern(text: Output): unknown {
   return text instanceof RegExp ? expect.stringMatching(text) : text;
 }
 
-/** Parses a text whose lines are JSON. */
+/** Parses a text whose lines are JSON. @throws SyntaxError for an empty line, or without a line break at the end */
 export function parseLines(text: string): unknown[] {
-  return text.split("\n").flatMap((line): unknown[] => (line === "" ? [] : [JSON.parse(line)]));
+  if (text !== "" && !text.endsWith("\n")) throw new SyntaxError("the last line is incomplete");
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line): unknown => JSON.parse(line));
 }
 
 function toStdin(source: CliOptions["stdin"], isTTY: boolean): InputStream {

@@ -1,5 +1,5 @@
 /** Bulk creates of a program have results in the order of the plants, and keep few plants in memory. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   createClient,
   type CreateManyResult,
@@ -28,6 +28,17 @@ async function collect(
 function* count(total: number): Generator<NewPlant> {
   for (let id = 1; id <= total; id++) yield { id: BigInt(id), name: "fern" };
 }
+
+it("creates plants while a test has fake timers", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const headers = { "content-type": "application/json", "x-plantstore-result": "created" };
+  const fetch = () => Promise.resolve(new Response('{"name":"fern"}', { headers }));
+  const { results } = await collect(
+    createClient({ ...unused, token: "secret", fetch }).createMany(count(3)),
+  );
+  expect(results.map(({ status }) => status)).toEqual(["created", "created", "created"]);
+});
 
 it("returns a result for each plant, in the order of the plants", async () => {
   await using store = await startPlantStore({ seed: [{ id: 2n, name: "fern" }] });

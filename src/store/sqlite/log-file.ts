@@ -33,7 +33,7 @@ const maxReads = 10;
 interface GuardedConnection {
   /** Commits a change, which begins the log if it is empty. */
   readonly write: () => void;
-  /** Returns the size of the database according to SQLite, in bytes. */
+  /** Returns the size of the database after its latest commit, in bytes, wherever its pages are. */
   readonly findSize: () => number;
 }
 
