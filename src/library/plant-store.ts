@@ -53,7 +53,7 @@ export interface ListOptions extends PlantFilter {
 
 /** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
 export interface RunningPlantStore {
-  /** URL above `/plants`: scheme, host, port and base path. */
+  /** URL above `/plants`: scheme, host, port and base path. With `listen: false`, only `fetch` responds to it. */
   readonly url: string;
   /** A token that it accepts. */
   readonly token: string;

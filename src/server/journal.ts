@@ -1,5 +1,6 @@
 /** A journal of requests, for tests of clients. Only the library has one. */
 import { RequestError } from "../core/errors.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import type { Handler } from "./handler.ts";
 import { type BodyResult, type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
 import { isDropped } from "./response.ts";
@@ -19,7 +20,7 @@ export interface JournalEntry {
   /** Number of the Error in the response. */
   readonly error?: number;
   /** Result of a create: `created`, `unchanged` or `replaced`. */
-  readonly result?: string;
+  readonly result?: SuccessfulResult;
   /** False if a fault dropped the response, or if the connection was closed before. */
   readonly isSent: boolean;
 }

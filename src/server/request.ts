@@ -4,6 +4,7 @@ import { digestToken } from "../auth/authenticator.ts";
 import { toBearerToken } from "../auth/token.ts";
 import { type OperationId, toTraceId } from "../core/contract.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
+import type { SuccessfulResult } from "../core/store.ts";
 import type { Admission, ByteHolder } from "./admission.ts";
 
 /** Maximum length of a request target, in bytes. */
@@ -298,7 +299,7 @@ export interface RequestRecord {
   /** Number of the Error. */
   readonly error?: number | undefined;
   /** Result of a create. */
-  readonly result?: string | undefined;
+  readonly result?: SuccessfulResult | undefined;
   /** From the head of the request to its response. */
   readonly durationMs: number;
   /** From the head of the request to the time at which the plant was durable; absent unless the plant is stored. */

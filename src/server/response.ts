@@ -16,7 +16,7 @@ export interface ServerResponse {
   /** Error number of an Error body. */
   readonly error?: number;
   /** Result of a create. */
-  readonly result?: string;
+  readonly result?: SuccessfulResult;
   /** Commit of a plant that is stored. */
   readonly commit?: PlantCommit;
   /** See {@link isDropped}. */

@@ -132,9 +132,9 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   });
 
   it.each([
-    ["1.5", testToken, "Not sent: id must be a whole number."],
-    ["x", testToken, "Not sent: id must be a whole number."],
-    ["", testToken, "Not sent: id is missing: enter a whole number."],
+    ["1.5", testToken, "Not sent: id must be an integer in digits."],
+    ["x", testToken, "Not sent: id must be an integer in digits."],
+    ["", testToken, "Not sent: id is missing: enter an integer in digits."],
     ["9223372036854775808", testToken, "Not sent: id is too large or too small."],
     [
       "1",

@@ -47,8 +47,10 @@ function findProblem() {
   for (const field of members) {
     if (field.dataset["json"] !== "number") continue;
     const text = field.value.trim();
-    if (text === "") return { field, problem: `${field.id} is missing: enter a whole number` };
-    if (!wholeNumber.test(text)) return { field, problem: `${field.id} must be a whole number` };
+    if (text === "")
+      return { field, problem: `${field.id} is missing: enter an integer in digits` };
+    if (!wholeNumber.test(text))
+      return { field, problem: `${field.id} must be an integer in digits` };
     if (!isInt64(BigInt(text))) return { field, problem: `${field.id} is too large or too small` };
   }
   return undefined;
