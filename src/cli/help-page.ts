@@ -9,7 +9,7 @@ import {
 import { findClosestWord, quoteInput } from "../core/messages.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type Command, type Item, toExitCodeItems } from "./command.ts";
-import { listTopics, readManualFile, readTopic } from "./commands/help/topics.ts";
+import { findTopics, listTopics, readManualFile, readTopic } from "./commands/help/topics.ts";
 import { type Io, type OutputStream, writeText } from "./io.ts";
 import { commonFlags, versionFlag } from "./options/remote.ts";
 
@@ -211,9 +211,13 @@ export function toExit(
   const advice = findAdvice(error, commander, hints);
   const isTopic =
     commander.parent === null && argv.find((each) => !each.startsWith("-")) === "help";
-  if (advice === undefined && isTopic && error.code === "commander.unknownCommand") {
-    const topics = listTopics().join(", ");
-    return wrongUsage(`no command or topic '${commander.args[0]}'; topics: ${topics}`, commander);
+  if (isTopic && error.code === "commander.unknownCommand") {
+    const [name = ""] = commander.args;
+    const found = findTopics(name).join(", ");
+    const text = found ? `topics with this word: ${found}` : `topics: ${listTopics().join(", ")}`;
+    if (found || advice === undefined) {
+      return wrongUsage(`no command or topic '${name}'; ${text}`, commander);
+    }
   }
   return wrongUsage(problem + (advice ?? ""), commander);
 }

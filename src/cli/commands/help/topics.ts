@@ -21,6 +21,26 @@ function listManual(): readonly string[] {
   return directory === undefined ? [] : readdirSync(directory).toSorted();
 }
 
+/** Finds at most three topics with a word, or with several that have hyphens between them. Those with it in a heading come first. */
+export function findTopics(words: string): readonly string[] {
+  const wanted = toWords(words);
+  const countIn = (text: string): number => toWords(text).split(wanted).length - 1;
+  const counts = listTopics().map((topic) => {
+    const text = readManual(topic + extension);
+    const headings = text.match(/^#.*$/gm)?.join("\n") ?? "";
+    return { topic, count: 1000 * countIn(headings) + countIn(text) };
+  });
+  const found = counts.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
+  return found.slice(0, 3).map(({ topic }) => topic);
+}
+
+function toWords(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()} `;
+}
+
 /** The text of a topic, in Markdown without pictures; undefined for an unknown name. */
 export function readTopic(name: string): string | undefined {
   if (!listTopics().includes(name)) return undefined;
