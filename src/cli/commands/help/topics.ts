@@ -21,7 +21,7 @@ function listManual(): readonly string[] {
   return directory === undefined ? [] : readdirSync(directory).toSorted();
 }
 
-/** Finds at most three topics with a word, or with several that have hyphens between them. Those with it in a heading come first. */
+/** Finds at most three topics with a word, or with several that have hyphens between them. A heading with it counts more than the text. */
 export function findTopics(words: string): readonly string[] {
   const wanted = toWords(words);
   const countIn = (text: string): number => toWords(text).split(wanted).length - 1;
