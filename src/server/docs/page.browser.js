@@ -47,10 +47,12 @@ function findProblem() {
   for (const field of members) {
     if (field.dataset["json"] !== "number") continue;
     const text = field.value.trim();
-    if (text === "")
+    if (text === "") {
       return { field, problem: `${field.id} is missing: enter an integer in digits` };
-    if (!wholeNumber.test(text))
+    }
+    if (!wholeNumber.test(text)) {
       return { field, problem: `${field.id} must be an integer in digits` };
+    }
     if (!isInt64(BigInt(text))) return { field, problem: `${field.id} is too large or too small` };
   }
   return undefined;
