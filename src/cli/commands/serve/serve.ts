@@ -109,7 +109,7 @@ export async function runServer(
   const { options, log } = run;
   if (options.tls !== undefined) {
     const { readTlsFiles, watchExpiry } = await import("./tls-files.ts");
-    run.certificate = readTlsFiles(options.tls);
+    run.certificate = await readTlsFiles(options.tls);
     watchExpiry(run);
   }
   let opened: PlantServer | undefined = undefined;

@@ -5,7 +5,7 @@ import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
-import { readRegularFileSync } from "../../regular-file.ts";
+import { readRegularFile } from "../../regular-file.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";
 
 /** A server that reloads its certificate cannot ask for a password. */
@@ -16,9 +16,9 @@ const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
  *
  * @throws CommandError if a file cannot be read, or the key does not match the certificate
  */
-export function readTlsFiles({ certFile, keyFile }: TlsFiles): TlsCertificate {
-  const cert = read("--tls-cert", certFile);
-  const key = read("--tls-key", keyFile);
+export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
+  const cert = await read("--tls-cert", certFile);
+  const key = await read("--tls-key", keyFile);
   const certificate = attempt(
     () => new X509Certificate(cert),
     (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
@@ -54,23 +54,23 @@ function toOpensslReason(error: unknown): string {
   return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
-function read(flag: string, path: string): string {
+async function read(flag: string, path: string): Promise<string> {
   try {
-    return readRegularFileSync(path);
+    return await readRegularFile(path);
   } catch (error) {
     throw toReadError(`${flag}: ${path}`, error);
   }
 }
 
 /** Reloads the certificate; on failure the server keeps the old one. */
-export function reload(server: PlantServer | undefined, run: ServerRun): void {
+export async function reload(server: PlantServer | undefined, run: ServerRun): Promise<void> {
   const { options, log } = run;
   if (options.tls === undefined) {
     log.message("info", "SIGHUP ignored: the server has no certificate");
     return;
   }
   try {
-    const certificate = readTlsFiles(options.tls);
+    const certificate = await readTlsFiles(options.tls);
     server?.setCertificate(certificate);
     run.certificate = certificate;
     log.message("info", "SIGHUP: the certificate was reloaded");
