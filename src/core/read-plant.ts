@@ -178,7 +178,7 @@ export const newPlantSchema = z.object({
 
 /** Validates and describes an Error body. */
 export const errorBodySchema = z.object({
-  error: z.int32().check(z.describe("Number of the failure, from the list in the operation")),
+  error: z.int32().check(z.describe("Number of the failure, from the list of errors")),
   message: z.string().check(z.describe("The problem, its place and how to fix it, on one line")),
 } satisfies Shape<ErrorBody>);
 

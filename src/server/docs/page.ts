@@ -68,11 +68,7 @@ function toPage(server: PageServer): string {
     maxBodyBytes: String(maxBodyBytes),
     newPlantMembers: toMembersTable("NewPlant", description),
     plantMembers: toMembersTable("Plant", description),
-    // The description has the list of errors in its operation.
-    errorMembers: toMembersTable("Error", description).replace(
-      "the list in the operation",
-      "the list below",
-    ),
+    errorMembers: toMembersTable("Error", description),
     conflict:
       onConflict === "reject"
         ? `A different plant with the same id is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
