@@ -40,6 +40,20 @@ it("creates plants while a test has fake timers", async () => {
   expect(results.map(({ status }) => status)).toEqual(["created", "created", "created"]);
 });
 
+it("listens once to a signal of many runs", async () => {
+  await using store = await startPlantStore({ listen: false });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const { signal } = new AbortController();
+  const client = createClient(store);
+  const runs = Array.from({ length: 15 }, () => client.createMany(count(1), { signal }));
+  for (const run of runs) await run.next();
+  for (const run of runs) await run.return();
+  expect(warnings).toEqual([]);
+});
+
 it("returns a result for each plant, in the order of the plants", async () => {
   await using store = await startPlantStore({ seed: [{ id: 2n, name: "fern" }] });
   const plants = [

@@ -13,7 +13,7 @@ async function listCandidates(): Promise<readonly Candidate[]> {
 /** `plantstore help`. */
 export const helpCommand: CommandBody = {
   description:
-    'Prints the help of a command, or a topic or another file of the manual. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
+    'Prints the help of a command, or a topic or another file of the manual. For another word, it names the topics that have it. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   options: helpOptions,
   listValues: listCandidates,
   examples: [

@@ -197,13 +197,13 @@ describe("on a terminal", () => {
   it("prints its remarks on a page only if stderr is a terminal", async () => {
     const url = await createMany(2);
     const argv = ["list", "--store", url, "--limit", "1"];
-    const beside = await runCli(argv, { terminals: { stderr: true } });
-    expect(beside).toExit(
+    const shown = await runCli(argv, { terminals: { stderr: true } });
+    expect(shown).toExit(
       0,
       `${store(url)}there are more: --after 0 shows the next ones\n`,
       '{"id":0,"name":"plant 0"}\n',
     );
-    expect(await runCli(argv)).toEqual({ ...beside, stderr: "" });
+    expect(await runCli(argv)).toEqual({ ...shown, stderr: "" });
   });
 
   it("reports an empty list", async () => {
