@@ -206,7 +206,8 @@ export function toExit(
   if (error.code === "commander.excessArguments") {
     const extra = commander.args[commander.registeredArguments.length] ?? "";
     if (extra === "help") showHelp(commander);
-    return wrongUsage(`unexpected argument '${extra}': remove it`, commander);
+    const advice = guessValue(extra, commander.createHelp().visibleOptions(commander));
+    return wrongUsage(`unexpected argument '${extra}'${advice ?? ": remove it"}`, commander);
   }
   const advice = findAdvice(error, commander, hints);
   const isTopic =
@@ -287,6 +288,23 @@ function guessFlag(flag: string, options: readonly Flag[]): string | undefined {
   const names = flags.map((each) => each.slice(2));
   const closest = findClosestWord(word, names);
   return closest === undefined ? undefined : toGuess(`--${closest}`);
+}
+
+/** Flags by the form of their values. */
+const valueFlags: readonly (readonly [RegExp, string])[] = [
+  [/^\d+$/, "--port"],
+  [/^(https?|unix):/, "--url"],
+  [/^(sqlite|postgres(ql)?|memory):|\.db$/, "--store"],
+  [/\.(ndjson|jsonl|json|csv|tsv)$/, "--seed"],
+  [/^[^-]/, "--name"],
+];
+
+/** Guesses the flag that is missing before a value. */
+function guessValue(value: string, options: readonly Flag[]): string | undefined {
+  const flags = options.map(({ long }) => long);
+  const [, flag] =
+    valueFlags.find(([form, each]) => form.test(value) && flags.includes(each)) ?? [];
+  return flag && toGuess(`${flag} ${value}`);
 }
 
 function toGuess(word: string | undefined): string | undefined {

@@ -380,6 +380,20 @@ describe("wrong usage", () => {
       /^unknown option '--max-waiting': .*64 MiB; --max-body limits each body/,
     ],
     ["serve now", toUsage("serve"), /^unexpected argument 'now': remove it$/],
+    ["serve 8080", toUsage("serve"), "unexpected argument '8080' (Did you mean --port 8080?)"],
+    [
+      "serve a.csv",
+      toUsage("serve"),
+      /^unexpected argument 'a\.csv' \(Did you mean --seed a\.csv\?\)$/,
+    ],
+    [
+      "list a.db",
+      toUsage("list"),
+      /^unexpected argument 'a\.db' \(Did you mean --store a\.db\?\)$/,
+    ],
+    ["login http://a", toUsage("login"), /\(Did you mean --url http:\/\/a\?\)$/],
+    ["token issue ci", toUsage("token issue"), /\(Did you mean --name ci\?\)$/],
+    ["status 1", toUsage("status"), "unexpected argument '1': remove it"],
     [
       "create --id 1 --name my fern",
       create,
