@@ -229,7 +229,8 @@ function readInterruptibly<T>(
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0 && !isFollower) return;
       const exit = (): void => io.exit(exitCode);
-      terminal.error(message).then(exit, exit);
+      const report = isFollower ? terminal.note(message) : terminal.error(message);
+      report.then(exit, exit);
       // The same reader may block stderr.
       setTimeout(exit, maxFollowerEndMs);
     },
