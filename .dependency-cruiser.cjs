@@ -16,7 +16,7 @@ const layers = {
 const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/terminal/",
-  commander: "^src/cli/(program|help-page)[.]ts$",
+  commander: "^src/cli/(program|help-page|usage-advice|commands/help/command)[.]ts$",
   // Loads ajv: only for writing.
   conf: "^src/cli/config/saved-settings[.]ts$",
   ora: "^src/cli/terminal/",

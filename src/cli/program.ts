@@ -17,12 +17,10 @@ import {
   allFlag,
   furtherFlags,
   hasShortHelp,
-  help,
   helpFormat,
   isHelpAsked,
   maxColumns,
   showHelp,
-  toExit,
   toHelpEnd,
   toHelpWidth,
   wrongUsage,
@@ -31,6 +29,7 @@ import { type Io, writeText } from "./io.ts";
 import { commonFlags, type Option, versionFlag } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import type { CommandLineEnd } from "./usage-advice.ts";
 
 /** Code of the error that ends the reading for `--version`. */
 const versionCode = "commander.version";
@@ -48,6 +47,7 @@ interface Reading {
   /** Help and the version, which commander prints. */
   output: string;
   exitCode: number;
+  end?: CommandLineEnd;
 }
 
 /**
@@ -69,7 +69,8 @@ export async function runProgram(
   try {
     await createProgram(reading).parseAsync(argv, { from: "user" });
     return reading.exitCode;
-  } catch (error) {
+  } catch (thrown) {
+    const error = await toEnd(thrown, reading);
     // Commander throws after it has printed help or the version.
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === versionCode) {
@@ -79,6 +80,12 @@ export async function runProgram(
     else await writeText(io.stderr, reading.output).catch(() => undefined);
     return error.exitCode;
   }
+}
+
+/** The error for a command line that commander has rejected; every other error as it is. */
+async function toEnd(error: unknown, { end, argv }: Reading): Promise<unknown> {
+  if (end === undefined || end.error !== error || end.error.exitCode === 0) return error;
+  return (await import("./usage-advice.ts")).toUsageError(end, argv);
 }
 
 function createProgram(reading: Reading): Commander {
@@ -118,7 +125,8 @@ function declare(commander: Commander, command: Command, reading: Reading): void
       () => `\n${toHelpEnd(command, commander, reading.argv, toHelpWidth(reading.io.stdout))}`,
     )
     .exitOverride((error) => {
-      throw toExit(error, commander, command, reading.argv);
+      reading.end = { error, commander, hints: command.hints };
+      throw error;
     });
   const flagNames = declareFlags(commander, command, reading.argv);
   if (tokenAdvice !== undefined) rejectTokenFlag(commander, tokenAdvice);
@@ -136,6 +144,7 @@ function declare(commander: Commander, command: Command, reading: Reading): void
   }
   commander.helpOption(...helpFlag).action(async () => {
     if (isHelp(command)) {
+      const { help } = await import("./commands/help/command.ts");
       return help(commander, reading.io, (each) => complete(each, reading));
     }
     return run(command, commander, readFlags(commander, flagNames), reading);
@@ -152,7 +161,7 @@ function declareGroup(commander: Commander, rows: readonly CommandRow[], reading
     .option(...helpFlag)
     .hook("preSubcommand", async (_, child) => {
       await complete(child, reading);
-      if (isHelpAsked(commander) && child.commands.length === 0) showHelp(child);
+      if (isHelpAsked(commander) && child.commands.length === 0) throw showHelp(child);
     });
   const isRoot = commander.parent === null;
   for (const row of isRoot ? rows : [...rows, helpRow]) {
@@ -174,7 +183,7 @@ async function run(
   const { io, terminal, program } = reading;
   const [operand, ...others] = commander.args;
   const isHelpWord = command.name === "create" && operand === "help" && others.length === 0;
-  if (isHelpWord && !existsSync(operand)) showHelp(commander);
+  if (isHelpWord && !existsSync(operand)) throw showHelp(commander);
   try {
     const exitCode = await command.run?.({
       io,

@@ -236,6 +236,12 @@ describe("a topic of the manual", () => {
     expect(tooLong.filter((line) => !/^(?:[A-Z ]+ {2}| *)\S+$/.test(line))).toEqual([]);
   });
 
+  it("is in the list of topics, with its sections", async () => {
+    const { stdout } = await runCli(["help", "topics"]);
+    expect([...stdout.matchAll(/^- ([a-z-]+): /gm)].map(([, topic]) => topic)).toEqual(topics);
+    expect(stdout).toContain("\n- feed: The feed of a store. Following a store; Cursors;");
+  });
+
   it("is in the list of help", async () => {
     const { stdout } = await runCli(["--help"]);
     const [, list = ""] =
