@@ -145,8 +145,8 @@ export function toParagraphs(text: string): readonly string[] {
   return text.split("\n\n").map((paragraph) => paragraph.replaceAll("\n", " "));
 }
 
-/** The default of an option; undefined for an option without one, and for a switch. */
-function describeDefault(option: Option<unknown>): string | undefined {
+/** The default of an option, as help shows it; undefined for an option without one, and for a switch. */
+export function describeDefault(option: Option<unknown>): string | undefined {
   const { flags, shownDefault, type, default: value } = option;
   if (!flags.endsWith(">")) return undefined;
   if (shownDefault !== undefined) return shownDefault;

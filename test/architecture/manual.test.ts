@@ -5,10 +5,12 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod/mini";
 import { exitCodes } from "../../src/cli/command-error.ts";
+import { describeDefault } from "../../src/cli/command.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/read-plant.ts";
 import { errorKinds, errorTable } from "../../src/core/errors.ts";
 import {
   createOptions,
+  type Option,
   type Options,
   otherVariables,
   toLongFlag,
@@ -39,18 +41,21 @@ function readTable(path: string, heading: string): string[][] {
     );
 }
 
-/** Reads the flags and variables in the first lines of code below a heading. */
-function readVariables(path: string, heading: string): string[][] {
+/** Reads the flags and defaults in the first lines of code below a heading. */
+function readDefaults(path: string, heading: string): string[][] {
   const [, section = ""] = read(path).split(`\n## ${heading}\n`);
   const [lines = ""] = /(?:^ {4}--.*\n)+/m.exec(section) ?? [];
-  return [...lines.matchAll(/(\S+) +(\S+)\n/g)].map(([, flag = "", env = ""]) => [flag, env]);
+  return [...lines.matchAll(/(\S+) *(.*)\n/g)].map(([, flag = "", text = ""]) => [flag, text]);
 }
 
 /** Returns the rows that document options with an environment variable. */
 function toRows(options: Options): unknown[][] {
   return Object.values(options)
     .filter(({ env }) => env !== undefined)
-    .map(({ flags, env }) => [toLongFlag(flags), env]);
+    .map((option) => [
+      toLongFlag(option.flags),
+      describeDefault(option)?.replace("none", "") ?? "",
+    ]);
 }
 
 describe("the topic configuration", () => {
@@ -59,8 +64,16 @@ describe("the topic configuration", () => {
   it.each<[heading: string, options: Options]>([
     ["Options of `serve`", serveOptions],
     ["Options of commands that talk to a server", createOptions],
-  ])("lists the %s with flag and variable", (heading, options) => {
-    expect(readVariables(topic, heading)).toEqual(toRows(options));
+  ])("lists the %s with flag and default", (heading, options) => {
+    expect(readDefaults(topic, heading)).toEqual(toRows(options));
+  });
+
+  it("derives each variable from its flag", () => {
+    const withVariable = Object.values<Option<unknown>>(settings).filter(({ env }) => env);
+    for (const { flags, env } of withVariable) {
+      const name = toLongFlag(flags).slice(2).replaceAll("-", "_").toUpperCase();
+      expect(env).toBe(`PLANTSTORE_${name}`);
+    }
   });
 
   it("lists the exit codes", () => {
