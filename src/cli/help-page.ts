@@ -134,7 +134,7 @@ export function wrongUsage(message: string, commander: Commander): CommandError 
 }
 
 /** UTF-16 code units of a message that quotes the command line. */
-const maxMessage = 1000;
+export const maxMessage = 1000;
 
 function toPath(commander: Commander): string {
   const { parent } = commander;

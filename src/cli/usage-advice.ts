@@ -2,7 +2,7 @@
 import { type Command as Commander, CommanderError, type Option as Flag } from "commander";
 import { findClosestWord } from "../core/messages.ts";
 import { type CommandError, exitCodes } from "./command-error.ts";
-import { findTopics, listTopics } from "./commands/help/topics.ts";
+import { listTopics } from "./commands/help/topics.ts";
 import { isHelpAsked, showHelp, wrongUsage } from "./help-page.ts";
 
 /** How commander ended a command line. */
@@ -34,13 +34,12 @@ export function toUsageError(
   const advice = findAdvice(error, commander, hints);
   const isTopic =
     commander.parent === null && argv.find((each) => !each.startsWith("-")) === "help";
-  if (isTopic && error.code === "commander.unknownCommand") {
+  if (isTopic && error.code === "commander.unknownCommand" && advice === undefined) {
     const [name = ""] = commander.args;
-    const found = findTopics(name).join(", ");
-    const text = found ? `topics with this word: ${found}` : `topics: ${listTopics().join(", ")}`;
-    if (found || advice === undefined) {
-      return wrongUsage(`no command or topic '${name}'; ${text}`, commander);
-    }
+    return wrongUsage(
+      `no command or topic '${name}'; topics: ${listTopics().join(", ")}`,
+      commander,
+    );
   }
   return wrongUsage(problem + (advice ?? ""), commander);
 }

@@ -228,12 +228,35 @@ describe("a topic of the manual", () => {
     const { stdout } = await runCli(["help", topic], { terminals: allTerminals, columns: 40 });
     const words = (text: string): string => text.replaceAll(/[\s|]|-{3,}/g, "").toLowerCase();
     // A table may become one line for each cell, which repeats the headings.
-    const text = readTopic(topic) ?? "";
+    const text = (readTopic(topic) ?? "")
+      .replaceAll(/^```.*$/gm, "")
+      .replaceAll(/\[([^\]]+)\]\(([a-z-]+)\.md[^)]*\)/g, "$1 (help $2)")
+      .replaceAll(/\[([^\]]+)\]\(#[^)]*\)/g, "$1");
     if (!text.includes("\n|")) expect(words(stdout)).toBe(words(text));
-    const prose = stdout.replaceAll(/^(?: {4}|#).*\n|```[^]*?```\n/gm, "");
+    const prose = stdout.replaceAll(/^(?: {4}|#).*\n/gm, "");
     const tooLong = prose.split("\n").filter((line) => line.length > 40);
     // A single word can be longer.
     expect(tooLong.filter((line) => !/^(?:[A-Z ]+ {2}| *)\S+$/.test(line))).toEqual([]);
+  });
+
+  it.each([
+    ["kubernetes", "plantstore help deploy  Container"],
+    ["exit codes", "plantstore help configuration  Exit codes"],
+    ["exit-codes", "plantstore help bulk           Exit codes"],
+    ["status mode", "plantstore help testing        Status mode"],
+  ])("is found by %s, with the section", async (words, line) => {
+    const [heading = "", ...lines] = (await runCli(["help", ...words.split(" ")])).stderr.split(
+      "\n",
+    );
+    expect(heading).toBe(`error: no command or topic '${words}'; it is in these topics:`);
+    expect(lines).toContain(`  ${line}`);
+  });
+
+  it("shows code without fences on a terminal, and names the topics of links", async () => {
+    const { stdout } = await runCli(["help", "testing"], { terminals: allTerminals });
+    expect(stdout).toContain("\n    // retries.test.mjs\n");
+    expect(stdout).toContain("A store of the library (help library)");
+    expect(stdout).not.toMatch(/```|\]\(/);
   });
 
   it("is in the list of topics, with its sections", async () => {
@@ -337,8 +360,6 @@ describe("wrong usage", () => {
     ["help creat", root, "unknown command 'creat' (Did you mean create?)"],
     ["help storge", root, "unknown command 'storge' (Did you mean storage?)"],
     ["help foo", root, /^no command or topic 'foo'; topics: bulk, configuration, /],
-    ["help kubernetes", root, /^no command or topic 'kubernetes'; topics with this word: deploy$/],
-    ["help exit-codes", root, /; topics with this word: bulk, configuration/],
     ["help creat", root, /\(Did you mean create\?\)$/],
     ["create --page 1", create, "unknown option '--page'"],
     ["create -k", create, "unknown option '-k' (Did you mean --cacert?)"],

@@ -1,15 +1,17 @@
 /** The command `help`. */
 import type { Command as Commander } from "commander";
+import { quoteInput } from "../../../core/messages.ts";
+import { CommandError } from "../../command-error.ts";
 import type { Candidate, CommandBody } from "../../command.ts";
-import { showHelp, toHelpWidth, wrongUsage } from "../../help-page.ts";
+import { maxMessage, showHelp, toHelpWidth, wrongUsage } from "../../help-page.ts";
 import { type Io, type OutputStream, writeText } from "../../io.ts";
 import { helpOptions } from "../../options/remote.ts";
-import { listManualFiles, listTopics, readManualFile, readTopic } from "./topics.ts";
+import { findSections, listManualFiles, listTopics, readManualFile, readTopic } from "./topics.ts";
 
 /** `plantstore help`. */
 export const helpCommand: CommandBody = {
   description:
-    'Prints the help of a command, or a topic or another file of the manual. For another word, it names the topics that have it; the word topics lists all with their sections. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
+    'Prints the help of a command, or a topic or another file of the manual. For another word, it names the sections that have it; the word topics lists all with their sections. On a terminal, topics are shown by the program in PAGER. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   options: helpOptions,
   listValues: listCandidates,
   examples: [
@@ -47,6 +49,7 @@ export async function help(
     const next = found.commands.find((each) => each.name() === word);
     const topic = index === 0 && next === undefined ? await findTopic(word, io.stdout) : undefined;
     if (words.length > 1 && (topic !== undefined || found.commands.length === 0)) {
+      rejectWords(words);
       const extra = words[topic === undefined ? index : 1] ?? "";
       throw wrongUsage(`unexpected word '${extra}': remove it`, commander);
     }
@@ -55,7 +58,10 @@ export async function help(
       const { explainErrors } = await import("../explain.ts");
       return writeText(io.stdout, explainErrors([word]));
     }
-    if (next === undefined) return rejectWord(word, found, index === 0 ? listTopics() : []);
+    if (next === undefined) {
+      rejectWords(words);
+      return rejectWord(word, found, index === 0 ? listTopics() : []);
+    }
     found = next;
     await complete(found);
   }
@@ -93,6 +99,18 @@ async function show(text: string, io: Io): Promise<void> {
   const { PAGER: pager } = io.env;
   const hasPager = io.stdout.isTTY && !noPagers.includes(pager);
   if (!hasPager || !(await io.runPager(text, pager))) await writeText(io.stdout, text);
+}
+
+/** Names the sections of the manual that have the words. @throws CommandError if there is one */
+function rejectWords(words: readonly string[]): void {
+  const sections = findSections(words.join(" "));
+  if (sections.length === 0) return;
+  const width = Math.max(...sections.map(({ topic }) => topic.length));
+  const hints = sections.map(
+    ({ topic, heading }) => `  plantstore help ${topic.padEnd(width)}  ${heading}`,
+  );
+  const message = `no command or topic '${words.join(" ")}'; it is in these topics:`;
+  throw new CommandError("usage", quoteInput(message, maxMessage), { hints });
 }
 
 /** Lets commander report an unknown word, with the closest command or topic. */

@@ -7,7 +7,10 @@ const fixedLine = /^(?: {4}|#|```|$)/;
 /** The marker of an item in a list. */
 const itemMarker = /^(?:[-*]|\d+\.) /;
 
-/** Wraps paragraphs and lists, and fits tables into the columns of a terminal. */
+/** A link to a topic, or to a heading of the same one. */
+const link = /\[([^\]]+)\]\(([a-z-]*)(?:\.md)?(?:#[^)]*)?\)/g;
+
+/** Wraps paragraphs and lists, and fits tables into the columns of a terminal. Code is indented, and links name their topic. */
 export function fitMarkdown(text: string, columns: number): string {
   const shown: string[] = [];
   let paragraph = "";
@@ -15,20 +18,28 @@ export function fitMarkdown(text: string, columns: number): string {
   let isCode = false;
   const flush = (): void => {
     const [marker = ""] = itemMarker.exec(paragraph) ?? [];
-    if (paragraph !== "") shown.push(wrapText(paragraph, columns, 0, marker.length));
+    const plain = nameTopics(paragraph);
+    if (plain !== "") shown.push(wrapText(plain, columns, 0, marker.length));
     if (table.length > 0) shown.push(fitTable(table, columns));
     paragraph = "";
     table = [];
   };
   for (const line of text.split("\n")) {
+    const isFence = line.startsWith("```");
     const isFixed = isCode || fixedLine.test(line);
-    if (line.startsWith("```")) isCode = !isCode;
     if (isFixed || itemMarker.test(line)) flush();
-    if (isFixed) shown.push(line);
-    else if (line.startsWith("|")) table.push(line);
+    if (isFence) isCode = !isCode;
+    else if (isFixed) shown.push(isCode && line !== "" ? `    ${line}` : line);
+    else if (line.startsWith("|")) table.push(nameTopics(line));
     else paragraph = paragraph === "" ? line : `${paragraph} ${line.trimStart()}`;
   }
   return shown.join("\n");
+}
+
+function nameTopics(text: string): string {
+  return text.replaceAll(link, (_, words: string, topic: string) =>
+    topic === "" ? words : `${words} (help ${topic})`,
+  );
 }
 
 function fitTable(lines: readonly string[], columns: number): string {

@@ -21,17 +21,26 @@ function listManual(): readonly string[] {
   return directory === undefined ? [] : readdirSync(directory).toSorted();
 }
 
-/** Finds at most three topics with a word, or with several that have hyphens between them. A heading with it counts more than the text. */
-export function findTopics(words: string): readonly string[] {
+/** A topic with a section of it. */
+export interface Section {
+  readonly topic: string;
+  readonly heading: string;
+}
+
+/** Finds the sections with a word, or with several that follow each other: the best one of each topic, at most five. A heading with them counts more than the text. */
+export function findSections(words: string): readonly Section[] {
   const wanted = toWords(words);
   const countIn = (text: string): number => toWords(text).split(wanted).length - 1;
-  const counts = listTopics().map((topic) => {
-    const text = readManual(topic + extension);
-    const headings = text.match(/^#.*$/gm)?.join("\n") ?? "";
-    return { topic, count: 1000 * countIn(headings) + countIn(text) };
+  const found = listTopics().flatMap((topic) => {
+    const sections = readManual(topic + extension).split(/^##? /m);
+    const counts = sections.map((text) => {
+      const [heading = ""] = text.split("\n", 1);
+      return { topic, heading, count: 100 * countIn(heading) + countIn(text) };
+    });
+    return counts.toSorted((a, b) => b.count - a.count).slice(0, 1);
   });
-  const found = counts.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
-  return found.slice(0, 3).map(({ topic }) => topic);
+  const matches = found.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
+  return matches.slice(0, 5);
 }
 
 function toWords(text: string): string {
