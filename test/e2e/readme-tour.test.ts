@@ -71,7 +71,7 @@ it.each<[document: string, minimumSteps: number]>([
   const steps = readSteps(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
   expect(steps.length).toBeGreaterThanOrEqual(minimumSteps);
   const input = steps.find(({ command }) => command === "cat plants.ndjson");
-  await writeFile(join(home, "plants.ndjson"), input?.shown ?? "");
+  if (input !== undefined) await writeFile(join(home, "plants.ndjson"), input.shown);
   const server = startBinary(["serve", "--port", "0"], { home });
   const url = await server.firstLine;
 
