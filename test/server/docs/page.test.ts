@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { operations } from "../../../src/core/contract.ts";
 import { errorTable } from "../../../src/core/errors.ts";
 import { toPageResponse } from "../../../src/server/docs/page.ts";
 import { getText } from "../../helpers/get-text.ts";
@@ -34,6 +35,19 @@ describe("the server shows the page", () => {
       expect(response.status).toBe(200);
       expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(await response.text()).toContain(`curl ${server.url}/plants`);
+    }
+  });
+
+  it("with links to its parts, and every path without a token", async () => {
+    await using server = await startServer();
+    const page = await (await fetch(`${server.url}/docs`)).text();
+    const links = [...page.matchAll(/<a href="#([^"]+)"/g)].map(([, anchor]) => anchor);
+    expect(links).toEqual(["create", "operation", "errors", "others"]);
+    for (const anchor of links) expect(page).toContain(` id="${anchor}"`);
+    for (const { path, needsToken } of Object.values(operations)) {
+      if (needsToken || path === operations.page.path || path === operations.metrics.path) continue;
+      expect(page).toContain(`<code>GET ${path}</code>`);
+      expect((await fetch(server.url + path)).status).toBe(200);
     }
   });
 
@@ -125,7 +139,7 @@ describe("the page", () => {
   });
 
   it("describes the options of the server", () => {
-    expect(body.replace(/\s+/g, " ")).toContain("at most 4096 bytes");
+    expect(body.replace(/\s+/g, " ")).toContain("at most 4,096 bytes");
     expect(body.replace(/\s+/g, " ")).toContain("is rejected with 40900");
     const replacing = toPageResponse({ ...described, onConflict: "replace" }).body;
     expect(replacing).toContain("replaces the stored plant");
