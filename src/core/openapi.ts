@@ -29,6 +29,8 @@ export interface DescribedServer {
   readonly onConflict: ConflictPolicy;
   /** Status of failed creates; by default `contract`. */
   readonly statusMode?: StatusMode | undefined;
+  /** True if the plants end with the server. */
+  readonly isVolatile?: boolean | undefined;
 }
 
 /** An OpenAPI document, or a part of one; integers beyond 2^53 are bigints. */
@@ -53,7 +55,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
     openapi: "3.1.0",
     info: {
       ...plantStoreInterface,
-      description: toServiceDescription(server.statusMode),
+      description: toServiceDescription(server),
       contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -100,7 +102,8 @@ function describePaths(server: DescribedServer): OpenApiObject {
   return paths;
 }
 
-function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServer): OpenApiObject {
+function describeCreate(server: DescribedServer): OpenApiObject {
+  const { maxBodyBytes, onConflict, statusMode } = server;
   const isRejecting = onConflict === "reject";
   const examples = { ...badRequests, ...(isRejecting && { idTaken: conflictExample }) };
   const results = ["created", "unchanged", ...(isRejecting ? [] : ["replaced"])];
@@ -108,7 +111,7 @@ function describeCreate({ maxBodyBytes, onConflict, statusMode }: DescribedServe
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Creates a new plant in the store",
-    description: toOperationDescription(onConflict, statusMode),
+    description: toOperationDescription(server),
     parameters: [
       {
         name: "X-Request-Id",
@@ -257,9 +260,9 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
 }
 
 /** Describes the service. */
-function toServiceDescription(statusMode: StatusMode | undefined): string {
+function toServiceDescription({ statusMode, isVolatile }: DescribedServer): string {
   return `\
-A durable store of plants with ${listOperations()}. Every request needs a bearer token. Every
+A ${isVolatile ? "volatile" : "durable"} store of plants with ${listOperations()}. Every request needs a bearer token. Every
 failure of the operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.`;
 }
 
@@ -306,12 +309,12 @@ store contract, every failure has status 400. \`error\` is the status times 100,
 };
 
 /** Describes the operation. */
-function toOperationDescription(
-  onConflict: ConflictPolicy,
-  statusMode: StatusMode | undefined,
-): string {
+function toOperationDescription({ onConflict, statusMode, isVolatile }: DescribedServer): string {
+  const durability = isVolatile
+    ? "is in memory, until the server stops"
+    : "has been flushed to disk and survives a power failure";
   return `\
-Creates a new plant in the store. A 200 means that the plant has been flushed to disk and survives a power failure.
+Creates a new plant in the store. A 200 means that the plant ${durability}.
 
 Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
 response. ${conflictWords[onConflict]}

@@ -70,14 +70,18 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       // Every reason has the status 503, which load balancers expect.
       return { ...toErrorResponse(error, "http"), status: 503 };
     },
-    description: ({ headers }) => selfDescription.describe(headers["host"]?.[0]),
+    description: ({ headers }, backend) =>
+      selfDescription.describe(headers["host"]?.[0], backend?.store.isVolatile),
     metrics:
       metrics &&
       (async () => {
         const { contentType } = metrics;
         return { status: 200, body: await metrics.render(), contentType, headers: "" };
       }),
-    page: docs ? ({ headers }) => selfDescription.show(headers["host"]?.[0]) : undefined,
+    page: docs
+      ? ({ headers }, backend) =>
+          selfDescription.show(headers["host"]?.[0], backend?.store.isVolatile)
+      : undefined,
   };
 }
 

@@ -135,7 +135,16 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     ["1.5", testToken, "Not sent: id must be an integer in digits."],
     ["x", testToken, "Not sent: id must be an integer in digits."],
     ["", testToken, "Not sent: id is missing: enter an integer in digits."],
-    ["9223372036854775808", testToken, "Not sent: id is too large or too small."],
+    [
+      "9223372036854775808",
+      testToken,
+      "Not sent: id is too large: the maximum is 9223372036854775807.",
+    ],
+    [
+      "-9223372036854775809",
+      testToken,
+      "Not sent: id is too small: the minimum is -9223372036854775808.",
+    ],
     [
       "1",
       "",
@@ -354,6 +363,19 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
       `No response: nothing listens at ${new URL(gone.url).origin}, or the connection broke.`,
     );
     expect(outcome).toBe(`${response} Plant 9 may or may not be stored. Send it again.`);
+    expect(await page.locator("#id").inputValue()).toBe("9");
+  });
+
+  it.each([
+    ["a page with status 200", { status: 200, body: "<p>Sign in</p>" }, "of status 200"],
+    ["another error", { status: 502, body: '{"detail":"bad gateway"}' }, "of status 502"],
+    ["a redirect", { status: 302, headers: { location: "/login" } }, "a redirect"],
+  ])("reports a response that is not from plantstore: %s", async (_, response, what) => {
+    await page.route("**/plants", (route) => route.fulfill(response), { times: 1 });
+    const { outcome } = await create({ id: "9", name: "fern" });
+    expect(outcome).toBe(
+      `The response (${what}) is not from plantstore, perhaps from a proxy. Plant 9 may or may not be stored. Send it again.`,
+    );
     expect(await page.locator("#id").inputValue()).toBe("9");
   });
 

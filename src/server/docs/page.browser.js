@@ -53,7 +53,12 @@ function findProblem() {
     if (!wholeNumber.test(text)) {
       return { field, problem: `${field.id} must be an integer in digits` };
     }
-    if (!isInt64(BigInt(text))) return { field, problem: `${field.id} is too large or too small` };
+    if (!isInt64(BigInt(text))) {
+      const limit = text.startsWith("-")
+        ? `too small: the minimum is ${-(2n ** 63n)}`
+        : `too large: the maximum is ${2n ** 63n - 1n}`;
+      return { field, problem: `${field.id} is ${limit}` };
+    }
   }
   return undefined;
 }
@@ -62,8 +67,7 @@ function findProblem() {
 function findTokenProblem() {
   const text = token.value.trim();
   if (text === "") {
-    const advice =
-      '"plantstore serve" prints one at its first start, "plantstore token issue" further ones';
+    const advice = `ask the server's operator, or run "plantstore token issue" on the server`;
     return { field: token, problem: `the token is missing: ${advice}` };
   }
   // No token has other characters, and a header cannot hold them all.
@@ -145,21 +149,21 @@ const results = {
 };
 
 /**
- * Describes an Error body, with a link to its number in the list; another body comes from a proxy.
+ * Describes an Error body, with a link to its number in the list.
  *
- * @param {number} status
  * @param {string} body
- * @returns {(string | Node)[]}
+ * @returns {(string | Node)[] | undefined} undefined for another body, which comes from a proxy
  */
-function describeFailure(status, body) {
+function describeError(body) {
   try {
-    const { error, message } = /** @type {{ error: number, message: string }} */ (JSON.parse(body));
+    const { error, message } = /** @type {Record<string, unknown>} */ (JSON.parse(body));
+    if (!Number.isInteger(error) || typeof message !== "string") return undefined;
     const link = document.createElement("a");
-    link.href = `#error-${error}`;
-    link.textContent = `error ${error}`;
+    link.href = `#error-${String(error)}`;
+    link.textContent = `error ${String(error)}`;
     return [`${message} (`, link, ")"];
   } catch {
-    return [`the response has the status ${status} and no Error.`];
+    return undefined;
   }
 }
 
@@ -173,6 +177,16 @@ function countUp(id) {
   if (readId() !== id || !isInt64(next)) return;
   idField.value = String(next);
   updateCommands();
+}
+
+/**
+ * Shows an outcome after which the plant is stored or not.
+ *
+ * @param {string} id
+ * @param {string} reason
+ */
+function showUnknown(id, reason) {
+  showOutcome("failed", `${reason} Plant ${id} may or may not be stored. Send it again.`);
 }
 
 /**
@@ -204,27 +218,34 @@ async function create(id) {
       body,
       cache: "no-store",
       credentials: "omit",
-      redirect: "error",
+      redirect: "manual",
       referrerPolicy: "no-referrer",
       signal,
     });
     const text = await response.text();
     const { ok, status, statusText } = response;
     const fields = Array.from(response.headers, ([field, value]) => `${field}: ${value}`);
+    const isUsual = (/** @type {string} */ field) =>
+      !/^(?:x-plantstore|x-request|retry)/.test(field);
+    fields.sort((a, b) => Number(isUsual(a)) - Number(isUsual(b)));
     showExchange(request, [`${status} ${statusText}`, ...fields, "", text].join("\n"));
-    if (!ok) {
-      showOutcome("failed", `Did not create plant ${id}: `, ...describeFailure(status, text));
-      return;
+    const result = response.headers.get("x-plantstore-result") ?? "";
+    const error = ok ? undefined : describeError(text);
+    if (ok && Object.hasOwn(results, result)) {
+      if (result === "created") countUp(id);
+      showOutcome("done", results[result]?.(id) ?? result);
+    } else if (error !== undefined) {
+      showOutcome("failed", `Did not create plant ${id}: `, ...error);
+    } else {
+      const what = response.type === "opaqueredirect" ? "a redirect" : `of status ${status}`;
+      showUnknown(id, `The response (${what}) is not from plantstore, perhaps from a proxy.`);
     }
-    const result = response.headers.get("x-plantstore-result") ?? "created";
-    if (result === "created") countUp(id);
-    showOutcome("done", results[result]?.(id) ?? result);
   } catch {
     const reason = signal.aborted
       ? `No response within ${timeoutSeconds} s.`
       : `No response: nothing listens at ${url.origin}, or the connection broke.`;
     showExchange(request, reason);
-    showOutcome("failed", `${reason} Plant ${id} may or may not be stored. Send it again.`);
+    showUnknown(id, reason);
   }
 }
 

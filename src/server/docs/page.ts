@@ -56,10 +56,13 @@ function toHash(text: string): string {
 }
 
 function toPage(server: PageServer): string {
-  const { url, maxBodyBytes, onConflict, statusMode, basePath } = server;
+  const { url, maxBodyBytes, onConflict, statusMode, basePath, isVolatile } = server;
   const description = createOpenApiDocument(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
+    path: toHtml(basePath + operations.create.path),
+    durability: isVolatile ? "in memory, until the server stops" : "durably",
+    orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",
     target: toHtml(`${basePath}${operations.create.path}`.slice(1)),
     urlWord: toHtml(toShellWord(url)),
     createUrlWord: toHtml(toShellWord(url + operations.create.path)),
@@ -78,8 +81,11 @@ function toPage(server: PageServer): string {
     statusNote:
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
-        : "",
-    errorRows: errorKinds.map(toErrorRow).join("\n"),
+        : "Every failure has the status 400: tell failures apart by <code>error</code>.",
+    errorRows: errorKinds
+      .filter((kind) => kind !== "idTaken" || onConflict === "reject")
+      .map(toErrorRow)
+      .join("\n"),
   };
   // A function, because a replacement text can contain patterns such as $&.
   return template

@@ -11,15 +11,20 @@ export interface SelfDescription {
    * Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server.
    *
    * @param hostHeader Host header of the request
+   * @param isVolatile true if the plants end with the server
    */
-  describe(hostHeader: string | undefined): Promise<ServerResponse>;
+  describe(hostHeader: string | undefined, isVolatile?: boolean): Promise<ServerResponse>;
   /**
    * Responds with the page. It asks for a token, so it is shown only under a name of the server.
    *
    * @param hostHeader Host header of the request
+   * @param isVolatile true if the plants end with the server
    * @returns a RequestError `noSuchPath` for any other name
    */
-  show(hostHeader: string | undefined): Promise<ServerResponse | RequestError>;
+  show(
+    hostHeader: string | undefined,
+    isVolatile?: boolean,
+  ): Promise<ServerResponse | RequestError>;
 }
 
 /** A server that describes itself. */
@@ -43,16 +48,16 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
   const descriptions = new Map<string, ServerResponse>();
   const pages = new Map<string, ServerResponse>();
   return {
-    async describe(hostHeader) {
+    async describe(hostHeader, isVolatile) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
       const url = findPublicUrl(hostHeader, server) ?? server.publicUrl ?? server.url;
-      return remember(descriptions, url, () => ({
+      return remember(descriptions, `${isVolatile} ${url}`, () => ({
         status: 200,
-        body: toOpenApiJson(createOpenApiDocument({ ...server, url })),
+        body: toOpenApiJson(createOpenApiDocument({ ...server, url, isVolatile })),
         headers: "",
       }));
     },
-    async show(hostHeader) {
+    async show(hostHeader, isVolatile) {
       const url = findPublicUrl(hostHeader, server);
       if (url === undefined) {
         const name = quoteInput(hostHeader ?? "", 80);
@@ -62,22 +67,23 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
         );
       }
       const { toPageResponse } = await import("./page.ts");
-      return remember(pages, url, () => toPageResponse({ ...server, url }));
+      const key = `${isVolatile} ${url}`;
+      return remember(pages, key, () => toPageResponse({ ...server, url, isVolatile }));
     },
   };
 }
 
-/** Returns the response for a URL; creates it if it is not among the last few. */
+/** Returns the response for a key; creates it if it is not among the last few. */
 function remember(
   responses: Map<string, ServerResponse>,
-  url: string,
+  key: string,
   create: () => ServerResponse,
 ): ServerResponse {
-  const known = responses.get(url);
+  const known = responses.get(key);
   if (known !== undefined) return known;
   const response = create();
-  responses.set(url, response);
-  const [oldest = url] = responses.keys();
+  responses.set(key, response);
+  const [oldest = key] = responses.keys();
   if (responses.size > maxRemembered) responses.delete(oldest);
   return response;
 }

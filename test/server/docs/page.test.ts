@@ -69,6 +69,17 @@ describe("the server shows the page", () => {
     },
   );
 
+  it("which promises durability only if the store is durable", async () => {
+    await using server = await startServer();
+    const read = async (path: string): Promise<string> => (await fetch(server.url + path)).text();
+    const [page, document] = [await read("/docs"), await read("/openapi.json")];
+    expect(page.replace(/\s+/g, " ")).toContain("stored in memory, until the server stops.");
+    expect(document).toContain("the plant is in memory, until the server stops.");
+    expect(page + document).not.toMatch(/durabl|flushed/);
+    const durable = toPageResponse(described).body.replace(/\s+/g, " ");
+    expect(durable).toContain("stores a plant durably");
+  });
+
   it("nowhere if it is turned off", async () => {
     await using server = await startServer({ docs: false });
     expect((await fetch(`${server.url}/docs`, html)).status).toBe(404);
@@ -143,6 +154,11 @@ describe("the page", () => {
     expect(body.replace(/\s+/g, " ")).toContain("is rejected with 40900");
     const replacing = toPageResponse({ ...described, onConflict: "replace" }).body;
     expect(replacing).toContain("replaces the stored plant");
+    expect(body).not.toContain("<code>replaced</code>");
+    expect(replacing).toContain("<code>replaced</code>");
+    expect(replacing).not.toContain('id="error-40900"');
+    expect(body).toContain('<h2 id="operation">POST /v1/plants</h2>');
+    expect(body).toContain("Every failure has the status 400");
   });
 
   it.each(["http://127.0.0.1:7526/v1", "http://[::1]:7526", `http://a/';$(id)"\`id\` <&`])(
