@@ -1,12 +1,15 @@
 /** The check of the messages of commits. */
 import { execFile } from "node:child_process";
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
-const script = fileURLToPath(new URL("../../.build/check-commits.ts", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const script = join(root, ".build/check-commits.ts");
 const tsx = import.meta.resolve("tsx");
 
 let repository: string;
@@ -14,12 +17,13 @@ let repository: string;
 beforeEach(async () => {
   repository = await createTemporaryDirectory();
   await git("init", "--quiet");
+  await git("config", "user.name", "a");
+  await git("config", "user.email", "a@example.org");
   await commit("first, without a body");
 });
 
 async function git(...args: readonly string[]): Promise<string> {
-  const identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-  const { stdout } = await run("git", [...identity, ...args], { cwd: repository });
+  const { stdout } = await run("git", args, { cwd: repository });
   return stdout.trim();
 }
 
@@ -54,6 +58,20 @@ describe("the check of commits", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(problem);
     expect(stderr).toContain("1 problems in 2 commits");
+  });
+
+  it("accepts the commit that CONTRIBUTING makes for a release, which has a tag", async () => {
+    const contributing = await readFile(join(root, ".github/CONTRIBUTING.md"), "utf8");
+    const [command = ""] = /(?<=`)npm version [^`]+/.exec(contributing) ?? [];
+    for (const name of [".npmrc", "package.json", "package-lock.json"]) {
+      await copyFile(join(root, name), join(repository, name));
+    }
+    await git("add", ".");
+    await commit("area: add the package", "The reason.");
+    const { stdout } = await run("bash", ["-c", command], { cwd: repository });
+    expect(await check()).toEqual({ code: 0, stderr: "0 problems in 2 commits\n" });
+    expect(await git("describe", "--exact-match")).toBe(stdout.trim());
+    expect(await git("status", "--porcelain")).toBe("");
   });
 
   it("reports that a shallow clone is not checked", async () => {
