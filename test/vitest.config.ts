@@ -50,7 +50,7 @@ const slowTests = [
   "test/store/sqlite/{backup,feed,log,power,processes,restore}.test.ts",
   "test/ecosystem/*.test.ts",
   "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
-  "test/client/{create-plants,http/pool}.test.ts",
+  "test/client/{create-plants,http-pool}.test.ts",
   // Changes the table of errors, which other files would see without isolation.
   "test/architecture/error-rows.test.ts",
   "test/cli/{cacert,commands/read/export}.test.ts",
@@ -64,7 +64,10 @@ const vmContexts = {
 };
 
 /** Slow tests that measure memory or use every core: one file after the other, once all others have ended. */
-const aloneTests = ["test/e2e/many-plants.test.ts", "test/cli/**/random-records.test.ts"];
+const aloneTests = [
+  "test/e2e/many-plants.test.ts",
+  "test/cli/commands/create/random-records.test.ts",
+];
 
 /** Tests of the server that run through each of its transports, plain and over TLS. */
 const transportTests = [

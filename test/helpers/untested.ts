@@ -1,5 +1,5 @@
 /** Reports at the end of a run which tests it omitted, and which tests this machine cannot run. */
-import type { TestProject } from "vitest/node";
+import type { TestProject, Vitest } from "vitest/node";
 import { findBrowser } from "./browser.ts";
 import { hasCurl } from "./curl.ts";
 import { canMountDisks } from "./loop-disk.ts";
@@ -12,20 +12,17 @@ import { hasShell } from "./shells.ts";
 /** True if this user may give files to other users. */
 export const isRoot = process.geteuid?.() === 0;
 
-let isRootProject = false;
-let isQuick = false;
+let run: Vitest | undefined;
 
 /** Runs before the first test, for each project and for the root of them. */
 export function setup(project: TestProject): void {
-  const names = project.vitest.projects.map(({ name }) => name);
-  isRootProject = project.isRootProject();
-  isQuick = !names.includes("slow");
+  if (project.isRootProject()) run = project.vitest;
 }
 
 /** Runs after the last test. */
 export async function teardown(): Promise<void> {
-  if (!isRootProject) return;
-  if (isQuick) {
+  if (run === undefined) return;
+  if (await isQuickLane(run)) {
     process.stderr.write(
       "\nLEFT OUT: a million plants, 20 crash rounds, the page in a browser, other tools, most tests of the built command, of the package,\n" +
         "of connections, faults, feeds, backups and PostgreSQL, and the server without its fast lane and over TLS.\n" +
@@ -88,4 +85,12 @@ export async function teardown(): Promise<void> {
         "Install it (on Debian: apt-get install pgbouncer).\n\n",
     );
   }
+}
+
+/** Checks whether a run without the slow tests has all other files, and not only those that its command names. */
+async function isQuickLane({ projects, state }: Vitest): Promise<boolean> {
+  if (projects.some(({ name }) => name === "slow")) return false;
+  const found = await Promise.all(projects.map((project) => project.globTestFiles()));
+  const files = found.flatMap(({ testFiles }) => testFiles);
+  return files.length === state.getTestModules().length;
 }
