@@ -1,4 +1,4 @@
-/** Which part may import which. The layers are described where the README says how the code is laid out. */
+/** Which part may import which. CONTRIBUTING describes the folders, each of which is a layer. */
 
 /** Each layer, with the layers that it may import beside itself. */
 const layers = {
@@ -82,6 +82,7 @@ module.exports = {
     },
     {
       name: "src-without-tests",
+      comment: "src and bin import nothing of test",
       severity: "error",
       from: { path: "^(src|bin)/" },
       to: { path: "^test/" },
@@ -95,6 +96,7 @@ module.exports = {
     },
     {
       name: "no-orphans",
+      comment: "a file that nothing imports, and that imports nothing, is not used",
       severity: "error",
       from: {
         orphan: true,

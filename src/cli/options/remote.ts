@@ -1,7 +1,7 @@
 /**
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
  * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/client-options.ts`.
- * The rows of `serve` and of commands that open a store are in `store-options.ts`, so that other commands do not load them.
+ * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
 import { joinWords } from "../../core/messages.ts";
 import type { NewPlant } from "../../core/plant.ts";
