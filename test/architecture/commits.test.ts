@@ -9,7 +9,7 @@ import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const script = join(root, ".build/check-commits.ts");
+const script = fileURLToPath(new URL("../../.build/check-commits.ts", import.meta.url));
 const tsx = import.meta.resolve("tsx");
 
 let repository: string;

@@ -19,6 +19,8 @@ import { type Row, toTable } from "./table.ts";
 const usage = `Usage: npm run bench -- [PART …] [OPTIONS]
 
 Parts: creates, clients, heads, random, refusals, pipe, start-up; all parts by default.
+clients compares how clients write a request, how long connections live, and
+what proxies add; heads, constant headers with changing ones.
 
 Options:
   --rounds N          Rounds of each measurement (default: 5)
