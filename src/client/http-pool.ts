@@ -1,6 +1,8 @@
 /** A pool of connections for bulk creates. Each connection has several requests in flight. */
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
+// Not the global function, which tests may replace with a fake.
+import { setImmediate } from "node:timers";
 import { buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../core/base-url.ts";
 import {

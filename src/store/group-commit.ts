@@ -1,4 +1,6 @@
 /** Turns an engine into a store: creates that arrive together share one commit, and so one flush of the disk. */
+// Not the global functions, which tests may replace with fakes.
+import { clearImmediate, setImmediate } from "node:timers";
 import { toTextLength } from "../core/plant.ts";
 import {
   type CreateEntry,

@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from "../../src/index.ts";
 import { json, openScriptedServer } from "../client/scripted-server.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 
 const unused = { url: "http://127.0.0.1:1", token: "a", retries: 0 };
 
@@ -32,12 +33,22 @@ function* count(total: number): Generator<NewPlant> {
 it("creates plants while a test has fake timers", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const headers = { "content-type": "application/json", "x-plantstore-result": "created" };
-  const fetch = () => Promise.resolve(new Response('{"name":"fern"}', { headers }));
-  const { results } = await collect(
-    createClient({ ...unused, token: "secret", fetch }).createMany(count(3)),
-  );
-  expect(results.map(({ status }) => status)).toEqual(["created", "created", "created"]);
+  for (const listen of [true, false]) {
+    const store = await startPlantStore({ listen, seed: [{ id: 1n, name: "fern" }] });
+    const client = createClient(store);
+    expect(await client.create({ id: 2n, name: "fern" })).toMatchObject({ result: "created" });
+    const { results } = await collect(client.createMany(count(3)));
+    expect(results.map(({ status }) => status)).toEqual(["unchanged", "unchanged", "created"]);
+    const send = listen ? fetch : store.fetch;
+    expect(
+      await (await postPlant(store.url, store.token, '{"id":4,"name":"fern"}', { send })).json(),
+    ).toEqual({
+      name: "fern",
+    });
+    expect(await store.count()).toBe(4);
+    // The global fetch keeps its connection open. The store does not wait for another request on it.
+    await store.close();
+  }
 });
 
 it("listens once to a signal of many runs", async () => {

@@ -1,5 +1,7 @@
 /** One client connection: its requests and their responses, in order, whichever transport it uses; responses as text. */
 import type { Socket } from "node:net";
+// Not the global function, which tests may replace with a fake.
+import { setImmediate } from "node:timers";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
 import type { Handler } from "../handler.ts";
