@@ -142,7 +142,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
     const close = async (): Promise<void> => {
-      await server.close(shutdownTimeoutMs);
+      await server.close(shutdownTimeoutMs, true);
       await authenticator.flushUses();
       await opened.close();
     };

@@ -36,8 +36,10 @@ export interface PlantServer {
   /**
    * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
    * flight get 50300. May be called twice. The store stays open.
+   *
+   * @param isClientLocal true if clients run in this process: no connection is kept open for one more request
    */
-  close(timeoutMs: number): Promise<void>;
+  close(timeoutMs: number, isClientLocal?: boolean): Promise<void>;
 }
 
 /** HTTP over a Unix socket, or over no socket at all, needs some host name as well. */
@@ -104,13 +106,12 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     drain() {
       isDraining = true;
     },
-    async close(timeoutMs) {
+    async close(timeoutMs, isClientLocal) {
       if (closed === undefined) {
         stoppedAtMs = performance.now();
         settleStart(serverStopping);
-        closed = Promise.all([connections?.stop(timeoutMs), transport.stop(timeoutMs)]).finally(
-          () => options.faults?.stop(),
-        );
+        const stopped = [connections?.stop(timeoutMs, isClientLocal), transport.stop(timeoutMs)];
+        closed = Promise.all(stopped).finally(() => options.faults?.stop());
       }
       await closed;
     },

@@ -14,6 +14,8 @@ import {
 } from "../../src/index.ts";
 import { findClosedUrl, json, openScriptedServer } from "../client/scripted-server.ts";
 import { createCertificate } from "../helpers/certificate.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
+import { toRawRequest } from "../helpers/raw-request.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 9007199254740993n, name: "fern" };
@@ -78,6 +80,18 @@ describe("startPlantStore", () => {
     await createClient(plants).create(fern);
     await Promise.all([plants.close(), plants.close()]);
     await expect(plants.get(fern.id)).rejects.toThrow(StoreError);
+  });
+
+  it("responds to a request that the program has sent before close()", async () => {
+    const plants = await startPlantStore();
+    const port = Number(new URL(plants.url).port);
+    using connection = await sendRaw(port, toRawRequest('{"id":1,"name":"fern"}', plants));
+    await expect.poll(() => connection.received()).toContain("200 OK");
+    connection.socket.write(toRawRequest('{"id":2,"name":"fern"}', plants));
+    const closed = plants.close();
+    expect(await connection.resultsAtEnd()).toEqual(["200", "200"]);
+    connection.socket.destroy();
+    await closed;
   });
 
   it("reports its own failures to onError", async () => {

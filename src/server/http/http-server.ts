@@ -2,6 +2,8 @@
 import type { Server, ServerOptions } from "node:http";
 import { Server as TcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+// Not the global function, which tests may replace with a fake.
+import { setImmediate } from "node:timers";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
 import { RequestError } from "../../core/errors.ts";
@@ -289,16 +291,20 @@ class Connections {
    * Stops listening and closes all connections after the responses in flight.
    *
    * @param timeoutMs requests in flight for longer get 50300
+   * @param isClientLocal true if clients run in this process: their requests of this turn of the event loop arrive in the next
+   *   one, so that no connection is kept for longer
    */
-  async stop(timeoutMs: number): Promise<void> {
+  async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
     // node:http overrides the method of net.Server to close idle connections as well, even if their response is not sent.
     const closed = new Promise<void>((resolve) => {
       TcpServer.prototype.close.call(this.#server, () => resolve());
     });
     for (const handshake of this.#handshakes.values()) handshake.close();
     this.#closeUnused((connection) => !connection.isExpectingRequest);
+    const closeUnused = (): void => this.#closeUnused(() => true);
+    if (isClientLocal) setImmediate(() => setImmediate(closeUnused));
     const timers = [
-      setTimeout(() => this.#closeUnused(() => true), Math.min(graceMs, timeoutMs)),
+      setTimeout(closeUnused, Math.min(graceMs, timeoutMs)),
       setTimeout(() => this.#rejectHeads(), Math.min(lastHeadMs, timeoutMs)),
       setTimeout(() => this.#closeEnded(), lastReadMs),
       setTimeout(() => this.#cutOff(), timeoutMs),
