@@ -7,6 +7,7 @@ import {
   latency,
   msPerUnit,
   type OptionSpec,
+  plannedFaults,
   share,
   type TextType,
   timeLimit,
@@ -25,6 +26,8 @@ export const faultOptions = {
   dropRate: { type: share, default: 0 },
   /** Selects the sequence of faults: 0 … 999999999; by default 0. */
   seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
+  /** Faults of the first valid creates, one for each, such as `["fail", "drop"]`; the shares concern only those after them. */
+  first: { type: plannedFaults, default: [] },
 } as const satisfies Specs;
 
 /** The parts of a list of faults, each with the name of its option in the library. */
@@ -33,6 +36,7 @@ const faultParts = [
   ["fail", "failRate"],
   ["drop", "dropRate"],
   ["seed", "seed"],
+  ["first", "first"],
 ] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
 const faultTypes: Readonly<
   Record<keyof typeof faultOptions, { readonly type: TextType<unknown> }>
@@ -56,7 +60,7 @@ export const faultList: TextType<Partial<OptionValues<typeof faultOptions>>> = {
   },
   format(values) {
     const isShown = (name: keyof typeof faultOptions): boolean =>
-      values[name] !== undefined && (values[name] !== 0 || name === "seed");
+      values[name] !== undefined && (name === "seed" || !["", "0"].includes(String(values[name])));
     const shown = faultParts.filter(([, name]) => isShown(name));
     const parts = shown.map(
       ([part, name]) => `${part}=${faultTypes[name].type.format(values[name])}`,
@@ -151,7 +155,7 @@ export interface FaultOptions extends PartialValues<typeof faultOptions> {}
 /** Checks the option `faults` of a program. @throws as {@link checkOption} and {@link assertKnownOptions} */
 export function checkFaults(faults: unknown): OptionValues<typeof faultOptions> {
   const options = checkOption("faults", checkObject, faults);
-  assertKnownOptions(options, Object.keys(faultOptions));
+  assertKnownOptions(options, Object.keys(faultOptions), [], "faults.");
   return checkOptions(faultOptions, options, "faults.");
 }
 
@@ -164,17 +168,19 @@ function checkObject(value: unknown): object {
  * Rejects options that do not exist, and suggests the closest name.
  *
  * @param ignored further names that an object may have
+ * @param prefix of the names in messages
  * @throws TypeError
  */
 export function assertKnownOptions(
   options: object,
   names: readonly string[],
   ignored: readonly string[] = [],
+  prefix = "",
 ): void {
   for (const name of Object.keys(checkOption("options", checkObject, options))) {
     if (names.includes(name) || ignored.includes(name)) continue;
     const closest = findClosestWord(name, names);
     const advice = closest ? `did you mean ${closest}?` : `known: ${names.join(", ")}`;
-    throw new TypeError(`unknown option ${JSON.stringify(name)}: ${advice}`);
+    throw new TypeError(`unknown option ${JSON.stringify(prefix + name)}: ${advice}`);
   }
 }

@@ -250,7 +250,9 @@ export function latency(range: Range): OptionType<Latency> {
       if (!Array.isArray(value)) return checkInteger(value, range);
       const [minMs = 0, maxMs = 0] = value.map((each) => checkInteger(each, range));
       if (value.length === 2 && minMs <= maxMs) return [minMs, maxMs];
-      throw new InvalidValue("must be milliseconds or a pair of them, such as [200, 2000]");
+      throw new InvalidValue(
+        "must be milliseconds, or a pair of them with the shortest first, such as [200, 2000]",
+      );
     },
     format: (value) => [value].flat().map(formatDuration).join(".."),
   };
@@ -271,6 +273,18 @@ export const share: OptionType<number> = {
     throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
   },
   format: (value) => `${Number((value * 100).toFixed(6))}%`,
+};
+
+const plannedFault = choice(["fail", "drop"] as const);
+
+/** Faults in their order; as text, such as `fail,drop`. */
+export const plannedFaults: OptionType<readonly ("fail" | "drop")[]> = {
+  parse: (list) => list.split(",").map((each) => plannedFault.parse(each)),
+  check(value) {
+    if (!Array.isArray(value)) throw invalid(value, 'an array such as ["fail", "drop"]');
+    return value.map((each) => plannedFault.check(each));
+  },
+  format: (faults) => faults.join(","),
 };
 
 /** Formats a number with the largest unit that divides it. */

@@ -89,7 +89,8 @@ export interface RunningPlantStore {
    */
   requests(): readonly JournalEntry[];
   /**
-   * Removes all plants, those of the seed too, and empties the journal of requests; tokens stay.
+   * Removes all plants, those of the seed too, empties the journal of requests, and begins the sequence of faults
+   * again; tokens stay.
    *
    * @throws Error unless the store is `memory:`
    */
@@ -137,7 +138,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   try {
     const opened = await openStore(storeUrl);
     store = opened;
-    const running = createRunningStore(store, journal, serverOptions);
+    const running = createRunningStore(store, { journal, faults, ...serverOptions });
     if (options.seed !== undefined) await running.seed(options.seed);
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
@@ -167,13 +168,17 @@ type StoreMethods = Pick<
   "get" | "list" | "all" | "count" | "seed" | "requests" | "reset"
 >;
 
+interface RunningStoreOptions extends Pick<
+  OptionValues<typeof storeOptions>,
+  "onConflict" | "maxBodyBytes"
+> {
+  readonly journal: Journal | undefined;
+  readonly faults: Faults | undefined;
+}
+
 function createRunningStore(
   store: PlantStore,
-  journal: Journal | undefined,
-  {
-    onConflict,
-    maxBodyBytes,
-  }: Pick<OptionValues<typeof storeOptions>, "onConflict" | "maxBodyBytes">,
+  { journal, faults, onConflict, maxBodyBytes }: RunningStoreOptions,
 ): StoreMethods {
   async function list(query: PlantQuery): Promise<NewPlant[]> {
     const pages: (readonly NewPlant[])[] = [];
@@ -229,6 +234,7 @@ function createRunningStore(
       }
       await store.clear();
       journal?.clear();
+      faults?.restart();
     },
   };
 }

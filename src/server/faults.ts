@@ -13,6 +13,8 @@ export interface FaultRates {
   readonly dropRate: number;
   /** Selects the sequence of faults. */
   readonly seed: number;
+  /** Faults of the first creates, one for each, before the rates apply. */
+  readonly first: readonly ("fail" | "drop")[];
 }
 
 /** Kinds of faults, as metrics count them. */
@@ -47,15 +49,22 @@ export class Faults {
   async perform(
     create: () => Promise<ServerResponse | RequestError>,
   ): Promise<ServerResponse | RequestError> {
-    const { failRate, dropRate } = this.#options;
+    const { failRate, dropRate, first } = this.#options;
+    const planned = first[this.#count];
     const [forLatency, forFailure, forDrop] = this.#drawShares();
-    const isFailed = forFailure < failRate;
+    const isFailed = planned === undefined ? forFailure < failRate : planned === "fail";
+    const isDropped = planned === undefined ? forDrop < dropRate : planned === "drop";
     if (isFailed) this.#onFault?.("failed");
     const result = isFailed ? injectedFailure : await create();
     await this.#delay(forLatency);
-    if (result instanceof RequestError || forDrop >= dropRate) return result;
+    if (result instanceof RequestError || !isDropped) return result;
     this.#onFault?.("dropped");
     return { ...result, isDropped: true };
+  }
+
+  /** Begins the sequence again. */
+  restart(): void {
+    this.#count = 0;
   }
 
   /** Ends all delays, now and later. */

@@ -72,7 +72,7 @@ it.skipIf(findBrowser() === undefined)(
     await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
     const { port } = pages.address() as AddressInfo;
     const origin = `http://127.0.0.1:${port}`;
-    const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 0.2, seed: 1 });
+    const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 0.2, seed: 1, first: [] });
     await using server = await startServer({ corsOrigins: [origin], faults });
     const browser = await openBrowser();
     try {

@@ -101,6 +101,20 @@ it("shows that a client repeated its request with the same body", async () => {
   expect(store.requests().filter(isDropped).length).toBeGreaterThan(0);
 });
 
+it("shows planned faults, which reset() begins again", async () => {
+  const faults = { first: ["fail", "drop"] } as const;
+  await using store = await startPlantStore({ journal: 10, faults });
+  for (const _ of [1, 2]) {
+    expect(await createClient(store).create(fern)).toMatchObject({ result: "unchanged" });
+    expect(store.requests()).toMatchObject([
+      { error: 50301, isSent: true },
+      { result: "created", isSent: false },
+      { result: "unchanged", isSent: true },
+    ]);
+    await store.reset();
+  }
+});
+
 it("keeps the newest requests only, until reset()", async () => {
   await using store = await startPlantStore({ journal: 2 });
   expect(store.requests()).toEqual([]);

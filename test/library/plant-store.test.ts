@@ -141,6 +141,9 @@ describe("startPlantStore", () => {
       RangeError,
       "faults.failRate must be a number from 0 to 1, such as 0.05 for 5% (got 5)",
     ],
+    [{ faults: { first: "fail" } }, TypeError, 'faults.first must be an array such as ["fail", '],
+    [{ faults: { first: ["lose"] } }, TypeError, "faults.first must be one of fail, drop"],
+    [{ faults: { latency: 5 } }, TypeError, 'unknown option "faults.latency": did you mean'],
     [{ faults: { dropRate: "5%" } }, TypeError, "faults.dropRate must"],
     [
       { faults: { latencyMs: 3_600_001 } },
@@ -150,7 +153,7 @@ describe("startPlantStore", () => {
     [
       { faults: { latencyMs: [2, 1] } },
       TypeError,
-      "faults.latencyMs must be milliseconds or a pair of them, such as [200, 2000]",
+      "faults.latencyMs must be milliseconds, or a pair of them with the shortest first, such as [200, 2000]",
     ],
     [{ faults: { seed: -1 } }, RangeError, "from 0 to 999999999 (got -1)"],
     [null as unknown as object, TypeError, "options must be an object"],

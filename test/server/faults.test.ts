@@ -12,7 +12,7 @@ import { exchangeRaw, openRawConnection, sendRaw } from "../helpers/raw-http.ts"
 import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
 import { startRecordedServer } from "../helpers/recorded-server.ts";
 
-const none: FaultRates = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0 };
+const none: FaultRates = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0, first: [] };
 const hourMs = 3_600_000;
 
 async function drawKinds(options: Partial<FaultRates>, count: number): Promise<string[]> {
@@ -33,6 +33,12 @@ describe("the sequence of faults", () => {
     expect(await drawKinds({ ...rates, seed: 1 }, 100)).toEqual(first);
     expect(await drawKinds({ ...rates, seed: 2 }, 100)).not.toEqual(first);
     expect(new Set(first)).toEqual(new Set(["stored", "failed", "dropped"]));
+  });
+
+  it("begins with the planned faults, and has the rates after them", async () => {
+    const kinds = await drawKinds({ failRate: 1, first: ["drop", "fail", "drop"] }, 5);
+    expect(kinds).toEqual(["dropped", "failed", "dropped", "failed", "failed"]);
+    expect(await drawKinds({ first: ["fail"] }, 2)).toEqual(["failed", "stored"]);
   });
 
   it("has the rates of the options", async () => {

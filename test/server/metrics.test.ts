@@ -78,7 +78,7 @@ it("counts a plant whose response is dropped on purpose, because it is stored", 
   const metrics = createTested();
   await using server = await startServer({
     onResponse: (record) => metrics.addRequest(record),
-    faults: new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0 }),
+    faults: new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0, first: [] }),
   });
   await expect(exchangeRaw(server.port, create(1))).rejects.toThrow("the connection ended");
   expect(await server.store.get(1n)).toBeDefined();

@@ -260,7 +260,7 @@ it("reports each request like one over HTTP", async () => {
 });
 
 it("rejects like fetch if the response is dropped on purpose", async () => {
-  const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0 });
+  const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0, first: [] });
   await using server = await startServer({ faults });
   await expect(server.server.fetch(create())).rejects.toThrow(TypeError);
   expect(await server.store.get(1n)).toEqual({ id: 1n, name: "fern" });

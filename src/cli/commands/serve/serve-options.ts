@@ -136,8 +136,9 @@ function assertSharedPort(
 /** @returns undefined if no fault is on */
 function toFaults(given: Settings["faults"]): FaultRates | undefined {
   const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
-  const { latencyMs, failRate, dropRate } = faults;
-  return latencyMs === 0 && failRate === 0 && dropRate === 0 ? undefined : faults;
+  const { latencyMs, failRate, dropRate, first } = faults;
+  const isOn = latencyMs !== 0 || failRate > 0 || dropRate > 0 || first.length > 0;
+  return isOn ? faults : undefined;
 }
 
 function toEphemeral(options: Settings, { port, store }: Flags): Settings {

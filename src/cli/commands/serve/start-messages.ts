@@ -187,7 +187,7 @@ function findRisks(
 function describeFaults(faults: FaultRates): readonly string[] {
   const list = serveOptions.faults.type.format(faults);
   const warning = `faults are on for tests of clients: --faults "${list}"`;
-  if (faults.dropRate === 0) return [warning];
+  if (faults.dropRate === 0 && !faults.first.includes("drop")) return [warning];
   return [
     warning,
     "drop closes connections after a plant is stored, so the contract's one response for each request does not hold",

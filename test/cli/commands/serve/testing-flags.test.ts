@@ -69,8 +69,11 @@ it("reads faults from PLANTSTORE_FAULTS", async () => {
 
 describe("faults", () => {
   it("are reported with their seed, and what dropped connections mean", async () => {
-    const list = "latency=1ms..2s fail=5% drop=0.5% seed=42";
-    const { stderr } = await serve("--faults", ` seed=42  drop=0.5% fail=5%\tlatency=1ms..2s `);
+    const list = "latency=1ms..2s fail=5% drop=0.5% seed=42 first=fail,drop";
+    const { stderr } = await serve(
+      "--faults",
+      ` seed=42  drop=0.5% first=fail,drop fail=5%\tlatency=1ms..2s `,
+    );
     expect(stderr()).toContain(`warning: faults are on for tests of clients: --faults "${list}"\n`);
     expect(stderr()).toContain("the contract's one response for each request does not hold");
   });
@@ -126,9 +129,12 @@ it.each([
   [["--status-mode", "rest"], '--status-mode must be one of contract, http (got "rest")'],
   [
     ["--faults", "lat=1s"],
-    '--faults has an unknown part "lat": known are latency, fail, drop, seed',
+    '--faults has an unknown part "lat": known are latency, fail, drop, seed, first',
   ],
-  [["--faults", "=1s"], '--faults has an unknown part "": known are latency, fail, drop, seed'],
+  [
+    ["--faults", "=1s"],
+    '--faults has an unknown part "": known are latency, fail, drop, seed, first',
+  ],
   [
     ["--faults", "drop=-1%"],
     `--faults has an invalid part: drop must be ${percentage} (got "-1%")`,
