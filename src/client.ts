@@ -10,7 +10,7 @@ export {
   type UnavailableReason,
 } from "./client/results.ts";
 export type { Fetch } from "./client/fetch-post.ts";
-export { errorTable } from "./core/errors.ts";
+export { type ErrorRow, errorTable, type NextStep } from "./core/errors.ts";
 export {
   createClient,
   type CreateManyOptions,

@@ -11,9 +11,13 @@ export type CreateResponse =
       readonly plant: Plant;
       /** Missing if the server does not report it; plantstore does. */
       readonly result?: SuccessfulResult | undefined;
+      readonly error?: undefined;
+      readonly requestId?: undefined;
     }
   | {
       readonly ok: false;
+      readonly plant?: undefined;
+      readonly result?: undefined;
       readonly error: ErrorBody;
       /** Id of the request in the server's log. */
       readonly requestId?: string | undefined;
@@ -40,7 +44,7 @@ export type UnavailableReason =
 
 /**
  * No complete response of a plant store. The message says what happened and where. Except for `refused`, `unknownHost`
- * and `insecure`, the plant may have been created. The create can be repeated in any case (contract.md "The same id again").
+ * and `insecure`, the plant may have been created. The create can be repeated in any case ("plantstore help contract").
  */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
@@ -242,21 +246,19 @@ export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
   return isSendable(plant) ? { status: "valid", plant } : { status: "rejected", error: plant };
 }
 
-/** The failure that stopped a run, because every other create would fail as well. */
-export type StopCause =
-  | (CreateResponse & { readonly ok: false; readonly attempts: number })
-  | UnavailableError
-  | NotAPlantStoreError;
+/** The response that stopped `createMany`, because every other create would get the same Error. */
+export type StopCause = Extract<CreateResponse, { ok: false }> & { readonly attempts: number };
 
 /** Thrown after all results when every other create would fail as well, for example because the token is rejected. */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
-  /** The response with the Error, or the reason without one. */
+  /** The response with the Error. */
   override readonly cause: StopCause;
 
-  constructor(cause: StopCause) {
+  /** @param cause inside of plantstore also an error; a program gets that error itself */
+  constructor(cause: StopCause | UnavailableError | NotAPlantStoreError) {
     const { message } = "ok" in cause ? cause.error : cause;
     super(`every other create would fail as well: ${message}`);
-    this.cause = cause;
+    this.cause = cause as StopCause;
   }
 }

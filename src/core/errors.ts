@@ -19,14 +19,15 @@ export interface ErrorRow {
   readonly error: number;
   /** The condition that produces this error. */
   readonly when: string;
+  /** The step that it asks of the client. */
   readonly next: NextStep;
-  /** Status in every mode, of an error that is not of the create operation. */
+  /** Status in every status mode, if it is not 400. */
   readonly status?: 404 | 405;
   /** How to fix it, in sentences. */
   readonly remedy: string;
 }
 
-/** Every error number of the service, in the contract's order. */
+/** Every error number of the service, in the contract's order. Each is an {@link ErrorRow}. */
 export const errorTable = {
   malformedHttp: {
     error: 40000,

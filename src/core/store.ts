@@ -2,7 +2,7 @@
 import { isError } from "./messages.ts";
 import type { NewPlant } from "./plant.ts";
 
-/** Policies for a create whose id belongs to a different plant (contract.md "The same id again"). */
+/** Policies for a create whose id belongs to a different plant ("plantstore help contract"). */
 export const conflictPolicies = ["reject", "replace"] as const;
 
 /** One of {@link conflictPolicies}. */

@@ -80,6 +80,11 @@ it("a result of createMany narrows with each check of ok, status, plant or error
     const results: CreateManyResult[] = [];
     const plants = [1n, 2n].map((id) => ({ id, name: "fern" }));
     for await (const result of createClient(store).createMany(plants)) results.push(result);
+    const response = await createClient(store).create({ id: 1n, name: "fern" });
+    const byError: string | number = response.error ? response.error.error : response.plant.name;
+    const byPlant: string | number = response.plant ? response.plant.name : response.error.error;
+    const id: string | undefined = response.requestId;
+    if (byError !== 40900 || byPlant !== 40900 || !id) console.log(response);
     await store.close();
 
     const number = 40900;
