@@ -7,6 +7,10 @@ import { isDropped } from "./response.ts";
 
 /** A request and its response. */
 export interface JournalEntry {
+  /** When the head of the request had arrived. */
+  readonly receivedAt: Date;
+  /** The header `X-Request-Id` of the response, and the id in the log. */
+  readonly requestId: string;
   /** Method, such as `POST`. */
   readonly method: string;
   /** Path as the client wrote it, without the query. */
@@ -60,6 +64,8 @@ export class Journal {
         if (request === undefined) return message;
         const body = this.#bodies.get(request);
         this.#entries.push({
+          receivedAt: new Date(Date.now() - (atMs - request.receivedAtMs)),
+          requestId: /^X-Request-Id: (.*)\r$/m.exec(message.headers)?.[1] ?? "",
           method: request.method,
           path: toPath(request.target),
           headers: toPlainHeaders(request.headers),

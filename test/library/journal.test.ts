@@ -18,9 +18,10 @@ it("has each request with its response, in the order of the responses", async ()
   const client = createClient(store);
   await client.create(fern);
   await client.create({ ...fern, name: "moss" });
-  await createClient({ ...store, token: "wrong" }).create(fern);
+  const { requestId } = await createClient({ ...store, token: "wrong" }).create(fern);
   await fetch(`${store.url}/elsewhere?a=b`);
-  const create = { method: "POST", path: "/v1/plants", isSent: true };
+  const ids = { receivedAt: expect.any(Date) as Date, requestId: expect.any(String) as string };
+  const create = { ...ids, method: "POST", path: "/v1/plants", isSent: true };
   const headers = {
     host: new URL(store.url).host,
     "content-type": "application/json",
@@ -33,8 +34,9 @@ it("has each request with its response, in the order of the responses", async ()
   expect(store.requests()).toEqual([
     { ...create, headers, body: fernBody, status: 200, result: "created" },
     { ...create, headers, body: '{"id":1,"name":"moss"}', status: 409, error: 40900 },
-    { ...create, headers, status: 401, error: 40102 },
+    { ...create, headers, status: 401, error: 40102, requestId },
     {
+      ...ids,
       method: "GET",
       path: "/v1/elsewhere",
       headers: expect.objectContaining({ accept: "*/*" }) as object,
