@@ -31,6 +31,7 @@ export function trimToken(text: string): string {
 /** Returns the problem with a token, worded to follow its name (`is empty`), without quoting it; undefined for a valid token. */
 export function findTokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
+  if (/^bearer /i.test(token)) return "begins with its scheme: leave out Bearer";
   if (!isBearerToken(token)) {
     return "contains an invalid character, such as a space or a line break: copy it again";
   }

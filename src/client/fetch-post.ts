@@ -11,7 +11,7 @@ import {
 import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type Fetch = (url: string, init: RequestInit) => Response | Promise<Response>;
 
 /** Creates a Post that sends its requests with `fetch`. It needs no pool: `fetch` decides about connections. */
 export function createFetchPost(fetch: Fetch): Post {
@@ -32,7 +32,8 @@ export function createFetchPost(fetch: Fetch): Post {
       signal: stopping.signal,
     };
     const exchange = async () => {
-      const response = await fetch(url, init);
+      const response: unknown = await fetch(url, init);
+      if (!isResponse(response)) return undefined;
       // Without streams, as in React Native, there is no such member.
       const chunks = (
         "body" in response
@@ -47,16 +48,24 @@ export function createFetchPost(fetch: Fetch): Post {
       const { "content-encoding": _, ...rest } = Object.fromEntries(response.headers);
       return { status: response.status, headers: rest, body: await readBody(chunks, request) };
     };
+    const response = Promise.race([toRejection(stopping.signal), exchange()]);
     try {
-      return await Promise.race([toRejection(stopping.signal), exchange()]);
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw stopping.signal.aborted ? stopping.signal.reason : await toFetchError(error, request);
+      const received = await response.catch(async (error: unknown) => {
+        signal?.throwIfAborted();
+        throw stopping.signal.aborted ? stopping.signal.reason : await toFetchError(error, request);
+      });
+      if (received === undefined) throw new TypeError("fetch must return a Response");
+      return received;
     } finally {
       clearTimeout(timer);
       release();
     }
   };
+}
+
+/** The class is not checked: a polyfill has its own. */
+function isResponse(value: unknown): value is Response {
+  return typeof value === "object" && value !== null && "status" in value && "headers" in value;
 }
 
 /** Rejects once a signal is aborted: a function may ignore it. */

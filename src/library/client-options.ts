@@ -92,7 +92,7 @@ export const limitOptions = {
   shutdownTimeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
 } as const satisfies Specs;
 
-/** Options of a client for each plant; `client-options.ts` has the others. */
+/** Options of a client for each plant. */
 export const attemptOptions = {
   /** Time for each attempt in milliseconds, from the look-up of the name to the last byte of the response: 1 … 86400000; by default 10000. */
   timeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
@@ -160,7 +160,7 @@ export function checkFaults(faults: unknown): OptionValues<typeof faultOptions> 
 }
 
 function checkObject(value: unknown): object {
-  if (typeof value === "object" && value !== null) return value;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw invalid(value, "an object");
 }
 

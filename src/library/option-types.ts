@@ -50,6 +50,7 @@ export function invalid(value: unknown, rule: string): InvalidValue {
 
 function describeValue(value: unknown): string {
   if (typeof value === "string") return `"${quoteInput(value)}"`;
+  if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "function" ? "a function" : String(value);
 }

@@ -23,7 +23,7 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { baseUrl, httpUrl, invalid, token } from "./option-types.ts";
+import { baseUrl, httpUrl, invalid, InvalidValue, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
 import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
 
@@ -63,7 +63,7 @@ export interface PlantClient {
   create(plant: NewPlant, options?: CreateOptions): Promise<CreateResponse>;
   /**
    * Creates any number of plants, several at once. It reads plants only as fast as they are created and their results are
-   * taken. Plants with the same id are sent one after the other.
+   * taken. Plants with the same id are sent one after the other. Nothing is checked or sent before the loop begins.
    *
    * @returns one result for each plant, in the order of the plants. When the loop ends early, no further plant is sent
    * @throws TypeError for an option or a plant with an invalid type, after the results of the plants before it; if a browser has
@@ -71,7 +71,7 @@ export interface PlantClient {
    * @throws UnavailableError if the store stays unavailable; plants without a result may or may not exist
    * @throws NotAPlantStoreError if a response is not that of a plant store
    * @throws StoppedError if every other create would get the same Error, for example because the token is rejected
-   * @throws the reason of the signal, after the results of plants in flight
+   * @throws the reason of the signal, after the results of plants in flight: an abort stops no request
    */
   createMany(
     plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
@@ -149,8 +149,11 @@ function checkFetch({ fetch: own, ca }: PlantClientOptions): Fetch | undefined {
 }
 
 function checkUrl(value: unknown, fetch: Fetch | undefined): string {
-  const type = fetch === undefined ? baseUrl : httpUrl;
-  return type.check(isBuiltIn(value, "URL") ? value.href : value);
+  const text = isBuiltIn(value, "URL") ? value.href : value;
+  if (typeof text !== "string") throw invalid(value, "a string or a URL");
+  if (fetch === undefined) return baseUrl.check(text);
+  if (!text.startsWith("unix:")) return httpUrl.check(text);
+  throw new InvalidValue("must begin with http: or https:, because fetch cannot use unix:");
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {

@@ -65,7 +65,7 @@ export interface RunningPlantStore {
    * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
-  /** Resolves with the plant of an id. @throws TypeError if the id is not a bigint */
+  /** Resolves with the plant of an id, or undefined. @throws TypeError if the id is not a bigint */
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Resolves with some plants, in the order of their ids. @throws TypeError, RangeError for an invalid option */
   list(options?: ListOptions): Promise<readonly NewPlant[]>;
@@ -78,7 +78,7 @@ export interface RunningPlantStore {
    *
    * @returns how many plants were created, unchanged and replaced
    * @throws TypeError for a plant with an invalid type; Error for one that the store rejects. The message names the
-   *   record. The plants before it are stored, and plants after it may be stored
+   *   record, and the number of the Error is `cause.error`. The plants before it are stored, and plants after it may be stored
    * @throws the error of node:fs if a file cannot be read
    */
   seed(plants: PlantSeed): Promise<SeedTally>;
@@ -121,6 +121,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   checkOption("token", (value) => tokenType.check(value), token);
   checkOption("onError", checkFunction, onError);
   if (listen) assertListens();
+  else assertNoAddress(options);
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
   const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
   const journal = createJournal(options.journal);
@@ -267,6 +268,13 @@ function checkSeedType(value: unknown): void {
   }
 }
 
+function assertNoAddress(options: PlantStoreOptions): void {
+  const name = (["host", "port"] as const).find((each) => options[each] !== undefined);
+  if (name !== undefined) {
+    throw new TypeError(`${name} has no effect with listen: false: leave one of them out`);
+  }
+}
+
 /** Bun's node:http does not accept the connections that this server passes to it. */
 function assertListens(): void {
   if (!("Bun" in globalThis)) return;
@@ -278,6 +286,6 @@ function assertListens(): void {
 function assertUnbundled(): void {
   if (existsSync(workerScript)) return;
   throw new Error(
-    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore" "ssr.external" of Vite, or externals: { plantstore: "module plantstore" } of webpack',
+    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore", "ssr.external" of Vite, or externals: { plantstore: "module plantstore" } of webpack',
   );
 }

@@ -130,6 +130,9 @@ describe("startPlantStore", () => {
     [{ token: "" }, TypeError, "token is empty"],
     [{ token: "pst_abc" }, TypeError, "token is incomplete or mistyped"],
     [{ token: 5 }, TypeError, "token must be a string"],
+    [{ listen: false, port: 80 }, TypeError, "port has no effect with listen: false"],
+    [{ token: "Bearer a" }, TypeError, "token begins with its scheme: leave out Bearer"],
+    [[], TypeError, "options must be an object (got an array)"],
     [{ portt: 1 }, TypeError, 'unknown option "portt": did you mean port?'],
     [{ Basepath: "" }, TypeError, "did you mean basePath?"],
     [{ timeout: 1 }, TypeError, 'unknown option "timeout": known: store, host,'],
@@ -312,6 +315,19 @@ describe("createClient", () => {
       await expect(client.createMany([fern]).next()).rejects.toMatchObject(failure);
     });
 
+    it("may respond at once, and must return a Response", async () => {
+      const headers = { "content-type": "application/json" };
+      const options = { url: "http://a", token: "a" };
+      const respond: Fetch = () => new Response('{"name":"fern"}', { headers });
+      expect(await createClient({ ...options, fetch: respond }).create(fern)).toMatchObject({
+        ok: true,
+      });
+      const invalid = createClient({ ...options, fetch: () => 5 as unknown as Response });
+      await expect(invalid.create(fern)).rejects.toThrow(
+        new TypeError("fetch must return a Response"),
+      );
+    });
+
     it("rejects with the reason of an aborted signal", async () => {
       const controller = new AbortController();
       const reason = new Error("enough");
@@ -336,6 +352,7 @@ describe("createClient", () => {
   const aTimeout = "timeoutMs must be a whole number from 1 to 86400000";
 
   it.each<[options: Partial<PlantClientOptions>, error: Error]>([
+    [{ url: 5 } as object, new TypeError("url must be a string or a URL (got 5)")],
     [{ url: "nowhere" }, new TypeError(`${aUrl} (got "nowhere")`)],
     [{ url: "file:///plants" }, new TypeError(`${aUrl} (got "file:///plants")`)],
     [{ url: "http://a/?b=c" }, new TypeError(`${aBareUrl} (got "http://a/?b=c")`)],
@@ -368,7 +385,7 @@ describe("createClient", () => {
     ],
     [
       { fetch, url: "unix:/run/plants.sock" },
-      new TypeError(`${aUrl} (got "unix:/run/plants.sock")`),
+      new TypeError("url must begin with http: or https:, because fetch cannot use unix:"),
     ],
     [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
     [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],
