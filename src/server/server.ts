@@ -110,8 +110,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       if (closed === undefined) {
         stoppedAtMs = performance.now();
         settleStart(serverStopping);
-        const stopped = [connections?.stop(timeoutMs, isClientLocal), transport.stop(timeoutMs)];
-        closed = Promise.all(stopped).finally(() => options.faults?.stop());
+        closed = Promise.all([
+          connections?.stop(timeoutMs, isClientLocal),
+          transport.stop(timeoutMs),
+        ]).finally(() => options.faults?.stop());
       }
       await closed;
     },

@@ -153,7 +153,7 @@ async function printResult(
     await terminal.printLines([toResultLine(id, result)]);
   } else if ("plant" in result && result.plant !== undefined) {
     await terminal.printLines([toPlantJson(result.plant)]);
-  } else if ("error" in result && result.error?.error !== undefined) {
+  } else if ("error" in result && result.error.error !== undefined) {
     // A record that only --strict rejects breaks no rule of the service, so there is no Error.
     const { error, message } = result.error;
     await terminal.printLines([JSON.stringify({ error, message })]);
