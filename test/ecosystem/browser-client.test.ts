@@ -89,7 +89,7 @@ it.skipIf(findBrowser() === undefined)(
         moved: expect.stringContaining("it redirects, and redirects are not followed") as string,
         invalid: [
           "TypeError: ca does not concern fetch: leave it out, and let fetch trust the authority",
-          'TypeError: url must be a URL such as http://127.0.0.1:7526 (got "unix:/run/plants.sock")',
+          "TypeError: url must begin with http: or https:, because fetch cannot use unix:",
         ],
       });
       // A dropped response makes a plant unchanged.
