@@ -26,7 +26,7 @@ export const faultOptions = {
   dropRate: { type: share, default: 0 },
   /** Selects the sequence of faults: 0 … 999999999; by default 0. */
   seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
-  /** Faults of the first valid creates, one for each, such as `["fail", "drop"]`; the shares concern only those after them. */
+  /** Faults of the first valid creates, one for each, such as `["fail", "pass", "drop"]`; the shares concern only those after them. */
   first: { type: plannedFaults, default: [] },
 } as const satisfies Specs;
 

@@ -276,10 +276,10 @@ export const share: OptionType<number> = {
   format: (value) => `${Number((value * 100).toFixed(6))}%`,
 };
 
-const plannedFault = choice(["fail", "drop"] as const);
+const plannedFault = choice(["fail", "drop", "pass"] as const);
 
 /** Faults in their order; as text, such as `fail,drop`. */
-export const plannedFaults: OptionType<readonly ("fail" | "drop")[]> = {
+export const plannedFaults: OptionType<readonly ("fail" | "drop" | "pass")[]> = {
   parse: (list) => list.split(",").map((each) => plannedFault.parse(each)),
   check(value) {
     if (!Array.isArray(value)) throw invalid(value, 'an array such as ["fail", "drop"]');

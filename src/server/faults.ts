@@ -14,7 +14,7 @@ export interface FaultRates {
   /** Selects the sequence of faults. */
   readonly seed: number;
   /** Faults of the first creates, one for each, before the rates apply. */
-  readonly first: readonly ("fail" | "drop")[];
+  readonly first: readonly ("fail" | "drop" | "pass")[];
 }
 
 /** Kinds of faults, as metrics count them. */

@@ -36,8 +36,8 @@ describe("the sequence of faults", () => {
   });
 
   it("begins with the planned faults, and has the rates after them", async () => {
-    const kinds = await drawKinds({ failRate: 1, first: ["drop", "fail", "drop"] }, 5);
-    expect(kinds).toEqual(["dropped", "failed", "dropped", "failed", "failed"]);
+    const kinds = await drawKinds({ failRate: 1, first: ["drop", "fail", "pass"] }, 5);
+    expect(kinds).toEqual(["dropped", "failed", "stored", "failed", "failed"]);
     expect(await drawKinds({ first: ["fail"] }, 2)).toEqual(["failed", "stored"]);
   });
 

@@ -156,7 +156,7 @@ export const serveOptions = {
   ),
   faults: setting(
     "--faults <list>",
-    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
+    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"; first=fail,pass,drop plans those of the first creates',
     { ...testing, type: types.optional(faultList), default: undefined },
   ),
 } as const satisfies Options;
