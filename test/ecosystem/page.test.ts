@@ -128,7 +128,13 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     const { outcome, response } = await create({ id: "1", name: "fern" }, "wrong");
     expect(outcome).toMatch(/^Did not create plant 1: .*the token is unknown.* \(error 40102\)$/);
     expect(response).toMatch(/^400 Bad Request\n[^]*"error":40102[^]*the token is unknown/);
+    expect(await page.locator("[aria-invalid=true]").getAttribute("id")).toBe("token");
     expect(await server.store.get(1n)).toBeUndefined();
+  });
+
+  it("accepts a token that is copied with the word Bearer", async () => {
+    const { outcome } = await create({ id: "11", name: "fern" }, `Bearer ${testToken}`);
+    expect(outcome).toBe("Created plant 11.");
   });
 
   it.each([
@@ -145,11 +151,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
       testToken,
       "Not sent: id is too small: the minimum is -9223372036854775808.",
     ],
-    [
-      "1",
-      "",
-      'Not sent: the token is missing: "plantstore serve" prints one at its first start, "plantstore token issue" further ones.',
-    ],
+    ["1", "", "Not sent: the token is missing: ask the server's operator for one."],
   ])("checks the id %j before it sends", async (id, token, problem) => {
     await fill({ id, name: "fern" }, token);
     expect(await page.locator("#curl").isVisible()).toBe(id === "1");
@@ -405,7 +407,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     await page.getByRole("button", { name: "Copy plantstore command" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
-      `plantstore create --url ${server.url} --id 1 --name fern`,
+      `plantstore create --url ${server.url} \\\n  --id 1 --name fern`,
     );
   });
 

@@ -63,12 +63,16 @@ function findProblem() {
   return undefined;
 }
 
+/** Returns the token in the form, which may be copied with the word before it. */
+function readToken() {
+  return token.value.trim().replace(/^Bearer\s+/i, "");
+}
+
 /** Returns the problem of the token; undefined for a token that the server may know. */
 function findTokenProblem() {
-  const text = token.value.trim();
+  const text = readToken();
   if (text === "") {
-    const advice = `ask the server's operator, or run "plantstore token issue" on the server`;
-    return { field: token, problem: `the token is missing: ${advice}` };
+    return { field: token, problem: "the token is missing: ask the server's operator for one" };
   }
   // No token has other characters, and a header cannot hold them all.
   if (/[^!-~]/.test(text)) {
@@ -212,7 +216,7 @@ async function create(id) {
     const response = await fetch(url, {
       method: "POST",
       headers: {
-        Authorization: `Bearer ${token.value.trim()}`,
+        Authorization: `Bearer ${readToken()}`,
         "Content-Type": "application/json",
       },
       body,
@@ -235,6 +239,7 @@ async function create(id) {
       if (result === "created") countUp(id);
       showOutcome("done", results[result]?.(id) ?? result);
     } else if (error !== undefined) {
+      if (response.headers.has("www-authenticate")) token.setAttribute("aria-invalid", "true");
       showOutcome("failed", `Did not create plant ${id}: `, ...error);
     } else {
       const what = response.type === "opaqueredirect" ? "a redirect" : `of status ${status}`;

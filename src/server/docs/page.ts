@@ -61,6 +61,9 @@ function toPage(server: PageServer): string {
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
     path: toHtml(basePath + operations.create.path),
+    orToken: isVolatile
+      ? "who started <code>plantstore serve</code> with it"
+      : "or run <code>plantstore token issue</code> on the server",
     durability: isVolatile ? "in memory, until the server stops" : "durably",
     orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",
     target: toHtml(`${basePath}${operations.create.path}`.slice(1)),
@@ -81,7 +84,7 @@ function toPage(server: PageServer): string {
     statusNote:
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
-        : "Every failure has the status 400: tell failures apart by <code>error</code>.",
+        : "Every failed create has the status 400: tell failures apart by <code>error</code>.",
     errorRows: errorKinds
       .filter((kind) => kind !== "idTaken" || onConflict === "reject")
       .map(toErrorRow)

@@ -158,7 +158,7 @@ describe("the page", () => {
     expect(replacing).toContain("<code>replaced</code>");
     expect(replacing).not.toContain('id="error-40900"');
     expect(body).toContain('<h2 id="operation">POST /v1/plants</h2>');
-    expect(body).toContain("Every failure has the status 400");
+    expect(body).toContain("Every failed create has the status 400");
   });
 
   it.each(["http://127.0.0.1:7526/v1", "http://[::1]:7526", `http://a/';$(id)"\`id\` <&`])(
