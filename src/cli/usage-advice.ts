@@ -1,6 +1,6 @@
 /** Turns the errors of commander into wrong usage, with advice: the word or the flag that is probably meant. */
 import { type Command as Commander, CommanderError, type Option as Flag } from "commander";
-import { findClosestWord } from "../core/messages.ts";
+import { findClosestWord, toShellWord } from "../core/messages.ts";
 import { type CommandError, exitCodes } from "./command-error.ts";
 import { listTopics } from "./commands/help/topics.ts";
 import { isHelpAsked, showHelp, wrongUsage } from "./help-page.ts";
@@ -28,7 +28,7 @@ export function toUsageError(
   if (error.code === "commander.excessArguments") {
     const extra = commander.args[commander.registeredArguments.length] ?? "";
     if (extra === "help") return showHelp(commander);
-    const advice = guessValue(extra, commander.createHelp().visibleOptions(commander));
+    const advice = guessValue(extra, commander);
     return wrongUsage(`unexpected argument '${extra}'${advice ?? ": remove it"}`, commander);
   }
   const advice = findAdvice(error, commander, hints);
@@ -113,19 +113,23 @@ function guessFlag(flag: string, options: readonly Flag[]): string | undefined {
 
 /** Flags by the form of their values. */
 const valueFlags: readonly (readonly [RegExp, string])[] = [
-  [/^\d+$/, "--port"],
+  [/^\d{1,5}$/, "--port"],
   [/^(https?|unix):/, "--url"],
   [/^(sqlite|postgres(ql)?|memory):|\.db$/, "--store"],
   [/\.(ndjson|jsonl|json|csv|tsv)$/, "--seed"],
   [/^[^-]/, "--name"],
 ];
 
-/** Guesses the flag that is missing before a value. */
-function guessValue(value: string, options: readonly Flag[]): string | undefined {
-  const flags = options.map(({ long }) => long);
+/** Guesses the flag that is missing before a value; none that the command line has already. */
+function guessValue(value: string, commander: Commander): string | undefined {
+  const flags = commander
+    .createHelp()
+    .visibleOptions(commander)
+    .filter((flag) => commander.getOptionValueSource(flag.attributeName()) !== "cli")
+    .map(({ long }) => long);
   const [, flag] =
     valueFlags.find(([form, each]) => form.test(value) && flags.includes(each)) ?? [];
-  return flag && toGuess(`${flag} ${value}`);
+  return flag && toGuess(`${flag} ${toShellWord(value)}`);
 }
 
 function toGuess(word: string | undefined): string | undefined {

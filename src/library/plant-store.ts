@@ -1,6 +1,7 @@
 /** A plant store as a part of another program, such as a test. */
 import { createReadStream, existsSync } from "node:fs";
 import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
+import { isLoopback } from "../core/base-url.ts";
 import { RequestError } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
@@ -144,7 +145,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
     const close = async (): Promise<void> => {
-      await server.close(shutdownTimeoutMs, true);
+      await server.close(shutdownTimeoutMs, isLoopback(serverOptions.host));
       await authenticator.flushUses();
       await opened.close();
     };

@@ -37,7 +37,7 @@ export interface PlantServer {
    * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
    * flight get 50300. May be called twice. The store stays open.
    *
-   * @param isClientLocal true if clients run in this process: no connection is kept open for one more request
+   * @param isClientLocal true if clients run on this machine: no connection is kept open for one more request
    */
   close(timeoutMs: number, isClientLocal?: boolean): Promise<void>;
 }

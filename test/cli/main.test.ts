@@ -243,7 +243,11 @@ describe("a topic of the manual", () => {
     ["kubernetes", "plantstore help deploy  Container"],
     ["exit codes", "plantstore help configuration  Exit codes"],
     ["exit-codes", "plantstore help bulk           Exit codes"],
+    ["exit code", "plantstore help bulk           Exit codes"],
     ["status mode", "plantstore help testing        Status mode"],
+    ["dry run", "plantstore help bulk  Checking without sending"],
+    ["tokens revoke", "plantstore help tokens      Revoke a token"],
+    ["memory limit", "plantstore help configuration  Options of `serve`"],
   ])("is found by %s, with the section", async (words, line) => {
     const [heading = "", ...lines] = (await runCli(["help", ...words.split(" ")])).stderr.split(
       "\n",
@@ -421,6 +425,8 @@ describe("wrong usage", () => {
     ["login http://a", toUsage("login"), /\(Did you mean --url http:\/\/a\?\)$/],
     ["token issue ci", toUsage("token issue"), /\(Did you mean --name ci\?\)$/],
     ["status 1", toUsage("status"), "unexpected argument '1': remove it"],
+    ["serve 99999999", toUsage("serve"), "unexpected argument '99999999': remove it"],
+    ["serve --port 1 8080", toUsage("serve"), "unexpected argument '8080': remove it"],
     [
       "create --id 1 --name my fern",
       create,

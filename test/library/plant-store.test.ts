@@ -82,17 +82,24 @@ describe("startPlantStore", () => {
     await expect(plants.get(fern.id)).rejects.toThrow(StoreError);
   });
 
-  it("responds to a request that the program has sent before close()", async () => {
-    const plants = await startPlantStore();
-    const port = Number(new URL(plants.url).port);
-    using connection = await sendRaw(port, toRawRequest('{"id":1,"name":"fern"}', plants));
-    await expect.poll(() => connection.received()).toContain("200 OK");
-    connection.socket.write(toRawRequest('{"id":2,"name":"fern"}', plants));
-    const closed = plants.close();
-    expect(await connection.resultsAtEnd()).toEqual(["200", "200"]);
-    connection.socket.destroy();
-    await closed;
-  });
+  it.each([0, 20])(
+    "responds to a request that the program has sent before close(), and works on for %d ms",
+    async (busyMs) => {
+      const plants = await startPlantStore();
+      const port = Number(new URL(plants.url).port);
+      using connection = await sendRaw(port, toRawRequest('{"id":1,"name":"fern"}', plants));
+      await expect.poll(() => connection.received()).toContain("200 OK");
+      const closed = new Promise<void>((resolve, reject) => {
+        connection.socket.write(toRawRequest('{"id":2,"name":"fern"}', plants));
+        plants.close().then(resolve, reject);
+        const endMs = performance.now() + busyMs;
+        while (performance.now() < endMs);
+      });
+      expect(await connection.resultsAtEnd()).toEqual(["200", "200"]);
+      connection.socket.destroy();
+      await closed;
+    },
+  );
 
   it("reports its own failures to onError", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");

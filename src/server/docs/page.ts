@@ -71,7 +71,6 @@ function toPage(server: PageServer): string {
     createUrlWord: toHtml(toShellWord(url + operations.create.path)),
     int64Min: String(int64Min),
     int64Max: String(int64Max),
-
     maxBodyBytes: maxBodyBytes.toLocaleString("en"),
     newPlantMembers: toMembersTable("NewPlant", description),
     plantMembers: toMembersTable("Plant", description),

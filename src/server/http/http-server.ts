@@ -3,7 +3,7 @@ import type { Server, ServerOptions } from "node:http";
 import { Server as TcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 // Not the global function, which tests may replace with a fake.
-import { setTimeout as setTimer } from "node:timers";
+import { setImmediate, setTimeout as setTimer } from "node:timers";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
 import { RequestError } from "../../core/errors.ts";
@@ -51,7 +51,7 @@ export interface TlsCertificate {
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
 const idleGraceMs = 1000;
 
-/** Time after the stop in which requests arrive that clients in this process have sent before. */
+/** Time after the stop in which requests arrive that clients on this machine have sent before. */
 const localGraceMs = 5;
 
 /** Maximum time for a TLS handshake. */
@@ -294,7 +294,7 @@ class Connections {
    * Stops listening and closes all connections after the responses in flight.
    *
    * @param timeoutMs requests in flight for longer get 50300
-   * @param isClientLocal true if clients run in this process: what they have sent arrives at once, so that no connection is
+   * @param isClientLocal true if clients run on this machine: what they have sent arrives at once, so that no connection is
    *   kept for longer
    */
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
@@ -305,7 +305,8 @@ class Connections {
     for (const handshake of this.#handshakes.values()) handshake.close();
     this.#closeUnused((connection) => !connection.isExpectingRequest);
     const closeUnused = (): void => this.#closeUnused(() => true);
-    if (isClientLocal) setTimer(closeUnused, localGraceMs);
+    // The turn after the timer reads what had arrived before, even if the event loop was blocked.
+    if (isClientLocal) setTimer(() => setImmediate(closeUnused), localGraceMs);
     const timers = [
       setTimeout(closeUnused, Math.min(graceMs, timeoutMs)),
       setTimeout(() => this.#rejectHeads(), Math.min(lastHeadMs, timeoutMs)),

@@ -42,7 +42,7 @@ describe("the server shows the page", () => {
     await using server = await startServer();
     const page = await (await fetch(`${server.url}/docs`)).text();
     const links = [...page.matchAll(/<a href="#([^"]+)"/g)].map(([, anchor]) => anchor);
-    expect(links).toEqual(["create", "operation", "errors", "others"]);
+    expect(links).toEqual(["form", "operation", "errors", "others"]);
     for (const anchor of links) expect(page).toContain(` id="${anchor}"`);
     for (const { path, needsToken } of Object.values(operations)) {
       if (needsToken || path === operations.page.path || path === operations.metrics.path) continue;

@@ -49,7 +49,8 @@ export async function help(
     const next = found.commands.find((each) => each.name() === word);
     const topic = index === 0 && next === undefined ? await findTopic(word, io.stdout) : undefined;
     if (words.length > 1 && (topic !== undefined || found.commands.length === 0)) {
-      rejectWords(words);
+      const error = findWords(words, found !== parent);
+      if (error !== undefined) throw error;
       const extra = words[topic === undefined ? index : 1] ?? "";
       throw wrongUsage(`unexpected word '${extra}': remove it`, commander);
     }
@@ -59,7 +60,8 @@ export async function help(
       return writeText(io.stdout, explainErrors([word]));
     }
     if (next === undefined) {
-      rejectWords(words);
+      const error = findWords(words, found !== parent);
+      if (error !== undefined) throw error;
       return rejectWord(word, found, index === 0 ? listTopics() : []);
     }
     found = next;
@@ -83,7 +85,8 @@ function describeTopics(): string {
 
 /** Finds a topic by its name or a part of it that no other topic has. */
 async function findTopic(word: string, stdout: OutputStream): Promise<string | undefined> {
-  const matches = word.length < 3 ? [] : listTopics().filter((each) => each.includes(word));
+  const names = [...listTopics(), topicList];
+  const matches = word.length < 3 ? [] : names.filter((each) => each.includes(word));
   const name = matches.length === 1 ? (matches[0] ?? word) : word;
   const topic = name === topicList ? describeTopics() : readTopic(name);
   if (topic === undefined || !stdout.isTTY) return topic ?? readManualFile(word);
@@ -101,16 +104,21 @@ async function show(text: string, io: Io): Promise<void> {
   if (!hasPager || !(await io.runPager(text, pager))) await writeText(io.stdout, text);
 }
 
-/** Names the sections of the manual that have the words. @throws CommandError if there is one */
-function rejectWords(words: readonly string[]): void {
-  const sections = findSections(words.join(" "));
-  if (sections.length === 0) return;
+/**
+ * Finds the sections of the manual that have the words.
+ *
+ * @param isCommand true if the first word is a command, so that the others may be superfluous
+ * @returns the error that names them; undefined if no section has them
+ */
+function findWords(words: readonly string[], isCommand: boolean): CommandError | undefined {
+  const sections = findSections(words.join(" "), isCommand);
+  if (sections.length === 0) return undefined;
   const width = Math.max(...sections.map(({ topic }) => topic.length));
   const hints = sections.map(
     ({ topic, heading }) => `  plantstore help ${topic.padEnd(width)}  ${heading}`,
   );
   const message = `no command or topic '${words.join(" ")}'; it is in these topics:`;
-  throw new CommandError("usage", quoteInput(message, maxMessage), { hints });
+  return new CommandError("usage", quoteInput(message, maxMessage), { hints });
 }
 
 /** Lets commander report an unknown word, with the closest command or topic. */

@@ -27,27 +27,49 @@ export interface Section {
   readonly heading: string;
 }
 
-/** Finds the sections with a word, or with several that follow each other: the best one of each topic, at most five. A heading with them counts more than the text. */
-export function findSections(words: string): readonly Section[] {
-  const wanted = toWords(words);
-  const countIn = (text: string): number => toWords(text).split(wanted).length - 1;
+/**
+ * Finds the sections that have every word of a query: the best one of each topic, at most five. Sections with all words in
+ * their heading and the name of their topic are first, then those where the words follow each other.
+ *
+ * @param isStrict finds no other sections than these
+ */
+export function findSections(query: string, isStrict: boolean): readonly Section[] {
+  const wanted = toWords(query);
   const found = listTopics().flatMap((topic) => {
     const sections = readManual(topic + extension).split(/^##? /m);
-    const counts = sections.map((text) => {
+    const ranked = sections.map((text) => {
       const [heading = ""] = text.split("\n", 1);
-      return { topic, heading, count: 100 * countIn(heading) + countIn(text) };
+      return {
+        topic,
+        heading,
+        rank: toRank(wanted, toWords(`${topic} ${heading}`), toWords(text)),
+      };
     });
-    return counts.toSorted((a, b) => b.count - a.count).slice(0, 1);
+    return ranked.toSorted((a, b) => b.rank - a.rank).slice(0, 1);
   });
-  const matches = found.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
+  const matches = found
+    .filter(({ rank }) => rank > (isStrict ? 1 : 0))
+    .toSorted((a, b) => b.rank - a.rank);
   return matches.slice(0, 5);
 }
 
-function toWords(text: string): string {
-  return ` ${text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim()} `;
+/** Returns how well a section fits to a query; 0 if a word is missing. */
+function toRank(
+  wanted: readonly string[],
+  title: readonly string[],
+  text: readonly string[],
+): number {
+  const isTitle = wanted.every((word) => title.includes(word));
+  if (wanted.length === 0 || !(isTitle || wanted.every((word) => text.includes(word)))) return 0;
+  const count = text.filter((word) => wanted.includes(word)).length;
+  const phrases = ` ${text.join(" ")} `.split(` ${wanted.join(" ")} `).length - 1;
+  return (isTitle ? 1000 : 0) + phrases + count / text.length;
+}
+
+/** The words of a text in lower case, the plural as the singular. */
+function toWords(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.map((word) => word.replace(/(?<=..)s$/, ""));
 }
 
 /** The text of a topic, in Markdown without pictures; undefined for an unknown name. */
