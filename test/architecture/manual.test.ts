@@ -65,7 +65,8 @@ describe("the topic configuration", () => {
     ["Options of `serve`", serveOptions],
     ["Options of commands that talk to a server", createOptions],
   ])("lists the %s with flag and default", (heading, options) => {
-    expect(readDefaults(topic, heading)).toEqual(toRows(options));
+    const advice = `correct the lines of ${topic}`;
+    expect(readDefaults(topic, heading), advice).toEqual(toRows(options));
   });
 
   it("derives each variable from its flag", () => {

@@ -20,21 +20,27 @@ const isReaderWaiting = `SELECT count(*)::int AS waiting FROM pg_locks
   WHERE relation = 'plants'::regclass AND NOT granted`;
 
 it.each([
-  ["--follow", "SIGINT", 130],
-  ["--follow", "SIGTERM", 143],
-  ["--json", "SIGINT", 130],
-] as const)("export %s ends with %s while the plants are locked", async (flag, signal, code) => {
-  const url = await createStoreUrl(postgres.url);
-  const engine = await openPostgresEngine(url);
-  onTestFinished(() => engine.close());
-  await lockPlants(url);
-  const home = await createTemporaryDirectory();
-  const run = startBinary(["export", flag], { home, env: { PLANTSTORE_STORE: url } });
-  await expect
-    .poll(async () => (await runSql(url, isReaderWaiting))[0]?.["waiting"])
-    .toBeGreaterThan(0);
-  run.child.kill(signal);
-  const finished = await run.finished;
-  expect(finished).toMatchObject({ code, stdout: "" });
-  expect(finished.stderr).toContain(`error: stopped by ${signal}: `);
-});
+  ["--follow", "SIGINT", 130, "stopped by SIGINT: nothing was printed"],
+  ["--follow", "SIGTERM", 143, "stopped by SIGTERM: nothing was printed"],
+  ["--json", "SIGINT", 130, "error: stopped by SIGINT: some plants are missing in the output"],
+] as const)(
+  "export %s ends with %s while the plants are locked",
+  async (flag, signal, code, message) => {
+    const url = await createStoreUrl(postgres.url);
+    const engine = await openPostgresEngine(url);
+    onTestFinished(() => engine.close());
+    await lockPlants(url);
+    const home = await createTemporaryDirectory();
+    const run = startBinary(["export", flag], { home, env: { PLANTSTORE_STORE: url } });
+    await expect
+      .poll(async () => (await runSql(url, isReaderWaiting))[0]?.["waiting"])
+      .toBeGreaterThan(0);
+    run.child.kill(signal);
+    const finished = await run.finished;
+    expect(finished).toMatchObject({
+      code,
+      stdout: "",
+      stderr: expect.stringMatching(`^(?:Store: .*\n)?${message}\n`),
+    });
+  },
+);
