@@ -82,7 +82,7 @@ export async function runProgram(
   }
 }
 
-/** The error for a command line that commander has rejected; every other error as it is. */
+/** The error for a command line that commander has rejected; other errors do not change. */
 async function toEnd(error: unknown, { end, argv }: Reading): Promise<unknown> {
   if (end === undefined || end.error !== error || end.error.exitCode === 0) return error;
   return (await import("./usage-advice.ts")).toUsageError(end, argv);

@@ -49,10 +49,9 @@ export async function help(
     const next = found.commands.find((each) => each.name() === word);
     const topic = index === 0 && next === undefined ? await findTopic(word, io.stdout) : undefined;
     if (words.length > 1 && (topic !== undefined || found.commands.length === 0)) {
-      const error = findWords(words, found !== parent);
-      if (error !== undefined) throw error;
       const extra = words[topic === undefined ? index : 1] ?? "";
-      throw wrongUsage(`unexpected word '${extra}': remove it`, commander);
+      const error = wrongUsage(`unexpected word '${extra}': remove it`, commander);
+      throw findWords(words, found !== parent) ?? error;
     }
     if (topic !== undefined) return show(topic, io);
     if (next === undefined && index === 0 && /^\d+$/.test(word)) {
