@@ -36,7 +36,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from "./driver.ts";
-import { createFileGuard, type StoreFile } from "./log-file.ts";
+import type { StoreFile } from "./log-file.ts";
 import {
   type FeedRow,
   fromSqlText,
@@ -98,32 +98,15 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
 }
 
 /** Creates a connection on an open database, which it owns from then on. */
-export function createConnection(database: SqliteDatabase, target: ConnectionTarget) {
-  const { path, access } = target;
+export function createConnection(database: SqliteDatabase, { path }: StoreFile) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   // From now on, `whileLocked` waits.
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
-  const recordCheck = (): void => void statements.recordCheck.run(BigInt(Date.now()));
-  const files =
-    access === "read"
-      ? undefined
-      : createFileGuard(target, {
-          write: () => whileLocked(recordCheck),
-          findSize: () =>
-            Number(readPragma(database, "page_count")) * Number(readPragma(database, "page_size")),
-        });
-
-  /** Makes a change, again while others hold a lock, and checks that it is in the files. */
-  function write<T>(change: () => T): T {
-    const run = (): T => whileLocked(change);
-    return files === undefined ? run() : files.change(run);
-  }
-
   return {
     commit: (requests: PackedRequests): readonly CreateResult[] =>
-      write(() => inTransaction(database, () => createAll(statements, requests))),
+      whileLocked(() => inTransaction(database, () => createAll(statements, requests))),
     get: (id: bigint): NewPlant | undefined =>
       whileLocked(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -143,7 +126,7 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
       whileLocked(() => readFeed(statements, query, path)),
     /** @returns the ids that were deleted */
     delete: (ids: readonly bigint[]): readonly bigint[] => {
-      const deleted = write(() => {
+      const deleted = whileLocked(() => {
         // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
         database.exec("PRAGMA secure_delete = ON");
         return inTransaction(database, () =>
@@ -154,22 +137,22 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
       return deleted;
     },
     checkWritable: (): void =>
-      write(() =>
+      whileLocked(() =>
         inTransaction(database, () => {
           database.exec("SAVEPOINT before_create");
           createAll(statements, exampleCreate);
           database.exec("ROLLBACK TO before_create");
-          recordCheck();
+          statements.recordCheck.run(BigInt(Date.now()));
         }),
       ),
     addToken: (token: TokenRecord): void =>
-      write(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
+      whileLocked(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
     listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
       whileLocked(() => readTokens(statements, knownVersion)),
-    endToken: (token: EndedToken): void => write(() => endToken(statements, token)),
+    endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
     noteTokenUses: (digests: readonly string[], day: number): void =>
-      write(() => {
+      whileLocked(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
@@ -194,25 +177,18 @@ export function createConnection(database: SqliteDatabase, target: ConnectionTar
      *
      * @returns length of the log in pages
      */
-    checkpoint: (): number => {
-      files?.assertBeforeCheckpoint();
-      return whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log));
-    },
+    checkpoint: (): number => whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log)),
     /**
      * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
      *
      * @returns false if a reader took too long
      */
-    restartLog: (): boolean => {
-      files?.assertBeforeCheckpoint();
-      return whileLocked(() => checkpointWithoutReaders(database, "RESTART"));
-    },
+    restartLog: (): boolean => whileLocked(() => checkpointWithoutReaders(database, "RESTART")),
     close: (): void =>
       whileLocked(() => {
         if (!isOpen) return;
         isOpen = false;
         database.close();
-        files?.close();
       }),
   };
 }

@@ -28,7 +28,7 @@ const synchronousFull = "2";
  *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
  * - `fullfsync`: macOS flushes the cache of the disk only on request
- * - `wal_autocheckpoint`: commits copy nothing into the database, so that the log can be checked before (see engine.ts)
+ * - `wal_autocheckpoint`: commits copy nothing into the database: another thread does (see engine.ts)
  * - `trusted_schema`, `cell_size_check`: a tampered or damaged file runs no functions and fails early
  */
 const settings = `

@@ -2,7 +2,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { devNull } from "node:os";
-import { isError } from "../../core/messages.ts";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createFailureMap, createStoreError, failures, type Meaning } from "../store-failure.ts";
 
@@ -159,11 +158,6 @@ export function isUnwritable(error: unknown): boolean {
 export function isWriteFailure(error: unknown): boolean {
   const meaning = toMeaning(error);
   return isUnwritable(error) || meaning === failures.noRoom || meaning === failures.inputOutput;
-}
-
-/** Checks whether SQLite expected more in a file: the log, if the database has its size (522: IOERR_SHORT_READ). */
-export function isCutShort(error: unknown): boolean {
-  return isError(error) && "errcode" in error && error.errcode === 522;
 }
 
 /** Checks whether SQLite found damage. */

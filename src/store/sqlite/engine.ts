@@ -43,31 +43,12 @@ export async function openSqliteEngine(
     restartLog: () => reader.call("restartLog"),
   });
 
-  /** Handles an error of the check of the files; resolves if they are in place again. */
-  async function recover(fault: unknown): Promise<void> {
-    if (!files.isLogRemoved()) throw fault;
-    // A kill would lose the commits in a removed log. No other process can have opened the store since (see
-    // `assertAlone`), so that they can be copied into the database. The last thread that dies removes its log itself;
-    // it does not respond, and the files are in place again.
-    await writer.call("checkpoint").catch(() => undefined);
-    if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
-    files.assertInPlace();
-  }
-
   /** Makes a write whose result counts only if the files of the store were in place before and after it. */
-  async function write<T>(call: () => Promise<T>): Promise<T> {
-    // Without an await, so that calls keep their order.
-    try {
-      files.assertInPlace();
-    } catch (error) {
-      await recover(error);
-    }
+  async function write<T>(thread: typeof writer, call: () => Promise<T>): Promise<T> {
+    // A thread that has to start checks the files itself; the last one that died has removed its log.
+    if (thread.isRunning()) files.assertInPlace();
     const result = await call();
-    try {
-      files.assertInPlace();
-    } catch (error) {
-      await recover(error);
-    }
+    files.assertInPlace();
     return result;
   }
 
@@ -85,20 +66,21 @@ export async function openSqliteEngine(
     // The next commit waits on the writing thread, which starts it without the main thread.
     maxCommits: 2,
     async commit(requests) {
-      const results = await write(() => writer.call("commit", packRequests(requests)));
+      const results = await write(writer, () => writer.call("commit", packRequests(requests)));
       checkpointer.noteCommit(requests);
       return results;
     },
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
     count: (filter) => reader.call("count", filter),
-    delete: (ids) => write(() => writer.call("delete", ids)),
-    checkWritable: () => write(() => writer.call("checkWritable")),
-    addToken: (token) => write(() => writer.call("addToken", token)),
+    delete: (ids) => write(writer, () => writer.call("delete", ids)),
+    checkWritable: () => write(writer, () => writer.call("checkWritable")),
+    addToken: (token) => write(writer, () => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),
     readTokens: (knownVersion) => writer.call("readTokens", knownVersion),
-    endToken: (token) => write(() => writer.call("endToken", token)),
-    noteTokenUses: (digests, day) => write(() => reader.call("noteTokenUses", digests, day)),
+    endToken: (token) => write(writer, () => writer.call("endToken", token)),
+    noteTokenUses: (digests, day) =>
+      write(reader, () => reader.call("noteTokenUses", digests, day)),
     async close() {
       // One after the other: only the last connection moves the log into the file, and of two that close at once
       // neither is the last.

@@ -249,8 +249,6 @@ export function createFilesInUse(
       logs = undefined;
     },
     assertInPlace,
-    /** Checks whether the log is missing. If it was replaced, another process may use its successor. */
-    isLogRemoved: (): boolean => database !== undefined && findLogs(database)[0] === undefined,
     /**
      * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
      * mistake it for the log of that database, and damage the database.

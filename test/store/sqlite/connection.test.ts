@@ -21,7 +21,7 @@ async function open(sqlite = provider): Promise<Opened> {
   const path = await createPath();
   const file = prepareDatabaseFile(path, false);
   const database = openDatabase(sqlite, path);
-  const connection = createConnection(database, { ...file, access: "first" });
+  const connection = createConnection(database, file);
   onTestFinished(() => connection.close());
   return { path, database, connection };
 }

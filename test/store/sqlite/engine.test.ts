@@ -13,7 +13,7 @@ import { toEntries, toEntry } from "../entries.ts";
 import { describeStoreContract } from "../store-contract.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { bundleProgram, run } from "./programs.ts";
-import { connect, copyCrashed, createPath, openEngine } from "./stores.ts";
+import { connect, createPath, openEngine } from "./stores.ts";
 
 const fern = toEntry(1n, "fern");
 const moss = toEntry(2n, "moss");
@@ -161,17 +161,6 @@ describe("a SQLite store", () => {
       const { path, engine } = await openWithFern();
       for (const suffix of suffixes) await lose(path + suffix);
       await expectNoChange(engine, lost);
-    });
-
-    // The server must not copy commits if a second server may already use a replacement of the log.
-    const harmless = losses.filter(([what]) => what !== "-wal replaced");
-
-    it.each(harmless)("keeps acknowledged plants: %s", async (_what, suffixes, lose) => {
-      const { path, engine } = await openWithFern();
-      for (const suffix of suffixes) await lose(path + suffix);
-      await expect(engine.checkWritable()).rejects.toMatchObject(lost);
-      const copy = await openEngine(await copyCrashed(path));
-      expect(await copy.get(1n)).toEqual(fern.plant);
     });
 
     it("cannot be opened by another process until it is closed, and then has every plant", async () => {
