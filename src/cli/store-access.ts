@@ -5,7 +5,6 @@ import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createDirectory, toWriteError } from "../store/durable-files.ts";
-import type { ReaderOptions } from "../store/store-location.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -28,9 +27,8 @@ export function readStore<T>(
   url: string,
   run: StoreRun,
   read: (store: StoreReader) => Promise<T>,
-  options: ReaderOptions = {},
 ): Promise<T> {
-  const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader(options);
+  const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader();
   return use(url, run, open, async (store) => {
     await nameStore(url, run, "reads", store);
     return read(store);

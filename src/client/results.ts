@@ -193,8 +193,8 @@ export interface Rejection {
 
 /** A plant to create. */
 export interface PlantItem {
-  /** A plant with a Rejection is not sent. Undefined skips the item. */
-  readonly plant: NewPlant | Rejection | undefined;
+  /** A Rejection is not sent. */
+  readonly plant: NewPlant | Rejection;
   /** Bytes that the item holds in memory. */
   readonly bytes: Uint8Array;
 }
@@ -219,12 +219,8 @@ export type SentResult =
  * Result for one item. If it was not sent:
  * - `rejected`: the plant is invalid
  * - `valid`: the plant is valid, and the run is a dry run
- * - `skipped`: the item is not a plant
  */
-export type ItemResult =
-  | SentResult
-  | { readonly status: "valid"; readonly plant: Plant }
-  | { readonly status: "skipped" };
+export type ItemResult = SentResult | { readonly status: "valid"; readonly plant: Plant };
 
 /** A response that names no result counts as `created`. The error without a response is the UnavailableError itself. */
 export function toSentResult(response: FinalResponse | UnavailableError): SentResult {
@@ -237,12 +233,11 @@ export function toSentResult(response: FinalResponse | UnavailableError): SentRe
 
 /** Checks whether an item is a valid plant. */
 export function isSendable(plant: PlantItem["plant"]): plant is NewPlant {
-  return plant !== undefined && !("message" in plant);
+  return !("message" in plant);
 }
 
 /** Returns the result of an item that is not sent. */
 export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
-  if (plant === undefined) return { status: "skipped" };
   return isSendable(plant) ? { status: "valid", plant } : { status: "rejected", error: plant };
 }
 

@@ -37,12 +37,8 @@ export interface PlantReading {
   readonly plant: NewPlant | RequestError;
   /** Id of the record, even if the record is invalid for another reason. Undefined without exactly one valid id. */
   readonly id?: bigint | undefined;
-  /** Names of members that are part of neither a NewPlant nor an entry of a feed. The service ignores them. */
+  /** Names of members that are not part of a NewPlant. The service ignores them. */
   readonly unknownMembers: readonly string[];
-  /** The member `cursor` of an entry of a feed, if it is a string. */
-  readonly cursor?: string | undefined;
-  /** True for the entry of a deleted plant: an id, no other member of a plant, and `"deleted":true`. */
-  readonly isDeletion?: boolean;
 }
 
 /**
@@ -58,18 +54,7 @@ export function inspectNewPlant(
   const plant = validateNewPlant(value, found, namePlace);
   if (!isObject(value)) return { plant, unknownMembers: [] };
   const id = plant instanceof RequestError ? findId(value, found) : plant.id;
-  const others = [...value.keys()].filter((name) => !isMember(name));
-  if (others.length === 0) return { plant, id, unknownMembers: others };
-  const cursor = value.get("cursor");
-  const hasOnlyId = id !== undefined && value.size === others.length + 1;
-  const isDeletion = hasOnlyId && found.length === 0 && value.get("deleted") === true;
-  return {
-    plant,
-    id,
-    unknownMembers: isDeletion ? [] : others.filter((name) => name !== "cursor"),
-    cursor: typeof cursor === "string" ? cursor : undefined,
-    isDeletion,
-  };
+  return { plant, id, unknownMembers: [...value.keys()].filter((name) => !isMember(name)) };
 }
 
 function findId(members: JsonObject, found: readonly Problem[]): bigint | undefined {

@@ -63,23 +63,6 @@ export interface PlantQuery extends PlantFilter {
   readonly limit: number;
 }
 
-/** An entry of the feed: the latest commit of an id. */
-export interface FeedEntry {
-  /** Position in the order of commits. It names the store, and another store rejects it. */
-  readonly cursor: string;
-  readonly id: bigint;
-  /** Absent if the plant was deleted. */
-  readonly plant?: NewPlant | undefined;
-}
-
-/** Selects entries of the feed. */
-export interface FeedQuery {
-  /** Selects only entries after this cursor. */
-  readonly after?: string | undefined;
-  /** Maximum number of entries; at least 1, or infinite. */
-  readonly limit: number;
-}
-
 interface StoreParts {
   /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
@@ -100,7 +83,7 @@ interface StoreParts {
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   noteTokenUses(digests: readonly string[], day: number): Promise<void>;
   /**
-   * Deletes plants durably, and leaves an entry in the feed for each. Only stores that several processes can open have it.
+   * Deletes plants durably. Only stores that several processes can open have it.
    *
    * @returns the ids that were deleted, without the unknown ones
    */
@@ -134,13 +117,6 @@ export interface StoreReader extends Pick<
 > {
   /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
   checkSoundness(): Promise<void>;
-  /**
-   * Resolves with the next entries in the order of their commits, at most a page of them; with none until the next commit.
-   * All of them are durable, and no later commit is ever placed before an entry that was returned.
-   *
-   * @throws StoreError `unusable` for a cursor that is malformed, or that is not of this store
-   */
-  readFeed(query: FeedQuery): Promise<readonly FeedEntry[]>;
 }
 
 /**

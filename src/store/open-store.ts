@@ -34,7 +34,7 @@ export async function openStore(
  * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
  */
 export async function openStoreReader(url: string): Promise<StoreReader> {
-  return parseStoreUrl(url).openReader({});
+  return parseStoreUrl(url).openReader();
 }
 
 export type { FileWork };

@@ -1,8 +1,6 @@
-/** Reads plants and the feed in pages: sizes and cursors. */
-import { quoteInput } from "../core/messages.ts";
+/** Reads plants in pages. */
 import { type NewPlant, toTextLength } from "../core/plant.ts";
-import type { PlantQuery, StoreError, StoreReader } from "../core/store.ts";
-import { createStoreError, unusable } from "./store-failure.ts";
+import type { PlantQuery, StoreReader } from "../core/store.ts";
 
 /** Size at which an engine ends a page; plants before the one that reaches it are smaller together. */
 export const maxPageSize = 2 ** 20;
@@ -13,13 +11,13 @@ export const plantSize = 512;
 /** An engine measures text in UTF-16 code units, or in bytes as the database stores it: at most 6 for each unit. */
 const maxUnitBytes = 6;
 
-/** Returns the size of a plant in a page, with its text in UTF-16 code units. @param plant undefined if it was deleted */
-export function toPageSize(plant: NewPlant | undefined): number {
-  return plantSize + (plant === undefined ? 0 : toTextLength(plant));
+/** Returns the size of a plant in a page, with its text in UTF-16 code units. */
+export function toPageSize(plant: NewPlant): number {
+  return plantSize + toTextLength(plant);
 }
 
 /** Checks whether a page with fewer plants than its limit may have ended by its size. */
-export function mayContinue(page: readonly (NewPlant | undefined)[]): boolean {
+function mayContinue(page: readonly NewPlant[]): boolean {
   const size = page.reduce((sum, plant) => sum + toPageSize(plant), 0);
   return size * maxUnitBytes >= maxPageSize;
 }
@@ -47,59 +45,4 @@ export async function* readPlantPages(
     }
     yield page;
   }
-}
-
-const pattern = /^([0-9a-f]{16})-(.+)$/;
-
-/**
- * Formats a cursor.
- *
- * @param storeId 16 lower-case hexadecimal digits, random for each store
- * @param position of the engine, on one line
- */
-export function toCursor(storeId: string, position: string): string {
-  return `${storeId}-${position}`;
-}
-
-/**
- * Parses a cursor of a store.
- *
- * @param place of the store, for messages
- * @returns the position, which the engine has to parse
- * @throws StoreError `unusable` for a malformed cursor, and for a cursor of another store
- */
-export function parseCursor(cursor: string, storeId: string, place: string): string {
-  const [, cursorStoreId, position] = pattern.exec(cursor) ?? [];
-  if (position === undefined) throw createMalformedCursorError(cursor, place);
-  if (cursorStoreId === storeId) return position;
-  throw createCursorError(
-    cursor,
-    "it belongs to another store. Name that store, or leave out the cursor to begin with the first plant",
-    place,
-  );
-}
-
-/** Creates the error for a cursor that no store has printed. */
-export function createMalformedCursorError(cursor: string, place: string): StoreError {
-  return createCursorError(
-    cursor,
-    'it is malformed. Copy the member "cursor" of a line of "plantstore export --follow"',
-    place,
-  );
-}
-
-/** Creates the error for a cursor after the last entry of its store. */
-export function createCursorAheadError(cursor: string, place: string): StoreError {
-  return createCursorError(
-    cursor,
-    "it is ahead of the store, as after a backup was restored. Leave out the cursor to begin with the first plant",
-    place,
-  );
-}
-
-function createCursorError(cursor: string, problem: string, place: string): StoreError {
-  return createStoreError(
-    unusable(`does not accept the cursor "${quoteInput(cursor, 60)}": ${problem}`),
-    place,
-  );
 }

@@ -58,6 +58,14 @@ type Integer = bigint | string;
 export const tokenColumns =
   "digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day";
 
+/** Returns a statement that finds the version of the tokens (see TokenState): their number, and the sums of their times. */
+export function findTokenVersion(table: string): string {
+  const sums = ["issued_at", "expires_at", "revoked_at"].map(
+    (column) => ` || ' ' || coalesce(sum(${column}), 0)`,
+  );
+  return `SELECT count(*)${sums.join("")} AS version FROM ${table}`;
+}
+
 /** Converts a token to the values of {@link tokenColumns}. */
 export function toTokenValues<Text>(
   token: TokenRecord,

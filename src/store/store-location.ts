@@ -11,12 +11,6 @@ export interface EngineOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Options for {@link StoreLocation.openReader}. */
-export interface ReaderOptions {
-  /** Waits for a database that cannot be reached as long as a read of the feed does. Default: false. */
-  readonly isFollower?: boolean;
-}
-
 /** An operation on the files of a store. */
 export type FileOperation = "back up" | "verify" | "restore";
 
@@ -45,7 +39,7 @@ export interface StoreLocation {
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */
-  openReader(options: ReaderOptions): Promise<StoreReader>;
+  openReader(): Promise<StoreReader>;
   /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
   loadProvider?(): Promise<unknown>;
   /** The file that is the store; absolute, or relative to the working directory. Absent if it is not a file. */

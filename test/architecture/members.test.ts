@@ -12,7 +12,6 @@ import type { PlantStore } from "../../src/core/store.ts";
 import { createClient } from "../../src/library/plant-client.ts";
 import { startPlantStore } from "../../src/library/plant-store.ts";
 import { toPageResponse } from "../../src/server/docs/page.ts";
-import { openStoreReader } from "../../src/store/open-store.ts";
 import { expectSameMembers, wholePlant } from "../helpers/any-plant.ts";
 import { parseNewPlant } from "../helpers/parse-new-plant.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -110,12 +109,6 @@ const ways: Record<string, (plants: readonly NewPlant[]) => Promise<readonly New
     return parseLines(
       await print(["get", "--store", store, "--", ...plants.map(({ id }) => `${id}`)]),
     );
-  },
-  "the feed": async (plants) => {
-    const reader = await openStoreReader(await createSqliteStore(plants));
-    const entries = await reader.readFeed({ limit: 10_000 });
-    await reader.close();
-    return entries.flatMap(({ plant }) => plant ?? []);
   },
   "backup and restore": async (plants) => {
     const directory = await createTemporaryDirectory();

@@ -23,10 +23,10 @@ export async function openFilledStore(): Promise<FilledStore> {
   await (await sqlite.start(directory)).stop();
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(path);
-  const insert = database.prepare("INSERT INTO plants (id, name, tag, seq) VALUES (?, ?, ?, ?)");
+  const insert = database.prepare("INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)");
   database.exec("BEGIN");
   for (let n = 1; n <= plants; n += 1) {
-    insert.run(toId(n, "random"), toName(n), tag, BigInt(n));
+    insert.run(toId(n, "random"), toName(n), tag);
   }
   database.exec("COMMIT");
   database.close();

@@ -20,9 +20,9 @@ async function createStore(plants: number): Promise<{ home: string; path: string
   const path = join(home, ".local/share/plantstore/plants.db");
   await change(
     path,
-    `INSERT INTO plants (id, name, tag, seq)
+    `INSERT INTO plants (id, name, tag)
      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT ${plants})
-     SELECT -n, 'old plant ' || n, hex(zeroblob(50)), n FROM numbers`,
+     SELECT -n, 'old plant ' || n, hex(zeroblob(50)) FROM numbers`,
   );
   return { home, path };
 }

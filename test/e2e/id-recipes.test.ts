@@ -5,11 +5,9 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { deleteCommand } from "../../src/cli/commands/delete.ts";
 import { getCommand } from "../../src/cli/commands/read.ts";
-import { openStore } from "../../src/store/open-store.ts";
-import { startBinary } from "../helpers/run-binary.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -57,56 +55,6 @@ function startShell(
   );
   return { finished, stop };
 }
-
-it("the recipe of the topic feed deletes only the plants that the first store does not have", async () => {
-  const manual = await readFile(join(root, "src/manual/feed.md"), "utf8");
-  const [follow = "", recipe = ""] = [...manual.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
-    ([, commands = ""]) => commands,
-  );
-  expect(recipe).toContain("plantstore delete");
-
-  const { home, path } = await createHome();
-  const [first, copy] = [await createSqliteStore(plants), await createSqliteStore(plants)];
-  const serverOptions = { home, env: { PLANTSTORE_TOKEN: token } };
-  const server = startBinary(["serve", "--port", "0", "--store", copy], serverOptions);
-  const url = await server.firstLine;
-  const run = (commands: string, store: string) =>
-    startShell(commands, { home, path, store }).finished;
-  /** Deletes plants in the first store, then copies its feed until the result of the last deletion. */
-  const deleteAndCopy = async (id: bigint) => {
-    expect(await run(`plantstore delete ${id} --yes`, first)).toMatchObject({ code: 0 });
-    const pipe = startShell(
-      // Without cursors, every entry is copied again.
-      `jq() { :; }\n${follow}`
-        .replace("sqlite:plants.db", first)
-        .replace("https://copy.example.org", url),
-      { home, path, store: copy },
-    );
-    const isCopied = async () => {
-      const results = await readFile(join(home, "copied.ndjson"), "utf8").catch(() => "");
-      return results.includes(`"id":${id},"status":"skipped"`);
-    };
-    await vi.waitUntil(isCopied, { timeout: 60_000, interval: 50 });
-    pipe.stop();
-  };
-
-  await deleteAndCopy(odd);
-  expect(await run(recipe, copy)).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`the id ${odd} `),
-  });
-  expect((await run("plantstore export", copy)).stdout).toBe(left);
-
-  await (await openStore(first)).create({ id: odd, name: "plant", tag: "pot" }, "reject");
-  await deleteAndCopy(even);
-  expect(await run(recipe, copy)).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`the id ${even} `),
-  });
-  expect((await run("plantstore export", copy)).stdout).toBe(
-    `{"id":${odd},"name":"plant","tag":"pot"}\n`,
-  );
-}, 120_000);
 
 it.each(
   [...deleteCommand.examples, ...getCommand.examples].filter((example) =>

@@ -303,21 +303,6 @@ it("a server ends by SIGHUP, without an abort, when its terminal is closed", asy
   await expect.poll(() => readFile(join(home, "code"), "utf8").catch(() => "")).toBe("129\n");
 });
 
-it("export --follow whose output is blocked ends by SIGTERM, and says how to resume", async () => {
-  const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
-  await writeFile(join(home, "seed.ndjson"), plants.join(""));
-  const { stdout } = await runShell(
-    `"$NODE" "$BINARY" serve --port 0 --seed seed.ndjson >url 2>log & server=$!
-until [ -s url ]; do sleep 0.05; done
-kill -TERM $server; wait $server
-mkfifo feed; sleep 1000 <feed & reader=$!
-"$NODE" "$BINARY" export --follow >feed 2>messages & follower=$!
-sleep 2; kill -TERM $follower; wait $follower; echo "exit $?"; kill $reader; cat messages`,
-    { PLANTSTORE_TOKEN: "chosen" },
-  );
-  expect(stdout).toMatch(/^exit 143\nstopped by SIGTERM: [^\n]*; the output is cut after that\n$/);
-});
-
 describe("create --rejects", () => {
   it.each([
     ["standard input", "plantstore create --dry-run --rejects plants.ndjson - < plants.ndjson"],
@@ -357,15 +342,6 @@ describe("create --rejects", () => {
     );
     expect(stdout).toBe('{"id":1}\n{"id":2}\n');
   });
-});
-
-it("export --follow ends with 141 when a program that started it closes its output", async () => {
-  const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
-  const args = ["export", "--follow", "--store", store];
-  const { child, firstLine, finished } = startBinary(args, { home });
-  expect(await firstLine).toContain("fern");
-  child.stdout.destroy();
-  expect(await finished).toMatchObject({ code: 141, stderr: "" });
 });
 
 describe("a bulk create that cannot connect", () => {

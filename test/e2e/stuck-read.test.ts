@@ -20,8 +20,7 @@ const isReaderWaiting = `SELECT count(*)::int AS waiting FROM pg_locks
   WHERE relation = 'plants'::regclass AND NOT granted`;
 
 it.each([
-  ["--follow", "SIGINT", 130, "stopped by SIGINT: nothing was printed"],
-  ["--follow", "SIGTERM", 143, "stopped by SIGTERM: nothing was printed"],
+  ["--csv", "SIGTERM", 143, "error: stopped by SIGTERM: some plants are missing in the output"],
   ["--json", "SIGINT", 130, "error: stopped by SIGINT: some plants are missing in the output"],
 ] as const)(
   "export %s ends with %s while the plants are locked",

@@ -176,7 +176,6 @@ export const plantstoreCommand: Command = {
     count: `"plantstore list --count" counts plants`,
     search: `"plantstore list" prints plants, and "plantstore get ID" prints one`,
     dump: `"plantstore export" prints all plants`,
-    watch: `"plantstore export --follow" prints plants as they change`,
     check: `"plantstore doctor" finds problems`,
     validate: `"plantstore create --dry-run FILE" checks plants`,
     seed: `"plantstore serve --seed FILE" creates the plants of a file at its start`,

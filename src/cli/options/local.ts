@@ -179,13 +179,6 @@ export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satis
 
 /** Options of `export`, which prints JSON by default. */
 export const exportOptions = {
-  isFollowing: toggleFlag(
-    "--follow",
-    "Print plants in the order of their commits, and wait for more",
-  ),
-  after: option("--after <cursor>", "With --follow: only plants after this cursor", {
-    type: types.text,
-  }),
   ...jsonOption,
   ...csvOption,
   ...storeOption,

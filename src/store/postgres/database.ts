@@ -248,9 +248,6 @@ export const longLimits: Limits = {
   callMs: 610_000,
 };
 
-/** Time for one read of the feed with all of its attempts: a follower survives a failover, and does not hang silently. */
-export const feedCallMs = 30_000;
-
 /** Settings of the server that a transaction depends on. */
 interface Settings {
   /** Id of the process that serves the connection. */

@@ -1,23 +1,9 @@
-/** The engine on a PostgreSQL database: its calls with their retries, and its feed. */
+/** The engine on a PostgreSQL database: its calls with their retries. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientBase } from "pg";
-import { int64Max, int64Min } from "../../core/plant.ts";
-import {
-  type FeedEntry,
-  type FeedQuery,
-  type StoreEngine,
-  StoreError,
-  type StoreReader,
-} from "../../core/store.ts";
-import {
-  createCursorAheadError,
-  createMalformedCursorError,
-  parseCursor,
-  toCursor,
-} from "../pages.ts";
+import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
 import type { Schema } from "../sql-tables.ts";
 import { toCode } from "../store-failure.ts";
-import type { EngineOptions, ReaderOptions } from "../store-location.ts";
+import type { EngineOptions } from "../store-location.ts";
 import { createCommit } from "./commit.ts";
 import {
   assertFlushing,
@@ -25,7 +11,6 @@ import {
   createError,
   type Database,
   defaultLimits,
-  feedCallMs,
   isTransient,
   type Limits,
   loadTls,
@@ -43,14 +28,6 @@ import {
 } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
-import {
-  cutPage,
-  deletedColumns,
-  plantColumns,
-  type PlantRow,
-  toPageLimit,
-  toStoredPlant,
-} from "./statements.ts";
 
 /** Options of {@link openPostgresEngine}. */
 interface PostgresEngineOptions extends Pick<EngineOptions, "mustExist"> {
@@ -99,22 +76,14 @@ export async function openPostgresEngine(
  */
 export async function openPostgresReader(
   url: string,
-  { isFollower = false }: ReaderOptions = {},
   schema = postgresSchema,
 ): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
   const database = createDatabase(location, await loadTls(location), longLimits, false);
   const { place } = database;
   try {
-    const deadlineMs = performance.now() + feedCallMs;
-    await retryWhile(
-      (error) => isFollower && isTransient(error),
-      deadlineMs,
-      async () => {
-        database.useSchema(await database.read((client) => findSchema(client, place)));
-        await database.read((client) => assertCurrent(client, place, schema));
-      },
-    );
+    database.useSchema(await database.read((client) => findSchema(client, place)));
+    await database.read((client) => assertCurrent(client, place, schema));
     return {
       ...createPostgresEngine(database, longLimits),
       // PostgreSQL itself can search for damage only for its administrator.
@@ -155,15 +124,11 @@ async function upgrade(
  * A call retries transient failures, a lost connection included, until its time is over. A commit that fails because the
  * connection was lost in its last moment may have been stored.
  */
-function createPostgresEngine(
-  database: Database,
-  limits: Limits,
-): StoreEngine & Pick<StoreReader, "readFeed"> {
+function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
   const { place, read, write } = database;
   const callInOrder = createCaller(place, limits, true);
   const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
   const call = createCaller(place, limits, false);
-  const callFeed = createCaller(place, { ...limits, callMs: feedCallMs }, false);
   const find = <T>(work: Work<T>): Promise<T> => call(() => read(work));
   const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
 
@@ -182,11 +147,6 @@ function createPostgresEngine(
         for (const id of await statements.deletePlants(client, ids)) deleted.add(id);
       });
       return [...new Set(ids)].filter((id) => deleted.has(id));
-    },
-    async readFeed(query) {
-      const entries = await callFeed(() => read((client) => readFeed(client, query, place)));
-      if (entries instanceof StoreError) throw entries;
-      return entries;
     },
     // The statement of a create, which fails on a read-only server, without the privilege, or with other columns.
     checkWritable: () =>
@@ -283,103 +243,5 @@ export async function retryWhile<T>(
       if (!isRetryable(error) || performance.now() + pauseMs > deadlineMs) throw error;
       await sleep(pauseMs * (0.5 + 0.5 * Math.random()));
     }
-  }
-}
-
-/** Place of an entry. Creates of one transaction were in flight together, so that their ids may order them. */
-interface Position {
-  readonly xid: bigint;
-  readonly id: bigint;
-}
-
-const start: Position = { xid: 0n, id: int64Min };
-const positionPattern = /^(\d{1,20})\.(-?\d{1,19})$/;
-
-interface StateRow {
-  readonly store_id: string;
-  /** Greater than the id of every transaction that has ended. */
-  readonly next_xid: string;
-  readonly is_standby: boolean;
-}
-
-interface EntryRow extends PlantRow {
-  readonly xid: string;
-  readonly is_deleted: boolean;
-}
-
-/** The numbers of the cluster, the database and the table differ between a store and its copies, but not on a standby. */
-const findState = `
-  SELECT left(encode(sha256(convert_to(
-      concat_ws(' ', system_identifier, pg_database.oid, 'plants'::regclass::oid), 'UTF8'
-    )), 'hex'), 16) AS store_id,
-    pg_snapshot_xmax(pg_current_snapshot()) AS next_xid, pg_is_in_recovery() AS is_standby
-  FROM pg_control_system(), pg_database WHERE datname = current_database()`;
-
-/** Stops at the oldest open transaction, so that no later commit is placed before an entry that was found. */
-const findEntries = cutPage(
-  `(SELECT ${plantColumns}, xid, false AS is_deleted FROM plants
-    WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-    ORDER BY xid, id LIMIT $3)
-  UNION ALL
-  (SELECT ${deletedColumns}, xid, true FROM plantstore_deletions AS deletions
-    WHERE (xid, id) > ($1::xid8, $2::int8) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-      AND NOT EXISTS (SELECT FROM plants WHERE plants.id = deletions.id)
-    ORDER BY xid, id LIMIT $3)
-  ORDER BY xid, id LIMIT $3`,
-  "xid, id",
-);
-
-/**
- * Gives a transaction that only reads something to flush: its commit then waits until everything that it saw is flushed,
- * and confirmed by the synchronous standby. A standby cannot write, and has flushed everything that it shows.
- */
-const logMessage = `SELECT CASE WHEN NOT pg_is_in_recovery()
-  THEN pg_logical_emit_message(true, 'plantstore', '') END`;
-
-/**
- * Reads the next entries.
- *
- * @param client in a transaction, which may be read-only
- * @param place of the store, for messages
- * @returns the error instead, if the cursor is not of this store
- */
-export async function readFeed(
-  client: ClientBase,
-  { after, limit }: FeedQuery,
-  place: string,
-): Promise<readonly FeedEntry[] | StoreError> {
-  const [state] = (await client.query<StateRow>(findState)).rows;
-  if (state === undefined) throw new Error("the database has no name");
-  const position = after === undefined ? start : toPosition(after, state, place);
-  if (position instanceof StoreError) return position;
-  const values = [`${position.xid}`, `${position.id}`, toPageLimit(limit)];
-  const { rows } = await client.query<EntryRow>(findEntries, values);
-  if (rows.length > 0) await client.query(logMessage);
-  return rows.map((row) => {
-    const plant = toStoredPlant(row);
-    const entry = { cursor: toCursor(state.store_id, `${row.xid}.${row.id}`), id: plant.id };
-    return row.is_deleted ? entry : { ...entry, plant };
-  });
-}
-
-/** A standby may lag behind the server that returned the cursor. */
-function toPosition(cursor: string, state: StateRow, place: string): Position | StoreError {
-  try {
-    const text = parseCursor(cursor, state.store_id, place);
-    const [xid, id] = (positionPattern.exec(text) ?? []).slice(1).map(BigInt);
-    if (
-      xid === undefined ||
-      id === undefined ||
-      id < int64Min ||
-      id > int64Max ||
-      xid >= 2n ** 64n
-    ) {
-      return createMalformedCursorError(cursor, place);
-    }
-    const isAhead = xid >= BigInt(state.next_xid) && !state.is_standby;
-    return isAhead ? createCursorAheadError(cursor, place) : { xid, id };
-  } catch (error) {
-    if (error instanceof StoreError) return error;
-    throw error;
   }
 }

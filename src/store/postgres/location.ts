@@ -27,7 +27,7 @@ export const postgresType: EngineType = {
       isShared: true,
       prepare: () => import("./engine.ts"),
       openEngine: async (options) => (await import("./engine.ts")).openPostgresEngine(url, options),
-      openReader: async (options) => (await import("./engine.ts")).openPostgresReader(url, options),
+      openReader: async () => (await import("./engine.ts")).openPostgresReader(url),
       files: (operation) =>
         `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${advice[operation]}`,
     };

@@ -4,25 +4,17 @@ import { createStoreError, type Meaning, toCode, unusable } from "../store-failu
 import { findMissingSteps, type Schema, type SchemaStep } from "../sql-tables.ts";
 import { isRolledBack } from "./database.ts";
 
-/** The schema of this version. The triggers serve other programs. */
+/** The schema of this version. */
 export const postgresSchema: Schema = [
   {
-    version: 3,
+    version: 6,
     sql: `
       CREATE TABLE IF NOT EXISTS plants (
         id int8 PRIMARY KEY,
         name text NOT NULL,
-        tag text, -- NULL: none; not the same as an empty one
-        xid xid8 NOT NULL DEFAULT pg_current_xact_id()
+        tag text -- NULL: none; not the same as an empty one
       );
       COMMENT ON TABLE plants IS 'In name and tag, ␛␀ stands for the character NUL and ␛␛ for ␛';
-      COMMENT ON COLUMN plants.xid IS 'Transaction that wrote the plant; 0: restored from another server';
-      CREATE INDEX IF NOT EXISTS plantstore_feed ON plants (xid, id);
-      CREATE TABLE IF NOT EXISTS plantstore_deletions (
-        id int8 PRIMARY KEY, -- stays if the id is created again
-        xid xid8 NOT NULL DEFAULT pg_current_xact_id()
-      );
-      CREATE INDEX IF NOT EXISTS plantstore_deletions_feed ON plantstore_deletions (xid, id);
       CREATE TABLE IF NOT EXISTS plantstore_tokens (
         digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
         prefix text NOT NULL,
@@ -33,72 +25,9 @@ export const postgresSchema: Schema = [
         last_used_day int8, -- days since the epoch, in UTC
         added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
       );
-
-      CREATE OR REPLACE FUNCTION plantstore_set_xid() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN NEW.xid = pg_current_xact_id(); RETURN NEW; END $$;
-      DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
-      CREATE TRIGGER plantstore_set_xid BEFORE INSERT OR UPDATE OF id, name, tag ON plants
-        FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
-
-      CREATE OR REPLACE FUNCTION plantstore_add_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          EXECUTE format('INSERT INTO %I.plantstore_deletions (id) SELECT id FROM deleted ORDER BY id
-            ON CONFLICT (id) DO UPDATE SET xid = excluded.xid', TG_TABLE_SCHEMA);
-          RETURN NULL;
-        END $$;
-      DROP TRIGGER IF EXISTS plantstore_add_deletions ON plants;
-      CREATE TRIGGER plantstore_add_deletions AFTER DELETE ON plants REFERENCING OLD TABLE AS deleted
-        FOR EACH STATEMENT EXECUTE FUNCTION plantstore_add_deletions();
-    `,
-  },
-  {
-    version: 4,
-    // Random, because a counter could repeat after a failover that lost changes. The privileges for the tokens suffice.
-    sql: `
-      CREATE TABLE IF NOT EXISTS plantstore_token_version (
-        version uuid NOT NULL -- differs after each change of the tokens, except of their last use
-      );
-      GRANT SELECT ON plantstore_token_version TO PUBLIC;
-      INSERT INTO plantstore_token_version (version)
-        SELECT gen_random_uuid() WHERE NOT EXISTS (SELECT FROM plantstore_token_version);
-      CREATE OR REPLACE FUNCTION plantstore_change_token_version() RETURNS trigger LANGUAGE plpgsql
-        SECURITY DEFINER SET search_path = pg_catalog AS $$
-        BEGIN
-          EXECUTE format('UPDATE %I.plantstore_token_version SET version = gen_random_uuid()', TG_TABLE_SCHEMA);
-          RETURN NULL;
-        END $$;
-      -- Only its owner may attach it to a table, because it runs with the privileges of the owner.
-      REVOKE ALL ON FUNCTION plantstore_change_token_version() FROM PUBLIC;
-      DROP TRIGGER IF EXISTS plantstore_change_token_version ON plantstore_tokens;
-      CREATE TRIGGER plantstore_change_token_version
-        AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF digest, expires_at, revoked_at ON plantstore_tokens
-        FOR EACH STATEMENT EXECUTE FUNCTION plantstore_change_token_version();
-    `,
-  },
-  {
-    version: 5,
-    // A change of any column moves the plant in the feed, whatever columns later versions add; a change of xid is a reset.
-    sql: `
-      DROP TRIGGER IF EXISTS plantstore_set_xid ON plants;
-      CREATE TRIGGER plantstore_set_xid BEFORE INSERT ON plants
-        FOR EACH ROW WHEN (NEW.xid <> pg_current_xact_id()) EXECUTE FUNCTION plantstore_set_xid();
-      DROP TRIGGER IF EXISTS plantstore_renew_xid ON plants;
-      CREATE TRIGGER plantstore_renew_xid BEFORE UPDATE ON plants
-        FOR EACH ROW WHEN (NEW.xid = OLD.xid) EXECUTE FUNCTION plantstore_set_xid();
     `,
   },
 ];
-
-/** Plants that were restored from a backup of another server, where the ids of transactions were greater. */
-const findFuture = `SELECT xid >= pg_snapshot_xmax(pg_current_snapshot()) AS "isFuture"
-  FROM plants ORDER BY xid DESC, id DESC LIMIT 1`;
-
-/** They become the first ones in the feed, because later plants would come before them otherwise. */
-const resetFuture = ["plants", "plantstore_deletions"]
-  .map(
-    (table) => `UPDATE ${table} SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`,
-  )
-  .join(";");
 
 const record = `
   CREATE TABLE IF NOT EXISTS plantstore_migrations (
@@ -128,7 +57,7 @@ export async function findSchema(client: ClientBase, place: string): Promise<str
 }
 
 /**
- * Checks whether the schema has the version that this program needs, and the plants fit the server. The tables are in the
+ * Checks whether the schema has the version that this program needs. The tables are in the
  * current schema of the connection.
  *
  * @param place for messages
@@ -143,9 +72,7 @@ export async function isCurrent(
 ): Promise<boolean> {
   const tables = await findTables(client, place);
   if (tables.length === 0 && mustExist) throw createStoreError(missing, place);
-  if (tables.length === 0 || (await findMissing(client, place, schema)).length > 0) return false;
-  const { rows } = await client.query<{ isFuture: boolean }>(findFuture);
-  return rows[0]?.isFuture !== true;
+  return tables.length > 0 && (await findMissing(client, place, schema)).length === 0;
 }
 
 /**
@@ -169,7 +96,6 @@ export async function migrate(
     await client.query(sql);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
   }
-  await client.query(resetFuture);
 }
 
 /**
@@ -202,7 +128,7 @@ async function findTables(client: ClientBase, place: string): Promise<readonly s
       SELECT relname::text FROM pg_catalog.pg_class
       JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = current_schema()
-        AND relname IN ('plants', 'plantstore_tokens', 'plantstore_deletions', 'plantstore_migrations')
+        AND relname IN ('plants', 'plantstore_tokens', 'plantstore_migrations')
     ) AS tables`);
   const schema = rows[0]?.schema ?? undefined;
   const tables = rows[0]?.tables ?? [];
@@ -227,7 +153,7 @@ const noSchema = unusable(
 );
 const missing = unusable('has no plants yet: check its name, or start "plantstore serve" on it');
 const older = unusable(
-  'is from an older plantstore, or restored from another server: start "plantstore serve" on it once, which brings it up to date',
+  'is from an older plantstore: start "plantstore serve" on it once, which upgrades it',
 );
 
 function otherSchema(first: string, other: string): Meaning {

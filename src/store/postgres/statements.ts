@@ -9,10 +9,16 @@ import type {
   TokenState,
 } from "../../core/store.ts";
 import { maxPageSize, plantSize } from "../pages.ts";
-import { tokenColumns, type TokenRow, toTokenRecord, toTokenValues } from "../sql-tables.ts";
+import {
+  findTokenVersion,
+  tokenColumns,
+  type TokenRow,
+  toTokenRecord,
+  toTokenValues,
+} from "../sql-tables.ts";
 
 /** A row of a plant. */
-export interface PlantRow extends Record<keyof NewPlant, unknown> {
+interface PlantRow extends Record<keyof NewPlant, unknown> {
   readonly id: string;
   readonly name: string;
   readonly tag: string | null;
@@ -24,10 +30,7 @@ const names = Object.keys(columns);
 const otherNames = names.filter((name) => name !== "id");
 const textNames = names.filter((name) => columns[name as keyof NewPlant] === "text");
 
-/** The names of {@link columns}, for statements. */
-export const plantColumns = names.join(", ");
-/** The same columns of a deleted plant, which has only an id. */
-export const deletedColumns = "id, '' AS name, NULL AS tag";
+const plantColumns = names.join(", ");
 
 /** The arrays of {@link toColumns}, the first parameters of a statement. */
 const sentColumns = Object.values(columns)
@@ -120,7 +123,7 @@ export async function findCommitted(
   return new Set(rows.map(({ xid }) => xid));
 }
 
-/** Deletes plants; a trigger adds them to the feed. @returns the ids of the deleted plants */
+/** Deletes plants. @returns the ids of the deleted plants */
 export async function deletePlants(
   client: ClientBase,
   ids: readonly bigint[],
@@ -143,35 +146,24 @@ export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlan
 
 const textSize = textNames.map((name) => ` + coalesce(octet_length(${name}), 0)`).join("");
 
-/**
- * Returns a statement that stops a page of plants at its size (see pages.ts). PostgreSQL knows the size of a text without
- * reading it.
- *
- * @param found rows with {@link plantColumns}, at most {@link toPageLimit}
- * @param order of the rows
- */
-export function cutPage(found: string, order: string): string {
-  return `SELECT * FROM (
-      SELECT *, sum(${plantSize}${textSize}) OVER (
-        ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before
-      FROM (${found}) AS found
-    ) AS sized
-    WHERE coalesce(size_before, 0) < ${maxPageSize} ORDER BY ${order}`;
-}
-
-/** Returns the number of plants after which a page is full even if they have no text. */
-export function toPageLimit(limit: number): number {
-  return Math.min(limit, maxPageSize / plantSize);
-}
-
-/** Returns stored plants in the order of their ids. */
+/** Returns stored plants in the order of their ids, at most a page (see pages.ts). */
 export async function listPlants(
   client: ClientBase,
   { limit, ...filter }: PlantQuery,
 ): Promise<readonly NewPlant[]> {
   const { where, values } = toConditions(filter);
-  const found = `SELECT ${plantColumns} FROM plants ${where} ORDER BY id LIMIT ${toPageLimit(limit)}`;
-  const { rows } = await client.query<PlantRow>(cutPage(found, "id"), values);
+  // PostgreSQL knows the size of a text without reading it.
+  const { rows } = await client.query<PlantRow>(
+    `SELECT * FROM (
+      SELECT *, sum(${plantSize}${textSize}) OVER (
+        ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before
+      FROM (
+        SELECT ${plantColumns} FROM plants ${where} ORDER BY id LIMIT ${Math.min(limit, maxPageSize / plantSize)}
+      ) AS found
+    ) AS sized
+    WHERE coalesce(size_before, 0) < ${maxPageSize} ORDER BY id`,
+    values,
+  );
   return rows.map(toStoredPlant);
 }
 
@@ -203,7 +195,7 @@ function toColumns(plants: readonly NewPlant[]): unknown[] {
 }
 
 /** Returns the plant in a row. */
-export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
+function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
   return toNewPlant({
     id: BigInt(id),
     name: fromSqlText(name),
@@ -227,14 +219,9 @@ export async function readTokens(
   knownVersion: string | undefined,
 ): Promise<TokenState> {
   // Before the tokens, so that a change after it is found by the next read.
-  const { rows } = await client.query<{ version: string }>(
-    "SELECT version FROM plantstore_token_version",
-  );
-  // Without a row, which a TRUNCATE removes, the tokens may always have changed.
+  const { rows } = await client.query<{ version: string }>(findTokenVersion("plantstore_tokens"));
   const version = rows[0]?.version ?? "";
-  return version !== "" && version === knownVersion
-    ? { version }
-    : { version, tokens: await findTokens(client) };
+  return version === knownVersion ? { version } : { version, tokens: await findTokens(client) };
 }
 
 /** Returns every token, oldest first. */

@@ -6,7 +6,6 @@ import { createStoreError, failures, type Meaning, unusable } from "../store-fai
 import {
   assertUpgradable,
   findMissingPart,
-  openDatabase,
   openDatabaseToRead,
   readPragma,
   sqliteSchema,
@@ -108,14 +107,11 @@ function checkPlants(database: SqliteDatabase, path: string): number {
 
 /** File of a restore. */
 export interface RestoreTarget extends StoreFile {
-  readonly access: "replaced" | "restored";
+  readonly access: "replaced";
 }
 
 /** A store that no other process can open, in one file without a log, until it is closed. */
 export type ReplacedFile = Awaited<ReturnType<typeof openReplacedFile>>;
-
-/** The copy of a backup. */
-export type RestoredFile = Awaited<ReturnType<typeof openRestoredFile>>;
 
 /** Time to wait for other processes that read the store. */
 const lockTimeoutMs = 1000;
@@ -174,22 +170,4 @@ function hasPlants(database: SqliteDatabase): boolean {
     // A damaged store may have plants.
     return true;
   }
-}
-
-/**
- * Opens the copy of a backup, and upgrades its schema.
- *
- * @throws StoreError or an error of SQLite, as its methods do
- */
-export async function openRestoredFile({ realPath }: RestoreTarget) {
-  const database = openDatabase(await loadSqlite(), realPath);
-  return {
-    /** Gives the store a new id: it may lack what feeds of the store before it have sent. */
-    renewId(): void {
-      database.exec("UPDATE feed SET store_id = lower(hex(randomblob(8)))");
-      // The log is not published. SQLite does not report if it cannot copy the log when it closes the file.
-      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    },
-    close: () => database.close(),
-  };
 }

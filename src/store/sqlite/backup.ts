@@ -15,7 +15,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { StoreError } from "../../core/store.ts";
 import { toWriteError, writePartialFile } from "../durable-files.ts";
-import type { ReplacedFile, RestoredFile, StoreContents, WholeFile } from "./backup-worker.ts";
+import type { ReplacedFile, StoreContents, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { assertOwnLog, type StoreFile, toIdentity } from "./log-file.ts";
 import {
@@ -249,11 +249,6 @@ async function replace(
   return writePartialFile(realPath, signal, async (file) => {
     onCopy(file.readSize);
     await useWholeFile(source, (thread) => thread.call("copyTo", file.path));
-    // Upgrades the copy as well.
-    await useConnection(
-      { ...prepareDatabaseFile(file.path, true), access: "restored" },
-      (thread: ConnectionThread<RestoredFile>) => thread.call("renewId"),
-    );
     file.copyAccess(fstatSync(descriptor));
     await file.flush();
     const oldPath = await keepOld(realPath, descriptor, signal);

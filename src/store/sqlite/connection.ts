@@ -1,22 +1,16 @@
 /** The operations of a store on a connection to a database. Runs on a thread, or where a reader runs. */
-import { int64Max, type NewPlant } from "../../core/plant.ts";
+import type { NewPlant } from "../../core/plant.ts";
 import type {
   ConflictPolicy,
   CreateResult,
   EndedToken,
-  FeedQuery,
   PlantFilter,
   PlantQuery,
   TokenRecord,
   TokenState,
 } from "../../core/store.ts";
 import {
-  createCursorAheadError,
-  createMalformedCursorError,
-  parseCursor,
-  toCursor,
-} from "../pages.ts";
-import {
+  findTokenVersion,
   tokenColumns,
   type TokenRow,
   toSqlInteger,
@@ -38,11 +32,9 @@ import {
 } from "./driver.ts";
 import type { StoreFile } from "./log-file.ts";
 import {
-  type FeedRow,
   fromSqlText,
   insertPlant,
   isStored,
-  type PackedFeed,
   type PackedPlants,
   type PackedRequests,
   packPlants,
@@ -115,15 +107,13 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
     list: ({ limit, ...filter }: PlantQuery): PackedPlants =>
       whileLocked(() => {
         const rows = statements.listPlants.iterate(...toFilterValues(filter));
-        return packPlants(readPage(rows as Iterable<PlantRow>, limit).plants);
+        return packPlants(readPage(rows as Iterable<PlantRow>, limit));
       }),
     count: (filter: PlantFilter): number =>
       whileLocked(() => {
         const row = statements.countPlants.get(...toFilterValues(filter));
         return Number((row as { count: bigint }).count);
       }),
-    readFeed: (query: FeedQuery): PackedFeed =>
-      whileLocked(() => readFeed(statements, query, path)),
     /** @returns the ids that were deleted */
     delete: (ids: readonly bigint[]): readonly bigint[] => {
       const deleted = whileLocked(() => {
@@ -221,53 +211,17 @@ function runCheckpoint(
 
 /** Carries out creates in their order. The caller has begun a write transaction. */
 function createAll(statements: Statements, requests: PackedRequests): readonly CreateResult[] {
-  const end = statements.findLastSeq.get() as { readonly seq: bigint };
-  const hasDeleted = statements.findDeleted.get() !== undefined;
-  let nextSeq = end.seq + 1n;
-
   function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
-    if (insertPlant(statements, plant, nextSeq)) {
-      nextSeq++;
-      if (hasDeleted) statements.forgetDeleted.run(plant.id);
-      return "created";
-    }
+    if (insertPlant(statements, plant)) return "created";
     if (isStored(statements, plant)) return "unchanged";
     if (onConflict === "reject") return "conflict";
-    replacePlant(statements, plant, nextSeq++);
+    replacePlant(statements, plant);
     return "replaced";
   }
 
   return Array.from(requests.policies, (onConflict, index) =>
     create(unpackMembers(requests, index), onConflict),
   );
-}
-
-/**
- * Reads the next entries. It needs no transaction, because plants and deletions only ever move to the end.
- *
- * @param place of the store, for messages
- * @throws StoreError `unusable` for a cursor that is not of this store
- */
-function readFeed(statements: Statements, { after, limit }: FeedQuery, place: string): PackedFeed {
-  const { store_id: storeId } = statements.findFeed.get() as { readonly store_id: string };
-  const seq = after === undefined ? 0n : toSeq(parseCursor(after, storeId, place), after, place);
-  const found = statements.readFeed.iterate(seq, seq) as Iterable<FeedRow>;
-  const { rows, plants } = readPage(found, limit);
-  if (after !== undefined && rows.length === 0) {
-    const { seq: lastSeq } = statements.findLastSeq.get() as { readonly seq: bigint };
-    if (seq > lastSeq) throw createCursorAheadError(after, place);
-  }
-  return {
-    ...packPlants(plants),
-    cursors: rows.map((row) => toCursor(storeId, `${row.seq}`)),
-    areDeleted: rows.map((row) => row.is_deleted === 1n),
-  };
-}
-
-function toSeq(position: string, cursor: string, place: string): bigint {
-  const seq = /^[1-9]\d{0,18}$/.test(position) ? BigInt(position) : undefined;
-  if (seq === undefined || seq > int64Max) throw createMalformedCursorError(cursor, place);
-  return seq;
 }
 
 /** Sets the ends of a token, except where it has earlier ones. */
@@ -280,8 +234,7 @@ function endToken(statements: Statements, { digest, expiresAtMs, revokedAtMs }: 
 /** Returns the tokens if they do not have the known version. */
 function readTokens(statements: Statements, knownVersion: string | undefined): TokenState {
   // Before the tokens, so that a change after it is found by the next read.
-  const row = statements.findTokenVersion.get() as { readonly version: bigint };
-  const version = `${row.version}`;
+  const { version } = statements.findTokenVersion.get() as { readonly version: string };
   return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
 }
 
@@ -311,10 +264,6 @@ function prepareStatements(database: SqliteDatabase) {
   return {
     ...preparePlantStatements(prepare),
     deletePlant: prepare("DELETE FROM plants WHERE id = ?"),
-    findLastSeq: prepare("SELECT seq FROM feed_end"),
-    findDeleted: prepare("SELECT 1 FROM deleted_plants LIMIT 1"),
-    forgetDeleted: prepare("DELETE FROM deleted_plants WHERE id = ?"),
-    findFeed: prepare("SELECT store_id FROM feed"),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
       INSERT INTO tokens (${tokenColumns})
@@ -324,7 +273,7 @@ function prepareStatements(database: SqliteDatabase) {
       SELECT ${["digest", "prefix", "name"].map(selectText).join()},
         issued_at, expires_at, revoked_at, last_used_day
       FROM tokens ORDER BY issued_at, rowid`),
-    findTokenVersion: prepare("SELECT version FROM token_version"),
+    findTokenVersion: prepare(findTokenVersion("tokens")),
     endToken: prepare(`
       UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
         revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))

@@ -231,7 +231,7 @@ function rollBack(database: SqliteDatabase): void {
 /** The schema of this version. */
 export const sqliteSchema: Schema = [
   {
-    version: 4,
+    version: 6,
     sql: `
       PRAGMA application_id = ${applicationId};
       CREATE TABLE migrations (
@@ -241,25 +241,8 @@ export const sqliteSchema: Schema = [
       CREATE TABLE plants (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL,
-        tag TEXT, -- NULL: no tag, which differs from an empty tag
-        seq INTEGER NOT NULL UNIQUE -- order of commits in the feed
+        tag TEXT -- NULL: no tag, which differs from an empty tag
       ) STRICT;
-      CREATE TABLE deleted_plants (
-        id INTEGER PRIMARY KEY,
-        seq INTEGER NOT NULL UNIQUE
-      ) STRICT;
-      CREATE VIEW feed_end AS SELECT max(
-        ifnull((SELECT max(seq) FROM plants), 0),
-        ifnull((SELECT max(seq) FROM deleted_plants), 0)
-      ) AS seq;
-      CREATE TRIGGER plant_deleted AFTER DELETE ON plants BEGIN
-        INSERT OR REPLACE INTO deleted_plants (id, seq)
-        SELECT old.id, max(seq, old.seq) + 1 FROM feed_end;
-      END;
-      CREATE TABLE feed (
-        store_id TEXT NOT NULL -- names the store in cursors
-      ) STRICT;
-      INSERT INTO feed (store_id) VALUES (lower(hex(randomblob(8))));
       CREATE TABLE tokens (
         digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
         prefix TEXT NOT NULL,
@@ -273,25 +256,6 @@ export const sqliteSchema: Schema = [
         checked_at INTEGER NOT NULL
       ) STRICT;
       INSERT INTO last_check (checked_at) VALUES (0);
-    `,
-  },
-  {
-    version: 5,
-    // Triggers, because servers of the version before and other programs change tokens too.
-    sql: `
-      CREATE TABLE token_version ( -- differs after each change of the tokens, except of their last use
-        version INTEGER NOT NULL
-      ) STRICT;
-      INSERT INTO token_version (version) VALUES (random());
-      CREATE TRIGGER token_added AFTER INSERT ON tokens BEGIN
-        UPDATE token_version SET version = random();
-      END;
-      CREATE TRIGGER token_changed AFTER UPDATE OF digest, expires_at, revoked_at ON tokens BEGIN
-        UPDATE token_version SET version = random();
-      END;
-      CREATE TRIGGER token_removed AFTER DELETE ON tokens BEGIN
-        UPDATE token_version SET version = random();
-      END;
     `,
   },
 ];
@@ -357,7 +321,7 @@ export function assertUpgradable(
  * Finds a table, an index, a view or a trigger that the schema of a version has and a database lacks.
  *
  * @param blank an empty database to compare with, which gets the schema
- * @returns for example `trigger plant_deleted`
+ * @returns for example `table tokens`
  */
 export function findMissingPart(
   database: SqliteDatabase,

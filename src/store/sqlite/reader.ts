@@ -1,10 +1,9 @@
 /** Reads a SQLite file as a store: on the thread of the caller where SQLite can run there, because most reads are short. */
 import { resolve } from "node:path";
-import type { FeedEntry, FeedQuery, StoreReader } from "../../core/store.ts";
-import { flushLog } from "../durable-files.ts";
+import type { StoreReader } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
 import { createFilesInUse } from "./store-file.ts";
-import { unpackFeed, unpackPlants } from "./rows.ts";
+import { unpackPlants } from "./rows.ts";
 import { isForMainThread, toStoreError } from "./driver.ts";
 import type { ConnectionThread } from "./thread.ts";
 
@@ -19,23 +18,13 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
   const absolutePath = resolve(path);
   const files = createFilesInUse(absolutePath, true, () => undefined);
   const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
-  let isFlushed = false;
   const connection = isForMainThread ? await openLocalConnection(locate()) : await openThread();
 
   async function openThread(): Promise<ConnectionThread> {
-    // A connection may find commits in the log that a killed process did not flush. Later commits appear once they are flushed.
     const { createConnectionThread } = await import("./thread.ts");
-    const thread = createConnectionThread(absolutePath, locate, () => void (isFlushed = false));
+    const thread = createConnectionThread(absolutePath, locate);
     await thread.open();
     return thread;
-  }
-
-  async function readFeed(query: FeedQuery): Promise<readonly FeedEntry[]> {
-    files.assertInPlace();
-    const packed = await connection.call("readFeed", query);
-    if (!isFlushed) flushLog(files.locate().realPath);
-    isFlushed = true;
-    return unpackFeed(packed);
   }
 
   return {
@@ -48,7 +37,6 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
       const { useConnection } = await import("./thread.ts");
       await useConnection(locate(), (thread: ConnectionThread) => thread.call("checkSoundness"));
     },
-    readFeed,
     close: () => connection.close(),
   };
 }

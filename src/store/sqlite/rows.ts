@@ -5,7 +5,6 @@ import { type AllMembers, type Handles, type NewPlant, toNewPlant } from "../../
 import {
   type ConflictPolicy,
   type CreateEntry,
-  type FeedEntry,
   type PlantFilter,
   StoreError,
 } from "../../core/store.ts";
@@ -19,14 +18,7 @@ export interface PlantRow extends Record<keyof NewPlant, unknown> {
   readonly tag: StoredText | null;
 }
 
-/** A row of `readFeed`. A deleted plant has only an id. */
-export interface FeedRow extends PlantRow {
-  readonly seq: bigint;
-  readonly is_deleted: bigint;
-}
-
 const columns = `id, ${selectText("name")}, ${selectText("tag")}`;
-const columnsOfDeleted = "id, '' AS name, NULL AS tag";
 // -1e19 is below every id.
 const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
 
@@ -34,16 +26,12 @@ const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
 export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
   return {
     insertPlant: prepare(`
-      INSERT INTO plants (id, name, tag, seq) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
+      INSERT INTO plants (id, name, tag) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))
       ON CONFLICT (id) DO NOTHING`),
     findSamePlant: prepare(`
       SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
     replacePlant: prepare(`
-      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT), seq = ? WHERE id = ?`),
-    readFeed: prepare(`
-      SELECT ${columns}, seq, 0 AS is_deleted FROM plants WHERE seq > ?
-      UNION ALL SELECT ${columnsOfDeleted}, seq, 1 FROM deleted_plants WHERE seq > ?
-      ORDER BY seq`),
+      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT) WHERE id = ?`),
     findPlant: prepare(`SELECT ${columns} FROM plants WHERE id = ?`),
     // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
     listPlants: prepare(`SELECT ${columns} FROM plants WHERE ${filter} ORDER BY id`),
@@ -57,9 +45,8 @@ type PlantStatements = ReturnType<typeof preparePlantStatements>;
 export function insertPlant(
   { insertPlant: statement }: PlantStatements,
   { id, name, tag }: NewPlant,
-  seq: bigint,
 ): boolean {
-  return Number(statement.run(id, toSqlText(name), toSqlText(tag), seq).changes) === 1;
+  return Number(statement.run(id, toSqlText(name), toSqlText(tag)).changes) === 1;
 }
 insertPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
@@ -73,9 +60,8 @@ isStored satisfies Handles<NewPlant, "id" | "name" | "tag">;
 export function replacePlant(
   { replacePlant: statement }: PlantStatements,
   { id, name, tag }: NewPlant,
-  seq: bigint,
 ): void {
-  statement.run(toSqlText(name), toSqlText(tag), seq, id);
+  statement.run(toSqlText(name), toSqlText(tag), id);
 }
 replacePlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
@@ -94,21 +80,17 @@ export function toFilterValues({ afterId, tag }: PlantFilter) {
   return [afterId ?? null, tagText, tagText] as const;
 }
 
-/** Reads rows until their page is full (see pages.ts). @returns the rows, and the plant of each */
-export function readPage<Row extends PlantRow>(
-  rows: Iterable<Row>,
-  limit: number,
-): { readonly rows: readonly Row[]; readonly plants: readonly NewPlant[] } {
-  const page = { rows: [] as Row[], plants: [] as NewPlant[] };
+/** Reads plants until their page is full (see pages.ts). */
+export function readPage(rows: Iterable<PlantRow>, limit: number): readonly NewPlant[] {
+  const plants: NewPlant[] = [];
   let size = 0;
   for (const row of rows) {
     const plant = toStoredPlant(row);
-    page.rows.push(row);
-    page.plants.push(plant);
+    plants.push(plant);
     size += toPageSize(plant);
-    if (page.rows.length === limit || size >= maxPageSize) break;
+    if (plants.length === limit || size >= maxPageSize) break;
   }
-  return page;
+  return plants;
 }
 
 /** Reads every plant, row by row, for {@link findDamage}: text as bytes. */
@@ -136,12 +118,6 @@ export interface PackedPlants extends Record<keyof NewPlant, unknown> {
 /** Creates in columns. */
 export interface PackedRequests extends PackedPlants {
   readonly policies: readonly ConflictPolicy[];
-}
-
-/** Entries of the feed in columns. A deleted plant has only an id. */
-export interface PackedFeed extends PackedPlants {
-  readonly cursors: readonly string[];
-  readonly areDeleted: readonly boolean[];
 }
 
 /** Packs plants for another thread. */
@@ -178,14 +154,6 @@ export function packRequests(requests: readonly CreateEntry[]): PackedRequests {
 /** Unpacks plants from another thread. */
 export function unpackPlants(packed: PackedPlants): NewPlant[] {
   return Array.from(packed.id, (_, index) => toNewPlant(unpackMembers(packed, index)));
-}
-
-/** Unpacks entries of the feed from another thread. */
-export function unpackFeed(packed: PackedFeed): FeedEntry[] {
-  return unpackPlants(packed).map((plant, index) => {
-    const entry = { cursor: packed.cursors[index] as string, id: plant.id };
-    return packed.areDeleted[index] ? entry : { ...entry, plant };
-  });
 }
 
 /** A text in a row. */

@@ -32,8 +32,6 @@ async function open(target: ThreadTarget): Promise<object> {
       return (await import("./backup-worker.ts")).openWholeFile(target);
     case "replaced":
       return (await import("./backup-worker.ts")).openReplacedFile(target);
-    case "restored":
-      return (await import("./backup-worker.ts")).openRestoredFile(target);
     default:
       return openConnection(target);
   }

@@ -98,12 +98,12 @@ describe("opening a database", () => {
     [
       "a newer version",
       "INSERT INTO plantstore_migrations (version) VALUES (99)",
-      "is from a newer plantstore (its schema has version 99, this plantstore has 5): install that",
+      "is from a newer plantstore (its schema has version 99, this plantstore has 6): install that",
     ],
     [
       "a version that cannot be upgraded",
       "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
-      "is from an older plantstore (its schema has version 2, this plantstore has 5): export",
+      "is from an older plantstore (its schema has version 2, this plantstore has 6): export",
     ],
   ])("fails when it is from %s, and changes nothing", async (_, sql, problem) => {
     const { url } = await openStore(postgres.url);
@@ -141,13 +141,7 @@ describe("an opened database", () => {
     const url = await createStoreUrl(postgres.url);
     const other = await createStoreUrl(postgres.url);
     await openEngine(url);
-    expect(await listTables(url)).toEqual([
-      "plants",
-      "plantstore_deletions",
-      "plantstore_migrations",
-      "plantstore_token_version",
-      "plantstore_tokens",
-    ]);
+    expect(await listTables(url)).toEqual(["plants", "plantstore_migrations", "plantstore_tokens"]);
     expect(await listTables(other)).toEqual([]);
   });
 

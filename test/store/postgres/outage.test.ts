@@ -7,7 +7,6 @@ import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
-import { runCli, startCli } from "../../helpers/run-cli.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { toEntries } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
@@ -32,20 +31,6 @@ function meet(text: string, fate: Fate, count = 1): { decide: (message: string) 
   let left = count;
   return { decide: (message) => (message.includes(text) && left-- > 0 ? fate : "pass") };
 }
-
-describe("a server that is down when a store is opened", () => {
-  it("is waited for by a follower, and by no other reader", async () => {
-    const { url, engine } = await openStore(postgres.url);
-    await engine.commit(toEntries([fern]));
-    await postgres.kill();
-    const follower = startCli(["export", "--follow", "--store", url]);
-    expect(await runCli(["list", "--store", url])).toMatchObject({ exitCode: 6 });
-    await postgres.start();
-    await follower.saw('"id":1,"name":"fern"}\n');
-    follower.signal("SIGINT");
-    expect(await follower.finished).toMatchObject({ exitCode: 130 });
-  });
-});
 
 describe("a connection that is lost during a commit", () => {
   const moments: [string, string, Fate, number][] = [

@@ -1,12 +1,10 @@
 /** PostgreSQL stores, and the connections, users and databases of tests. All of them end with the test. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
-import type { NewPlant } from "../../../src/core/plant.ts";
+import { onTestFinished, vi } from "vitest";
 import type { StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, generousLimits, runSql } from "../../helpers/postgres.ts";
-import { readPages } from "../feed-contract.ts";
 
 export async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url, { limits });
@@ -27,14 +25,6 @@ export async function openStore(
 ): Promise<{ url: string; engine: StoreEngine }> {
   const url = await createStoreUrl(serverUrl);
   return { url, engine: await openEngine(url, limits) };
-}
-
-/** Opens an empty store and a reader of it. */
-export async function openFeed(
-  serverUrl: string,
-): Promise<{ url: string; engine: StoreEngine; reader: StoreReader }> {
-  const store = await openStore(serverUrl);
-  return { ...store, reader: await openReader(store.url) };
 }
 
 /** Returns a URL with other parts. */
@@ -89,50 +79,4 @@ export async function openClient(url: string): Promise<pg.Client> {
   await client.connect();
   onTestFinished(() => client.end());
   return client;
-}
-
-export function toPlant(id: bigint, name = `plant ${id}`): NewPlant {
-  return { id, name };
-}
-
-/** Creates or replaces plants in one commit. */
-export async function create(engine: StoreEngine, ...plants: readonly NewPlant[]): Promise<void> {
-  await engine.commit(plants.map((plant) => ({ plant, onConflict: "replace" })));
-}
-
-/** Reads a feed once it contains every commit: PostgreSQL's own transactions may delay commits for a moment. */
-export interface SettledFeed {
-  readonly settle: () => Promise<void>;
-  readonly readAll: typeof readPages;
-  readonly readIds: (...args: Parameters<typeof readPages>) => Promise<bigint[]>;
-}
-
-/** Returns functions that are available while tests run. */
-export function useSettledFeed(server: { readonly url: string }): SettledFeed {
-  let client: pg.Client | undefined;
-  beforeAll(async () => {
-    client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-  });
-  afterAll(() => client?.end());
-
-  async function settle(): Promise<void> {
-    const findEnd = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid";
-    const end = await client?.query<{ xid: string }>(findEnd);
-    const isSettled = "SELECT 1 WHERE pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8";
-    await vi.waitUntil(
-      async () => (await client?.query(isSettled, [end?.rows[0]?.xid]))?.rowCount === 1,
-      { timeout: 20_000, interval: 10 },
-    );
-  }
-
-  const readAll: typeof readPages = async (...args) => {
-    await settle();
-    return readPages(...args);
-  };
-  return {
-    settle,
-    readAll,
-    readIds: async (...args) => (await readAll(...args)).map(({ id }) => id),
-  };
 }

@@ -6,7 +6,7 @@ import { sqliteSchema } from "../../../src/store/sqlite/database.ts";
 export const nextSchema: Schema = [
   ...sqliteSchema,
   {
-    version: 6,
+    version: 7,
     sql: `
       ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'sun';
       CREATE TABLE gardens (id INTEGER PRIMARY KEY) STRICT;

@@ -6,7 +6,7 @@ import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { toEntry } from "../entries.ts";
 import { bundleProgram, start } from "./programs.ts";
-import { openEngine, openReader } from "./stores.ts";
+import { openEngine } from "./stores.ts";
 
 // test/helpers/untested.ts reports when these tests do not run.
 describe.runIf(await canMountDisks())(
@@ -44,14 +44,6 @@ describe.runIf(await canMountDisks())(
       const { disk, path } = await leaveUnflushed();
       const engine = await openEngine(path);
       expect(await engine.commit([toEntry(2n, name)])).toEqual([result]);
-      expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
-    });
-
-    it("the plant survives a power failure once the feed returned it", async () => {
-      const { disk, path } = await leaveUnflushed();
-      const reader = await openReader(path);
-      const entries = await reader.readFeed({ limit: 9 });
-      expect(entries.map(({ id }) => id)).toEqual([1n, 2n]);
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
     });
   },

@@ -100,12 +100,12 @@ describe("rejects a store of another version, and does not change it:", () => {
     [
       "a newer version",
       "INSERT INTO migrations VALUES (1000, 0)",
-      "is from a newer plantstore (its schema has version 1000, this plantstore has 5): install that version",
+      "is from a newer plantstore (its schema has version 1000, this plantstore has 6): install that version",
     ],
     [
       "an older version",
       "DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)",
-      "is from an older plantstore (its schema has version 3, this plantstore has 5): export its plants with that version, then create them in a new store",
+      "is from an older plantstore (its schema has version 3, this plantstore has 6): export its plants with that version, then create them in a new store",
     ],
   ])("%s", async (_, sql, problem) => {
     const path = await createClosedFile();

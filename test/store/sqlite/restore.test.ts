@@ -4,9 +4,7 @@ import { chmod, chown, copyFile, readFile, stat, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { backupSqliteFile, restoreSqliteFile } from "../../../src/store/sqlite/backup.ts";
-import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { openRestoredFile } from "../../../src/store/sqlite/backup-worker.ts";
 import {
   change,
   createPages,
@@ -19,7 +17,7 @@ import {
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { isRoot } from "../../helpers/untested.ts";
 import { expectRejection } from "../expect-rejection.ts";
-import { connect, copyCrashed, openReader, openServedStore } from "./stores.ts";
+import { copyCrashed, openServedStore } from "./stores.ts";
 
 describe("a restore", () => {
   async function createBackup(): Promise<string> {
@@ -117,37 +115,6 @@ describe("a restore", () => {
     );
     expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toBe("created");
     expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
-  });
-
-  it("gives the store a new id, so that cursors of the store before it are rejected", async () => {
-    const path = await createStore();
-    await backupSqliteFile(path, `${path}.backup`, toWork());
-    const before = await openReader(path);
-    const [old] = await before.readFeed({ limit: 1 });
-    await before.close();
-    await restoreSqliteFile(`${path}.backup`, path, toWork(true));
-    const restored = await openReader(path);
-    await expectRejection(
-      restored.readFeed({ after: old?.cursor, limit: 1 }),
-      "unusable",
-      "belongs to another store",
-    );
-    const [entry] = await restored.readFeed({ limit: 1 });
-    expect(entry?.cursor).not.toBe(old?.cursor);
-  });
-
-  it("has the new id in the file itself before its log is removed", async () => {
-    const backup = await createBackup();
-    const file = prepareDatabaseFile(backup, true);
-    const restored = await openRestoredFile({ ...file, access: "restored" });
-    const readStoreId = async (copy: string): Promise<unknown> => {
-      await copyFile(backup, copy);
-      return connect(copy).prepare("SELECT store_id FROM feed").get();
-    };
-    const before = await readStoreId(`${backup}.before`);
-    restored.renewId();
-    expect(await readStoreId(`${backup}.after`)).not.toEqual(before);
-    restored.close();
   });
 
   it("of a damaged backup changes nothing", async () => {

@@ -11,7 +11,6 @@ import {
   assertCurrent,
   openDatabase,
   openDatabaseToRead,
-  sqliteSchema,
 } from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
@@ -54,28 +53,22 @@ describe("a further step of the schema", () => {
     for (const { stdout } of await Promise.all(starts)) expect(stdout).toBe("opened\n");
 
     expect(readRows(path, "SELECT version FROM migrations")).toEqual([
-      { version: 4 },
-      { version: 5 },
       { version: 6 },
+      { version: 7 },
     ]);
     expect(readRows(path, "SELECT DISTINCT light FROM plants")).toEqual([{ light: "sun" }]);
-    await change(path, "DELETE FROM migrations WHERE version = 6");
+    await change(path, "DELETE FROM migrations WHERE version = 7");
     expect(await readPlants(path)).toEqual(before);
   });
 
   it("is applied completely or not at all", async () => {
     const path = await createStore();
     const before = await readFile(path);
-    const [first, second, next] = nextSchema;
-    const failing = { version: 6, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
-    expect(() => upgrade(path, [first, second, failing] as Schema)).toThrow(
-      "no such table: missing",
-    );
+    const [first, next] = nextSchema;
+    const failing = { version: 7, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
+    expect(() => upgrade(path, [first, failing] as Schema)).toThrow("no such table: missing");
     expect((await readFile(path)).equals(before)).toBe(true);
-    expect(readRows(path, "SELECT version FROM migrations")).toEqual([
-      { version: 4 },
-      { version: 5 },
-    ]);
+    expect(readRows(path, "SELECT version FROM migrations")).toEqual([{ version: 6 }]);
   });
 
   it("is a part of a new store from the beginning", async () => {
@@ -87,7 +80,7 @@ describe("a further step of the schema", () => {
     upgrade(path);
     const parts = "SELECT type, name FROM sqlite_schema ORDER BY type, name";
     expect(readRows(fresh, parts)).toEqual(readRows(path, parts));
-    expect(readRows(fresh, "SELECT version FROM migrations")).toHaveLength(3);
+    expect(readRows(fresh, "SELECT version FROM migrations")).toHaveLength(2);
   });
 
   it("makes this version reject the store, and leave it as it is", async () => {
@@ -96,7 +89,7 @@ describe("a further step of the schema", () => {
     const before = await readFile(path);
     const rejected = rejection(
       "unusable",
-      "is from a newer plantstore (its schema has version 6, this plantstore has 5): install that version",
+      "is from a newer plantstore (its schema has version 7, this plantstore has 6): install that version",
     );
     await expect(openSqliteEngine(path)).rejects.toEqual(rejected);
     await expect(openSqliteReader(path)).rejects.toEqual(rejected);
@@ -120,36 +113,6 @@ describe("a further step of the schema", () => {
   });
 });
 
-describe("a store of version 4", () => {
-  it("is upgraded while a server has it open, whose changes of tokens are then noticed", async () => {
-    const path = `${await createStore([])}.4`;
-    new provider.DatabaseSync(path).close();
-    const [first] = sqliteSchema;
-    const old = openDatabase(provider, path, { schema: [first] });
-    onTestFinished(() => old.close());
-    const insert = old.prepare(
-      "INSERT INTO tokens VALUES (?, 'pst_ab', 'ci', 1, NULL, NULL, NULL)",
-    );
-    insert.run("ab");
-    const engine = await openEngine(path);
-    let known: string | undefined;
-    const readDigests = async () => {
-      const { version, tokens } = await engine.readTokens(known);
-      known = version;
-      return tokens?.map(({ digest, revokedAtMs }) => `${digest} ${revokedAtMs}`);
-    };
-    expect(await readDigests()).toEqual(["ab undefined"]);
-    insert.run("cd");
-    expect(await readDigests()).toEqual(["ab undefined", "cd undefined"]);
-    old.exec("UPDATE tokens SET last_used_day = 5");
-    expect(await readDigests()).toBeUndefined();
-    old.exec("UPDATE tokens SET revoked_at = 7 WHERE digest = 'ab'");
-    expect(await readDigests()).toEqual(["ab 7", "cd undefined"]);
-    old.exec("DELETE FROM tokens");
-    expect(await readDigests()).toEqual([]);
-  });
-});
-
 describe("a store without the last step", () => {
   it("is not changed by commands that only read, which name the command that upgrades it", async () => {
     const path = await createStore();
@@ -170,10 +133,10 @@ describe("a store without the last step", () => {
     };
     const file = await open();
     expect(file.copyTo(`${path}.backup`)).toBe(2);
-    expect(file.check()).toEqual({ plants: 2, tokens: 1, version: 5 });
-    expect(await verifySqliteFile(`${path}.backup`)).toMatchObject({ version: 5 });
+    expect(file.check()).toEqual({ plants: 2, tokens: 1, version: 6 });
+    expect(await verifySqliteFile(`${path}.backup`)).toMatchObject({ version: 6 });
     upgrade(path);
-    expect((await open()).check()).toEqual({ plants: 2, tokens: 1, version: 6 });
+    expect((await open()).check()).toEqual({ plants: 2, tokens: 1, version: 7 });
     await change(path, "DROP TABLE gardens");
     const damaged = await open();
     expect(() => damaged.check()).toThrow("the table gardens is missing");

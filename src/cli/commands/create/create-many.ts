@@ -63,7 +63,7 @@ interface FirstRecords {
   readonly records: readonly PlacedRecord[];
   /** The error of the input after them. */
   readonly error?: Error;
-  /** True if the input is neither an array nor a table and holds at most one record, which is not skipped. */
+  /** True if the input is neither an array nor a table and holds at most one record. */
   readonly isSingle: boolean;
 }
 
@@ -77,7 +77,7 @@ async function readFirst(
     try {
       do {
         const { done, value } = await input.records.next();
-        isMany ||= input.isCollection || (!done && value.plant === undefined);
+        isMany ||= input.isCollection;
         if (done) return { records, isSingle: !isMany };
         records.push(value);
       } while (!isMany && records.length < 2);

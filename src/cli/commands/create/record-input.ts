@@ -22,8 +22,8 @@ const maxRecordBytes = maxBodyRange.max;
 
 /** A record with its place in the run. */
 export interface PlacedRecord extends PlantRecord {
-  /** The plant to send, or why it is rejected; undefined for the entry of a deleted plant, which is skipped. */
-  readonly plant: NewPlant | Rejection | undefined;
+  /** The plant to send, or why it is rejected. */
+  readonly plant: NewPlant | Rejection;
   /** Counts the records of the run, from 1. */
   readonly number: number;
   /** `-` is standard input. */
@@ -154,12 +154,11 @@ export class RecordInput {
   }
 }
 
-/** Returns the plant to send, or why it is rejected; undefined for a deletion. */
+/** Returns the plant to send, or why it is rejected. */
 function selectPlant(
-  { plant, unknownMembers, isDeletion }: RecordContent,
+  { plant, unknownMembers }: RecordContent,
   isStrict = false,
-): NewPlant | Rejection | undefined {
-  if (isDeletion) return undefined;
+): NewPlant | Rejection {
   const [unknown] = isStrict ? unknownMembers : [];
   if (unknown === undefined || "message" in plant) return plant;
   return { message: `${describeUnknownMember(unknown)} (--strict)` };

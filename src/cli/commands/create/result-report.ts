@@ -106,9 +106,7 @@ export class RecordReport {
       if (this.#hasSentences) {
         if ("error" in result) lines.push(...(await this.#toSentenceLines(item, result)));
       } else if (!this.#isQuiet || isMissing(outcome)) {
-        // The run can be resumed after a record if no record up to there has to be sent again.
-        const withCursor = this.resumeAt === undefined;
-        lines.push(toRecordJson(item, result, { withFile: this.#withFile, withCursor }));
+        lines.push(toRecordJson(item, result, this.#withFile));
       }
     }
     if (lines.length === 0) return;
@@ -155,13 +153,12 @@ function isMissing({ result }: RecordOutcome): boolean {
 
 /** Returns the line of a record, without a line break. */
 function toRecordJson(
-  { number, path, line, content: { id, cursor } }: PlacedRecord,
+  { number, path, line, content: { id } }: PlacedRecord,
   result: ItemResult,
-  { withFile, withCursor }: { readonly withFile: boolean; readonly withCursor: boolean },
+  withFile: boolean,
 ): string {
   const file = withFile ? `"file":${JSON.stringify(path)},` : "";
-  const members = toResultMembers(id, result, withCursor ? cursor : undefined);
-  return `{"record":${number},${file}"line":${line},${members}}`;
+  return `{"record":${number},${file}"line":${line},${toResultMembers(id, result)}}`;
 }
 
 /** Result of a rejected or failed record. */
@@ -194,21 +191,18 @@ export function toResultLine(
 }
 
 /**
- * Returns the members of an object: the id, the status, the cursor, and the Plant or the Error.
+ * Returns the members of an object: the id, the status, and the Plant or the Error.
  *
  * @param id undefined if the record has no valid one
- * @param cursor undefined for none
  */
-function toResultMembers(id: bigint | undefined, result: ItemResult, cursor?: string): string {
+function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   const idMember = id === undefined ? "" : `"id":${id},`;
-  const cursorMember = cursor === undefined ? "" : `,"cursor":${JSON.stringify(cursor)}`;
-  return `${idMember}"status":"${result.status}"${cursorMember}${toDetailJson(result)}`;
+  return `${idMember}"status":"${result.status}"${toDetailJson(result)}`;
 }
 
 /** Returns the members after the status, each after a comma. */
 function toDetailJson(result: ItemResult): string {
   if ("plant" in result) return `,"plant":${toPlantJson(result.plant)}`;
-  if (!("error" in result)) return "";
   const { error: rejection, requestId } = result;
   const { error } = rejection;
   const message = toMessage(rejection);
@@ -234,7 +228,6 @@ export class Tally {
     valid: 0,
     rejected: 0,
     failed: 0,
-    skipped: 0,
     unfinished: 0,
   };
   /** Statuses that the summary omits if they have no records. */
@@ -247,7 +240,7 @@ export class Tally {
   constructor(nowMs: number, isDryRun: boolean) {
     this.#startedAtMs = nowMs;
     const impossible = isDryRun ? ["created", "unchanged", "replaced"] : ["valid"];
-    this.#optional = ["skipped", "unfinished", ...impossible];
+    this.#optional = ["unfinished", ...impossible];
   }
 
   add(status: RecordStatus | "unfinished"): void {

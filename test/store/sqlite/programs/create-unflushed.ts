@@ -8,7 +8,5 @@ const [, , path = "", id = ""] = process.argv;
 const { DatabaseSync } = await loadSqlite();
 const database = new DatabaseSync(path);
 database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL");
-database.exec(
-  `INSERT INTO plants (id, name, seq) VALUES (${BigInt(id)}, 'plant ${id}', ${BigInt(id)})`,
-);
+database.exec(`INSERT INTO plants (id, name) VALUES (${BigInt(id)}, 'plant ${id}')`);
 process.kill(process.pid, "SIGKILL");
