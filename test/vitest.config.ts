@@ -47,7 +47,7 @@ function builtThreadScripts(): Plugin {
 const slowTests = [
   "test/e2e/!(first-steps|start|crash|many-plants).test.ts",
   "test/store/postgres/!(engine).test.ts",
-  "test/store/sqlite/{backup,log,power,processes,restore}.test.ts",
+  "test/store/sqlite/{backup,power,processes,restore}.test.ts",
   "test/ecosystem/*.test.ts",
   "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http-pool}.test.ts",

@@ -61,17 +61,14 @@ export interface ConnectionTarget extends StoreFile {
   readonly access: "read" | "first" | "further";
 }
 
-/**
- * Operations of the store (see StoreEngine and StoreReader), and those that SQLite would otherwise do in the middle of
- * commits.
- */
+/** Operations of the store (see StoreEngine and StoreReader). */
 export type StoreConnection = ReturnType<typeof createConnection>;
 
 /** A create that is rolled back. */
 const exampleCreate = packRequests([{ plant: { id: 0n, name: "" }, onConflict: "replace" }]);
 
-/** Time that commits wait for a reader; clients wait ten times as long. */
-const restartTimeoutMs = 1000;
+/** Time that commits wait for a reader after a delete; clients wait ten times as long. */
+const readerTimeoutMs = 1000;
 
 /** Connects to a database. @throws StoreError or an error of SQLite, as its methods do */
 export async function openConnection(target: ConnectionTarget): Promise<StoreConnection> {
@@ -123,7 +120,7 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
           ids.filter((id) => Number(statements.deletePlant.run(id).changes) === 1),
         );
       });
-      whileLocked(() => checkpointWithoutReaders(database, "TRUNCATE"));
+      whileLocked(() => emptyLog(database));
       return deleted;
     },
     checkWritable: (): void =>
@@ -162,18 +159,6 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
         const finding = readPragma(database, "quick_check(1)");
         if (finding !== "ok") throw createDamageError(path, finding);
       }),
-    /**
-     * Copies commits from the write-ahead log into the database, except those that others read or write at the moment.
-     *
-     * @returns length of the log in pages
-     */
-    checkpoint: (): number => whileLocked(() => Number(runCheckpoint(database, "PASSIVE").log)),
-    /**
-     * Copies all commits, so that the next commit starts the log again. Waits for readers, while commits wait for it.
-     *
-     * @returns false if a reader took too long
-     */
-    restartLog: (): boolean => whileLocked(() => checkpointWithoutReaders(database, "RESTART")),
     close: (): void =>
       whileLocked(() => {
         if (!isOpen) return;
@@ -183,30 +168,15 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
   };
 }
 
-/** Row of `PRAGMA wal_checkpoint` (https://sqlite.org/pragma.html#pragma_wal_checkpoint). */
-interface CheckpointRow {
-  /** 1 if others prevented its completion. */
-  readonly busy: number | bigint;
-  /** Pages in the log. */
-  readonly log: number | bigint;
-}
-
-/** Copies all of the log into the database. @returns false if a reader took too long */
-function checkpointWithoutReaders(database: SqliteDatabase, mode: "RESTART" | "TRUNCATE"): boolean {
+/** Empties the log, unless a reader takes too long. */
+function emptyLog(database: SqliteDatabase): void {
   // Only SQLite itself can prevent new commits while it waits.
-  database.exec(`PRAGMA busy_timeout = ${restartTimeoutMs}`);
+  database.exec(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
   try {
-    return Number(runCheckpoint(database, mode).busy) === 0;
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } finally {
     database.exec("PRAGMA busy_timeout = 0");
   }
-}
-
-function runCheckpoint(
-  database: SqliteDatabase,
-  mode: "PASSIVE" | "RESTART" | "TRUNCATE",
-): CheckpointRow {
-  return database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as CheckpointRow;
 }
 
 /** Carries out creates in their order. The caller has begun a write transaction. */

@@ -28,7 +28,6 @@ const synchronousFull = "2";
  *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
  * - `fullfsync`: macOS flushes the cache of the disk only on request
- * - `wal_autocheckpoint`: commits copy nothing into the database: another thread does (see engine.ts)
  * - `trusted_schema`, `cell_size_check`: a tampered or damaged file runs no functions and fails early
  */
 const settings = `
@@ -36,7 +35,6 @@ const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;
   PRAGMA checkpoint_fullfsync = ON;
-  PRAGMA wal_autocheckpoint = 0;
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
 `;
