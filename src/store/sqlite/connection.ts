@@ -159,6 +159,8 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
         const finding = readPragma(database, "quick_check(1)");
         if (finding !== "ok") throw createDamageError(path, finding);
       }),
+    /** Copies commits from the log into the database, except those that others read or write at the moment. */
+    copyLog: (): void => whileLocked(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),
     close: (): void =>
       whileLocked(() => {
         if (!isOpen) return;

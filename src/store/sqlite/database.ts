@@ -28,6 +28,7 @@ const synchronousFull = "2";
  *
  * - `synchronous`: FULL flushes the write-ahead log in every commit; NORMAL, the default of one provider, does not
  * - `fullfsync`: macOS flushes the cache of the disk only on request
+ * - `wal_autocheckpoint`: the pages from which a commit copies the rest of the log, so that the log starts again
  * - `trusted_schema`, `cell_size_check`: a tampered or damaged file runs no functions and fails early
  */
 const settings = `
@@ -35,6 +36,7 @@ const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA fullfsync = ON;
   PRAGMA checkpoint_fullfsync = ON;
+  PRAGMA wal_autocheckpoint = 8000;
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
 `;

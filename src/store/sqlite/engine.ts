@@ -8,6 +8,9 @@ import { packRequests, unpackPlants } from "./rows.ts";
 import { createFilesInUse } from "./store-file.ts";
 import { createConnectionThread, startSpareThreads } from "./thread.ts";
 
+/** A create changes a page or more. */
+const createsPerCopy = 1000;
+
 /** Starts the threads of an engine before it is opened. */
 export function prepareSqliteEngine(): void {
   startSpareThreads(2);
@@ -37,6 +40,18 @@ export async function openSqliteEngine(
   const writer = createConnectionThread(absolutePath, locate, recordLog);
   const reader = createConnectionThread(absolutePath, locate, recordLog);
 
+  let createsToCopy = 0;
+
+  /** Copies the log on the reading thread, so that commits seldom have to (see `wal_autocheckpoint`). */
+  function copyLog(creates: number): void {
+    createsToCopy += creates;
+    if (createsToCopy < createsPerCopy) return;
+    // No further one until this one has ended.
+    createsToCopy = Number.NEGATIVE_INFINITY;
+    const end = (): void => void (createsToCopy = 0);
+    reader.call("copyLog").then(end, end);
+  }
+
   /** Makes a write whose result counts only if the files of the store were in place before and after it. */
   async function write<T>(thread: typeof writer, call: () => Promise<T>): Promise<T> {
     // A thread that has to start checks the files itself; the last one that died has removed its log.
@@ -59,7 +74,11 @@ export async function openSqliteEngine(
   return {
     // The next commit waits on the writing thread, which starts it without the main thread.
     maxCommits: 2,
-    commit: (requests) => write(writer, () => writer.call("commit", packRequests(requests))),
+    async commit(requests) {
+      const results = await write(writer, () => writer.call("commit", packRequests(requests)));
+      copyLog(requests.length);
+      return results;
+    },
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
     count: (filter) => reader.call("count", filter),

@@ -114,22 +114,22 @@ describe("the write-ahead log", () => {
     const { path, connection } = await open();
     const readSize = async () => (await stat(`${path}-wal`)).size;
     const commitMany = (first: bigint) => {
-      for (let id = first; id < first + 100n; id++) commit(connection, [id, large]);
+      for (let id = first; id < first + 400n; id++) commit(connection, [id, large]);
     };
     commitMany(0n);
     const short = await readSize();
-    expect(short).toBeLessThan(6 * 2 ** 20);
-    commitMany(100n);
+    expect(short).toBeLessThan(33 * 2 ** 20);
+    commitMany(400n);
     expect(await readSize()).toBe(short);
 
     const reader = connect(path);
     reader.exec("BEGIN");
     reader.exec("SELECT count(*) FROM plants");
-    commitMany(200n);
+    commitMany(800n);
     const long = await readSize();
-    expect(long).toBeGreaterThan(10 * 2 ** 20);
+    expect(long).toBeGreaterThan(38 * 2 ** 20);
     reader.exec("COMMIT");
-    commitMany(300n);
+    commitMany(1200n);
     expect(await readSize()).toBeLessThan(long + 2 ** 20);
   });
 });
