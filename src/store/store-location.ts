@@ -34,8 +34,6 @@ export interface StoreLocation {
   readonly isVolatile: boolean;
   /** True if servers on several machines can use the store. */
   readonly isShared: boolean;
-  /** Loads what opening the store needs, its threads included, so that it needs few descriptors then. Opens nothing. */
-  prepare?(): Promise<unknown>;
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */

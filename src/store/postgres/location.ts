@@ -25,7 +25,6 @@ export const postgresType: EngineType = {
       absoluteUrl: place,
       isVolatile: false,
       isShared: true,
-      prepare: () => import("./engine.ts"),
       openEngine: async (options) => (await import("./engine.ts")).openPostgresEngine(url, options),
       openReader: async () => (await import("./engine.ts")).openPostgresReader(url),
       files: (operation) =>

@@ -17,7 +17,7 @@ import { StoreError } from "../../core/store.ts";
 import { toWriteError, writePartialFile } from "../durable-files.ts";
 import type { ReplacedFile, StoreContents, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
-import { assertOwnLog, type StoreFile, toIdentity } from "./log-file.ts";
+import { type StoreFile, toIdentity } from "./log-file.ts";
 import {
   adviseMissing,
   assertDirectory,
@@ -64,7 +64,6 @@ export async function backupSqliteFile(
 ): Promise<Backup> {
   assertSqliteInstalled();
   const store = prepareDatabaseFile(resolve(path), true);
-  assertOwnLog(store);
   const targetPath = resolve(target);
   try {
     assertFree(targetPath, store, isForced);
@@ -122,9 +121,7 @@ function findBackup(path: string): StoreFile {
     throw new StoreError("unusable", `the file ${file} ${problem}`);
   }
   try {
-    const store = prepareDatabaseFile(file, true);
-    assertOwnLog(store);
-    return store;
+    return prepareDatabaseFile(file, true);
   } catch (error) {
     if (!(error instanceof NotDatabaseError)) throw error;
     const message = `the file ${file} is not a SQLite database: name a backup or a store`;
@@ -205,7 +202,6 @@ export async function restoreSqliteFile(
   const { source, contents } = await checkFile(backup);
   options.onChecked?.();
   const target = prepareDatabaseFile(resolve(path), false);
-  assertOwnLog(target);
   if (target.identity === source.identity) {
     throw new StoreError("unusable", `the file ${source.path} is the store itself: name a backup`);
   }

@@ -6,15 +6,10 @@ import type { ConnectionTarget } from "./connection.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { packRequests, unpackPlants } from "./rows.ts";
 import { createFilesInUse } from "./store-file.ts";
-import { createConnectionThread, startSpareThreads } from "./thread.ts";
+import { createConnectionThread } from "./thread.ts";
 
 /** A create changes a page or more. */
 const createsPerCopy = 1000;
-
-/** Starts the threads of an engine before it is opened. */
-export function prepareSqliteEngine(): void {
-  startSpareThreads(2);
-}
 
 /**
  * Opens a SQLite file as a store; creates it if it is missing. Its directory must exist.

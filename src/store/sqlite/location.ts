@@ -37,7 +37,6 @@ export const sqliteType: EngineType = {
         restore: async (backup, options) =>
           (await import("./backup.ts")).restoreSqliteFile(backup, path, options),
       },
-      prepare: async () => (await import("./engine.ts")).prepareSqliteEngine(),
       openEngine: async (options) => (await import("./engine.ts")).openSqliteEngine(path, options),
       openReader: async () => (await import("./reader.ts")).openSqliteReader(path),
       async loadProvider() {

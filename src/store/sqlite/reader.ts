@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { StoreReader } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
-import { createFilesInUse } from "./store-file.ts";
+import { prepareDatabaseFile } from "./store-file.ts";
 import { unpackPlants } from "./rows.ts";
 import { isForMainThread, toStoreError } from "./driver.ts";
 import type { ConnectionThread } from "./thread.ts";
@@ -16,8 +16,10 @@ import type { ConnectionThread } from "./thread.ts";
  */
 export async function openSqliteReader(path: string): Promise<StoreReader> {
   const absolutePath = resolve(path);
-  const files = createFilesInUse(absolutePath, true, () => undefined);
-  const locate = (): ConnectionTarget => ({ ...files.locate(), access: "read" });
+  const locate = (): ConnectionTarget => ({
+    ...prepareDatabaseFile(absolutePath, true),
+    access: "read",
+  });
   const connection = isForMainThread ? await openLocalConnection(locate()) : await openThread();
 
   async function openThread(): Promise<ConnectionThread> {

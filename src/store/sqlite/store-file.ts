@@ -70,7 +70,9 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     }
     const flags = mustExist ? constants.O_RDONLY : constants.O_RDWR | constants.O_CREAT;
     const identity = toIdentity(recognise(realPath, found, flags, path));
-    return { path, realPath, identity };
+    const file = { path, realPath, identity };
+    assertOwnLog(file);
+    return file;
   } catch (error) {
     throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
   }
@@ -232,11 +234,7 @@ export function createFilesInUse(
      * @throws StoreError
      */
     locate(): StoreFile {
-      if (database === undefined) {
-        const found = prepareDatabaseFile(path, mustExist);
-        assertOwnLog(found);
-        database = found;
-      }
+      database ??= prepareDatabaseFile(path, mustExist);
       assertInPlace();
       return database;
     },

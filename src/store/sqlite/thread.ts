@@ -84,30 +84,11 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Threads that wait for a connection to open. */
-const spares = new Set<Worker>();
-
-/** Starts threads that open nothing until connections need them. They do not keep the process alive. */
-export function startSpareThreads(count: number): void {
-  while (spares.size < count) {
-    const worker = createWorker();
-    spares.add(worker);
-    // Without it, a connection starts another one, and reports its failure.
-    worker.on("error", () => spares.delete(worker));
-    worker.unref();
-  }
-}
-
-function createWorker(): Worker {
-  return new Worker(workerScript, {
+function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
+  const worker = new Worker(workerScript, {
     // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
-}
-
-function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
-  const [worker = createWorker()] = spares;
-  spares.delete(worker);
   const pending: PendingCall[] = [];
   let failure: unknown;
 

@@ -12,7 +12,6 @@ import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
 import { openStore } from "../../../store/open-store.ts";
-import { parseStoreUrl } from "../../../store/store-url.ts";
 import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { type OutputStream, writeText } from "../../io.ts";
@@ -116,8 +115,6 @@ export async function runServer(
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   await seeds?.assertReadableSeeds(options);
-  // Clients that connect before the store is open must not leave it without descriptors.
-  await parseStoreUrl(options.store).prepare?.();
   const server = await openServer(run, metrics);
   opened = server;
   let metricsServer: MetricsServer | undefined;
