@@ -74,8 +74,7 @@ export function createCommit(requests: readonly CreateEntry[]): AttemptCommit {
 
 /**
  * Under READ COMMITTED the insert waits for other writers of the same ids, and the comparison sees what they stored. Plants
- * that may be replaced are locked, so that no other server changes them between the comparison and the write. At stricter
- * levels of isolation the insert or the lock fails instead, and the batch is retried.
+ * that may be replaced are locked, so that no other server changes them between the comparison and the write.
  */
 async function writeGroups(
   client: ClientBase,

@@ -157,7 +157,8 @@ export function createDatabase(
      * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
      * synchronous standby if there is one.
      */
-    write: <T>(work: Work<T>): Promise<T> => transact("BEGIN", `${logMessage}; COMMIT`, work),
+    write: <T>(work: Work<T>): Promise<T> =>
+      transact("BEGIN ISOLATION LEVEL READ COMMITTED", `${logMessage}; COMMIT`, work),
     /** Ends the connections that are not in use. May be called twice. */
     close: (): Promise<void> =>
       (closed ??= (async () => {

@@ -18,14 +18,7 @@ import {
   toStoreError,
   type Work,
 } from "./database.ts";
-import {
-  assertCurrent,
-  findSchema,
-  isCurrent,
-  isRace,
-  migrate,
-  postgresSchema,
-} from "./migrations.ts";
+import { assertCurrent, findSchema, isCurrent, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
 
@@ -59,7 +52,11 @@ export async function openPostgresEngine(
     if (!(await database.read((client) => isCurrent(client, place, mustExist, schema)))) {
       const slow = createDatabase(location, tls, longLimits, true);
       slow.useSchema(name);
-      await upgrade(slow, limits.statementMs, schema);
+      try {
+        await slow.write((client) => migrate(client, place, limits.statementMs, schema));
+      } finally {
+        await slow.close();
+      }
     }
     return createPostgresEngine(database, limits);
   } catch (error) {
@@ -101,20 +98,6 @@ export async function openPostgresReader(
   } catch (error) {
     await database.close();
     throw toStoreError(error, place);
-  }
-}
-
-async function upgrade(
-  { place, write, close }: Database,
-  lockMs: number,
-  schema: Schema,
-): Promise<void> {
-  const deadlineMs = performance.now() + longLimits.callMs;
-  const attempt = () => write((client) => migrate(client, place, lockMs, schema));
-  try {
-    await retryWhile(isRace, deadlineMs, attempt);
-  } finally {
-    await close();
   }
 }
 

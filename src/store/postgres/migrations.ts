@@ -1,8 +1,7 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
-import { createStoreError, type Meaning, toCode, unusable } from "../store-failure.ts";
+import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
 import { findMissingSteps, type Schema, type SchemaStep } from "../sql-tables.ts";
-import { isRolledBack } from "./database.ts";
 
 /** The schema of this version. */
 export const postgresSchema: Schema = [
@@ -76,8 +75,7 @@ export async function isCurrent(
 }
 
 /**
- * Applies the steps that a database lacks, and records each. Servers may start together: each waits for the others, or
- * fails as {@link isRace} recognizes.
+ * Applies the steps that a database lacks, and records each. Servers may start together: each waits for the others.
  *
  * @param client in a transaction
  * @param place for messages
@@ -89,9 +87,9 @@ export async function migrate(
   lockMs: number,
   schema = postgresSchema,
 ): Promise<void> {
-  await client.query(record);
-  await client.query("LOCK TABLE plantstore_migrations IN SHARE ROW EXCLUSIVE MODE");
+  await client.query("SELECT pg_advisory_xact_lock(hashtext('plantstore_migrations'))");
   await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
+  await client.query(record);
   for (const { version, sql } of await findMissing(client, place, schema)) {
     await client.query(sql);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
@@ -111,14 +109,6 @@ export async function assertCurrent(
 ): Promise<void> {
   if (!(await isCurrent(client, place, true, schema))) throw createStoreError(older, place);
 }
-
-/** Checks whether {@link migrate} failed because another server did the same, so that a retry succeeds. */
-export function isRace(error: unknown): boolean {
-  return isRolledBack(error) || alreadyExists.includes(toCode(error));
-}
-
-/** unique_violation, duplicate_column, duplicate_table, duplicate_object, duplicate_function */
-const alreadyExists = ["23505", "42701", "42P07", "42710", "42723"];
 
 /** Returns the plant store's tables in the current schema. */
 async function findTables(client: ClientBase, place: string): Promise<readonly string[]> {
