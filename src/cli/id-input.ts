@@ -1,6 +1,6 @@
 /** Ids of plants as arguments and on standard input, and in messages. */
 import { RequestError } from "../core/errors.ts";
-import { JsonNumber, type JsonObject, readJson } from "../core/json.ts";
+import { JsonNumber, type JsonMembers, readJson } from "../core/json.ts";
 import { plantId } from "../library/option-types.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -65,12 +65,12 @@ async function* readLines(
 
 function parseId(text: string, place: string): bigint {
   if (!text.startsWith("{")) return parseText(place, text, plantId);
-  const json = readJson(text);
+  const json = readJson(text, (name) => name === "id");
   if (json instanceof RequestError) throw new CommandError("usage", `${place}: ${json.message}`);
   const [problem] = json.problems;
   // Neither of two members `id` is certain.
   if (problem !== undefined) throw new CommandError("usage", `${place}: ${problem.message}`);
-  const id = (json.value as JsonObject).get("id");
+  const id = (json.value as JsonMembers).get("id");
   if (id instanceof JsonNumber) return parseText(`${place}: id`, id.text, plantId);
   throw new CommandError(
     "usage",

@@ -1,4 +1,4 @@
-/** Exact JSON: reads a value of UTF-8 bytes with its numbers as they were written (contract.md "Body"). */
+/** Exact JSON: checks a whole text, and reads the members of its outermost object as they were written (contract.md "Body"). */
 import { type Problem, RequestError } from "./errors.ts";
 import { quoteInput, unpairedSurrogate } from "./messages.ts";
 
@@ -10,151 +10,46 @@ export class JsonNumber {
   }
 }
 
-/** A JSON object; a Map, so that `__proto__` is an ordinary member name. */
-export type JsonObject = ReadonlyMap<string, JsonValue>;
+/** A value of which only the kind is known. */
+export type OtherValue = { readonly is: "null" | "true" | "false" | "an array" | "an object" };
 
-/** Any JSON value. */
-export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
+/** A value that is kept. */
+export type JsonValue = string | JsonNumber | OtherValue;
+
+/** The members of the outermost object that are kept. */
+export type JsonMembers = ReadonlyMap<string, JsonValue>;
 
 /** Result of {@link readJson}. */
 export interface ParsedJson {
-  readonly value: JsonValue;
-  /** The first few duplicate members (the value has the last one) and strings with an unpaired surrogate. */
+  readonly value: JsonMembers | JsonValue;
+  /** Duplicate members (the value has the last one) and strings with an unpaired surrogate, among those that are kept. */
   readonly problems: readonly Problem[];
 }
 
 /** Maximum depth of arrays and objects; the outermost one counts as 1. */
 export const maxNesting = 64;
 
-/** Limits the reported problems; a hostile body can contain a million. */
-const maxProblems = 8;
+/** An error at a byte of a text. */
+export class JsonError extends RequestError {
+  /** Number of bytes before the error. */
+  readonly byte: number;
+  /** The message before its place, and after it. */
+  readonly parts: readonly [problem: string, fix: string];
+  /** What invalid JSON lacks at the byte, in words. */
+  readonly expected: string | undefined;
 
-/**
- * Reads one JSON text. Skips a byte order mark at its start.
- *
- * @returns the value, or a RequestError `notJson` with the byte, or `tooDeep` beyond {@link maxNesting}. It is returned
- *   because throwing would double the time for an invalid body
- */
-export function readJson(text: string): ParsedJson | RequestError {
-  const scanner = new JsonScanner(text);
-  const reader = new JsonReader(scanner);
-  const value = reader.readText();
-  return scanner.requestError ?? { value, problems: reader.problems };
-}
-
-class JsonReader {
-  readonly problems: Problem[] = [];
-  readonly #scanner: JsonScanner;
-  readonly #path: (string | number)[] = [];
-
-  constructor(scanner: JsonScanner) {
-    this.#scanner = scanner;
-  }
-
-  readText(): JsonValue {
-    this.#scanner.skipSpace();
-    const value = this.#readValue();
-    this.#scanner.skipSpace();
-    if (!this.#scanner.isAtEnd) this.#scanner.fail("the end of the text");
-    return value;
-  }
-
-  #readValue(): JsonValue {
-    switch (this.#scanner.next) {
-      case '"':
-        return this.#checkSurrogates(this.#scanner.readString());
-      case "{":
-        return this.#readObject();
-      case "[":
-        return this.#readArray();
-      case "t":
-        return this.#readWord("true", true);
-      case "f":
-        return this.#readWord("false", false);
-      case "n":
-        return this.#readWord("null", null);
-      default:
-        return new JsonNumber(this.#scanner.readNumber());
-    }
-  }
-
-  #readWord<T extends boolean | null>(word: string, value: T): T {
-    this.#scanner.skipWord(word);
-    return value;
-  }
-
-  #readObject(): JsonObject {
-    const members = new Map<string, JsonValue>();
-    const scanner = this.#scanner;
-    this.#enter();
-    if (scanner.skipTo("}")) return members;
-    do {
-      scanner.skipSpace();
-      if (scanner.next !== '"') scanner.fail("a member name in quotes");
-      const name = scanner.readString();
-      this.#path.push(name);
-      this.#checkSurrogates(name);
-      if (members.has(name)) this.#report("duplicateMember", "occurs twice: remove one");
-      if (!scanner.skipTo(":")) scanner.fail('":"');
-      scanner.skipSpace();
-      members.set(name, this.#readValue());
-      this.#path.pop();
-    } while (scanner.skipTo(","));
-    if (!scanner.skipTo("}")) scanner.fail('"," or "}"');
-    return members;
-  }
-
-  #readArray(): readonly JsonValue[] {
-    const items: JsonValue[] = [];
-    const scanner = this.#scanner;
-    this.#enter();
-    if (scanner.skipTo("]")) return items;
-    do {
-      scanner.skipSpace();
-      this.#path.push(items.length);
-      items.push(this.#readValue());
-      this.#path.pop();
-    } while (scanner.skipTo(","));
-    if (!scanner.skipTo("]")) scanner.fail('"," or "]"');
-    return items;
-  }
-
-  /** Skips an opening bracket. The length of the path is the depth. */
-  #enter(): void {
-    const scanner = this.#scanner;
-    if (this.#path.length < maxNesting) {
-      scanner.skip();
-    } else {
-      scanner.reject(
-        "tooDeep",
-        `JSON nested too deeply at byte ${scanner.byte}: use at most ${maxNesting} levels`,
-      );
-    }
-  }
-
-  /** Checks a string whose place is the path. */
-  #checkSurrogates(string: string): string {
-    if (!string.isWellFormed()) {
-      this.#report("loneSurrogate", unpairedSurrogate);
-    }
-    return string;
-  }
-
-  #report(kind: "duplicateMember" | "loneSurrogate", message: string): void {
-    if (this.problems.length >= maxProblems) return;
-    const path = this.#path.map(escapePathPart).join("/");
-    const place = this.#path.length === 0 ? "the string" : quoteInput(path, 80) || '""';
-    this.problems.push({ kind, message: `${place} ${message}` });
+  constructor(
+    kind: "notJson" | "notUtf8" | "tooDeep",
+    byte: number,
+    parts: JsonError["parts"],
+    expected?: string,
+  ) {
+    super(kind, parts.join(` at byte ${byte}`));
+    this.byte = byte;
+    this.parts = parts;
+    this.expected = expected;
   }
 }
-
-/** RFC 6901 section 3. Truncates a part that is too long for a message anyway. */
-function escapePathPart(part: string | number): string {
-  return String(part).slice(0, 256).replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-/** Character that may precede a JSON text. */
-const byteOrderMark = "\uFEFF";
 
 /** Characters with a meaning in JSON and in tables, as codes and as bytes. */
 export const lineFeed = 0x0a;
@@ -172,6 +67,188 @@ export function isBlank(code: number): boolean {
   return code === 0x20 || code === lineFeed || code === 0x0d || code === 0x09;
 }
 
+/**
+ * Reads one JSON text. Skips a byte order mark at its start.
+ *
+ * @param isKept chooses members of the outermost object by name. All others are only checked: a body can consist of millions
+ * @returns the value, or a JsonError. It is returned because throwing would double the time for an invalid body
+ */
+export function readJson(text: string, isKept: (name: string) => boolean): ParsedJson | JsonError {
+  return new JsonReader(text, isKept).read();
+}
+
+/** Character that may precede a JSON text. */
+const byteOrderMark = "\uFEFF";
+/** Characters before it are control characters, which a string must escape. */
+const firstPrintable = 0x20;
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const wordPattern = /true|false|null/y;
+const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** A position in a JSON text. After an error, it is the end of the text, so that all reads stop. */
+class JsonReader {
+  readonly #text: string;
+  readonly #isKept: (name: string) => boolean;
+  readonly #members = new Map<string, JsonValue>();
+  readonly #problems: Problem[] = [];
+  #at: number;
+  #depth = 0;
+  /** The first error. */
+  #error: JsonError | undefined;
+
+  constructor(text: string, isKept: (name: string) => boolean) {
+    this.#text = text;
+    this.#isKept = isKept;
+    this.#at = text.startsWith(byteOrderMark) ? 1 : 0;
+  }
+
+  read(): ParsedJson | JsonError {
+    this.#skipSpace();
+    const isObject = this.#text[this.#at] === "{";
+    const value = this.#readValue();
+    this.#skipSpace();
+    if (this.#at < this.#text.length) this.#fail("the end of the text");
+    return this.#error ?? { value: isObject ? this.#members : value, problems: this.#problems };
+  }
+
+  #readValue(): JsonValue {
+    const start = this.#at;
+    const first = this.#text[start];
+    if (first === '"') return this.#readString();
+    this.#skipValue();
+    if (first === "{") return { is: "an object" };
+    if (first === "[") return { is: "an array" };
+    const text = this.#text.slice(start, this.#at);
+    return /^[tfn]/.test(text) ? { is: text as "true" | "false" | "null" } : new JsonNumber(text);
+  }
+
+  #skipValue(): void {
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === quotationMark) this.#skipString();
+    else if (code === leftBrace) this.#skipItems("}");
+    else if (code === leftBracket) this.#skipItems("]");
+    else if (!this.#skipMatch(numberPattern) && !this.#skipMatch(wordPattern)) {
+      this.#fail("a value");
+    }
+  }
+
+  /** Skips an array or an object. */
+  #skipItems(end: "]" | "}"): void {
+    if (++this.#depth > maxNesting) {
+      this.#stop("tooDeep", ["JSON nested too deeply", `: use at most ${maxNesting} levels`]);
+    }
+    this.#at++;
+    if (!this.#skipTo(end)) {
+      do {
+        this.#skipSpace();
+        if (end === "}") this.#skipMember();
+        else this.#skipValue();
+      } while (this.#skipTo(","));
+      if (!this.#skipTo(end)) this.#fail(`"," or "${end}"`);
+    }
+    this.#depth--;
+  }
+
+  /** Skips a member, and keeps it if it is in the outermost object. */
+  #skipMember(): void {
+    if (this.#text[this.#at] !== '"') this.#fail("a member name in quotes");
+    const name = this.#depth === 1 ? this.#readString() : this.#skipString();
+    if (!this.#skipTo(":")) this.#fail('":"');
+    this.#skipSpace();
+    if (typeof name === "string" && this.#isKept(name)) this.#keep(name);
+    else this.#skipValue();
+  }
+
+  #keep(name: string): void {
+    const value = this.#readValue();
+    if (this.#members.has(name)) this.#report("duplicateMember", name, "occurs twice: remove one");
+    if (typeof value === "string" && !value.isWellFormed()) {
+      this.#report("loneSurrogate", name, unpairedSurrogate);
+    }
+    this.#members.set(name, value);
+  }
+
+  /** Reports a problem once: a body can repeat it a million times. */
+  #report(kind: "duplicateMember" | "loneSurrogate", name: string, problem: string): void {
+    const message = `${name} ${problem}`;
+    if (this.#problems.some((known) => known.message === message)) return;
+    this.#problems.push({ kind, message });
+  }
+
+  #readString(): string {
+    const start = this.#at;
+    const hasEscapes = this.#skipString();
+    if (!hasEscapes) return this.#text.slice(start + 1, this.#at - 1);
+    // JSON.parse cannot throw: the string was checked.
+    return this.#error ? "" : (JSON.parse(this.#text.slice(start, this.#at)) as string);
+  }
+
+  #skipSpace(): void {
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+
+  /** Skips white space and then `character`; returns whether it was there. */
+  #skipTo(character: string): boolean {
+    this.#skipSpace();
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Skips a string whose opening quotation mark is next; returns whether it has escapes. */
+  #skipString(): boolean {
+    const text = this.#text;
+    let hasEscapes = false;
+    let at = this.#at + 1;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === quotationMark) break;
+      if (code === backslash) {
+        hasEscapes = true;
+        this.#at = at;
+        if (!this.#skipMatch(escapePattern)) {
+          this.#fail('an escape (one of "\\/bfnrt, or u and four hexadecimal digits)', at + 1);
+          return true;
+        }
+        at = this.#at;
+      } else if (code >= firstPrintable) at++;
+      else {
+        // At the end of the text the code is NaN.
+        this.#fail(
+          code < firstPrintable ? "an escape such as \\n" : "a closing quotation mark",
+          at,
+        );
+        return true;
+      }
+    }
+    this.#at = at + 1;
+    return hasEscapes;
+  }
+
+  /** Skips a match of a sticky pattern; returns whether it matches here. */
+  #skipMatch(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+
+  /** Stops because of a character that is not `expected`. */
+  #fail(expected: string, at = this.#at): void {
+    // Every enclosing container fails again.
+    if (this.#error !== undefined) return;
+    this.#at = at;
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
+    this.#stop("notJson", [`invalid JSON: expected ${expected} but found ${found}`, ""], expected);
+  }
+
+  #stop(kind: "notJson" | "tooDeep", parts: JsonError["parts"], expected?: string): void {
+    this.#error = new JsonError(kind, countBytes(this.#text.slice(0, this.#at)), parts, expected);
+    this.#at = this.#text.length;
+  }
+}
+
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -181,10 +258,10 @@ export function decodeJsonText(bytes: Uint8Array): string | RequestError {
   try {
     text = strictDecoder.decode(bytes);
   } catch {
-    return new RequestError(
-      "notUtf8",
-      `invalid UTF-8 at byte ${firstInvalidByte(bytes)}: encode the text in UTF-8`,
-    );
+    return new JsonError("notUtf8", firstInvalidByte(bytes), [
+      "invalid UTF-8",
+      ": encode the text in UTF-8",
+    ]);
   }
   if (text === "" || text === byteOrderMark) {
     return new RequestError(
@@ -210,123 +287,4 @@ const asciiText = /^[ -~\n\r\t]*$/;
 /** Returns the number of bytes of a text in UTF-8. */
 function countBytes(text: string): number {
   return asciiText.test(text) ? text.length : encoder.encode(text).length;
-}
-
-const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-
-/** Characters before it are control characters, which a string must escape. */
-const firstPrintable = 0x20;
-
-/** A position in a JSON text. After an error, it is the end of the text, so that all reads stop. */
-class JsonScanner {
-  /** The first error. */
-  requestError: RequestError | undefined;
-  readonly #text: string;
-  #at: number;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#at = text.startsWith(byteOrderMark) ? 1 : 0;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at >= this.#text.length;
-  }
-
-  /** The next character; undefined at the end. */
-  get next(): string | undefined {
-    return this.#text[this.#at];
-  }
-
-  /** The number of bytes before the position. */
-  get byte(): number {
-    return countBytes(this.#text.slice(0, this.#at));
-  }
-
-  /** Skips one character. */
-  skip(): void {
-    this.#at++;
-  }
-
-  skipSpace(): void {
-    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++;
-  }
-
-  /** Skips white space and then `character`; returns whether it was there. */
-  skipTo(character: string): boolean {
-    this.skipSpace();
-    if (this.#text[this.#at] !== character) return false;
-    this.#at++;
-    return true;
-  }
-
-  /** Reads a string whose opening quotation mark is next. */
-  readString(): string {
-    const start = this.#at++;
-    let hasEscapes = false;
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code === quotationMark) break;
-      if (code === backslash) {
-        hasEscapes = true;
-        this.#skipEscape();
-      } else if (code >= firstPrintable) {
-        this.#at++;
-      } else {
-        // At the end of the text the code is NaN.
-        this.fail(code < firstPrintable ? "an escape such as \\n" : "a closing quotation mark");
-        return "";
-      }
-    }
-    this.#at++;
-    if (!hasEscapes) return this.#text.slice(start + 1, this.#at - 1);
-    // JSON.parse cannot throw: the string was checked.
-    return JSON.parse(this.#text.slice(start, this.#at)) as string;
-  }
-
-  #skipEscape(): void {
-    if (this.#skipMatch(escapePattern)) return;
-    this.#at++;
-    this.fail('an escape (one of "\\/bfnrt, or u and four hexadecimal digits)');
-  }
-
-  /** Reads a number as its text. */
-  readNumber(): string {
-    const start = this.#at;
-    if (!this.#skipMatch(numberPattern)) this.fail("a value");
-    return this.#text.slice(start, this.#at);
-  }
-
-  /** Skips a word such as `true`. */
-  skipWord(word: string): void {
-    if (!this.#text.startsWith(word, this.#at)) this.fail("a value");
-    this.#at += word.length;
-  }
-
-  /** Skips a match of a sticky pattern; returns whether it matches here. */
-  #skipMatch(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at;
-    if (!pattern.test(this.#text)) return false;
-    this.#at = pattern.lastIndex;
-    return true;
-  }
-
-  /** Stops because of a character that is not `expected`. */
-  fail(expected: string): void {
-    // Finding the byte takes time, and every enclosing container fails again.
-    if (this.requestError !== undefined) return;
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
-    this.reject(
-      "notJson",
-      `invalid JSON: expected ${expected} but found ${found} at byte ${this.byte}`,
-    );
-  }
-
-  /** Stops with an error. */
-  reject(kind: "notJson" | "tooDeep", message: string): void {
-    this.requestError = new RequestError(kind, message);
-    this.#at = this.#text.length;
-  }
 }

@@ -1,7 +1,14 @@
 /** Reads a plant out of JSON: the schema of its members, and the error that names every invalid one (contract.md "Body"). */
 import * as z from "zod/mini";
 import { type ErrorKind, type Problem, RequestError } from "./errors.ts";
-import { decodeJsonText, JsonNumber, type JsonObject, type JsonValue, readJson } from "./json.ts";
+import {
+  decodeJsonText,
+  JsonNumber,
+  type JsonMembers,
+  type JsonValue,
+  type ParsedJson,
+  readJson,
+} from "./json.ts";
 import { quoteInput } from "./messages.ts";
 import {
   type AllMembers,
@@ -28,7 +35,7 @@ const namePlain: NamePlace = (member) => member;
 export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return text;
-  const read = readJson(text);
+  const read = readJson(text, isMember);
   return read instanceof RequestError ? read : validateNewPlant(read.value, read.problems);
 }
 
@@ -41,23 +48,28 @@ export interface PlantReading {
   readonly unknownMembers: readonly string[];
 }
 
-/**
- * Checks a value against the rules for a NewPlant and reports unknown members.
- *
- * @param found problems that are already known; the message names them first
- */
-export function inspectNewPlant(
-  value: JsonValue,
-  found: readonly Problem[] = [],
-  namePlace: NamePlace = namePlain,
-): PlantReading {
-  const plant = validateNewPlant(value, found, namePlace);
-  if (!isObject(value)) return { plant, unknownMembers: [] };
-  const id = plant instanceof RequestError ? findId(value, found) : plant.id;
-  return { plant, id, unknownMembers: [...value.keys()].filter((name) => !isMember(name)) };
+/** Reads a NewPlant, with the names of unknown members. @returns a RequestError if it is not JSON */
+export function inspectNewPlant(body: Uint8Array): PlantReading | RequestError {
+  const text = decodeJsonText(body);
+  if (text instanceof RequestError) return text;
+  const unknownMembers: string[] = [];
+  const read = readJson(text, (name) => isMember(name) || (unknownMembers.push(name), false));
+  return read instanceof RequestError ? read : inspectMembers(read, unknownMembers);
 }
 
-function findId(members: JsonObject, found: readonly Problem[]): bigint | undefined {
+/** Checks members against the rules for a NewPlant. */
+export function inspectMembers(
+  { value, problems }: ParsedJson,
+  unknownMembers: readonly string[],
+  namePlace: NamePlace = namePlain,
+): PlantReading {
+  const plant = validateNewPlant(value, problems, namePlace);
+  if (!isObject(value)) return { plant, unknownMembers };
+  const id = plant instanceof RequestError ? findId(value, problems) : plant.id;
+  return { plant, id, unknownMembers };
+}
+
+function findId(members: JsonMembers, found: readonly Problem[]): bigint | undefined {
   if (found.some(({ kind }) => kind === "duplicateMember")) return undefined;
   return newPlantSchema.shape.id.safeParse(toCandidate(members).id).data;
 }
@@ -69,7 +81,7 @@ function findId(members: JsonObject, found: readonly Problem[]): bigint | undefi
  * @returns the plant, or a RequestError that names every broken rule and its place
  */
 export function validateNewPlant(
-  value: JsonValue,
+  value: ParsedJson["value"],
   found: readonly Problem[] = [],
   namePlace: NamePlace = namePlain,
 ): NewPlant | RequestError {
@@ -89,7 +101,7 @@ export function validateNewPlant(
 function toProblem(
   member: keyof NewPlant,
   isWrongType: boolean,
-  members: JsonObject,
+  members: JsonMembers,
   namePlace: NamePlace,
 ): Problem {
   const { mustBe, missing, wrongType, outOfRange = wrongType } = memberRules[member];
@@ -103,14 +115,14 @@ function toProblem(
 
 /** Parses the Plant in a response of status 200; undefined for any other body. Ignores unknown members. */
 export function parsePlant(body: Uint8Array): Plant | undefined {
-  const members = parseObject(body);
+  const members = parseObject(body, plantSchema.shape);
   const { data } = plantSchema.safeParse(members && toCandidate(members));
   return data && toPlant(data);
 }
 
 /** Parses the Error in a response of status 400; undefined for any other body. */
 export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
-  const members = parseObject(body);
+  const members = parseObject(body, errorBodySchema.shape);
   const error = members?.get("error");
   const candidate = {
     error: error instanceof JsonNumber ? Number(toInteger(error.text)) : undefined,
@@ -119,15 +131,15 @@ export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
   return errorBodySchema.safeParse(candidate).data;
 }
 
-function isObject(value: JsonValue): value is JsonObject {
+function isObject(value: ParsedJson["value"]): value is JsonMembers {
   return value instanceof Map;
 }
 
-/** Reads the object in a response body; undefined for any other value. */
-function parseObject(body: Uint8Array): JsonObject | undefined {
+/** Reads members of the object in a response body; undefined for any other value. */
+function parseObject(body: Uint8Array, names: object): JsonMembers | undefined {
   const text = decodeJsonText(body);
   if (text instanceof RequestError) return undefined;
-  const read = readJson(text);
+  const read = readJson(text, (name) => Object.hasOwn(names, name));
   return !(read instanceof RequestError) && isObject(read.value) ? read.value : undefined;
 }
 
@@ -141,9 +153,7 @@ function describeNumber(text: string): string {
 /** Describes a value for a message. Does not quote strings: one could be a secret in the wrong place. */
 function describeValue(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return describeNumber(value.text);
-  if (typeof value === "string") return "a string";
-  if (typeof value !== "object" || value === null) return String(value);
-  return value instanceof Map ? "an object" : "an array";
+  return typeof value === "string" ? "a string" : String(value?.is);
 }
 
 /** A schema of every member of T, and of no other. */
@@ -198,7 +208,7 @@ const memberRules: Readonly<Record<keyof NewPlant, MemberRules>> = {
 };
 
 /** Checks whether a name is that of a member of a NewPlant. */
-function isMember(name: string): name is keyof NewPlant {
+export function isMember(name: string): name is keyof NewPlant {
   return Object.hasOwn(memberRules, name);
 }
 
@@ -208,7 +218,7 @@ export function isRequired(member: keyof NewPlant): boolean {
 }
 
 /** Returns the members of a JSON object as the schema reads them: without rounding, and without other members. */
-function toCandidate(members: JsonObject): AllMembers<Record<keyof NewPlant, unknown>> {
+function toCandidate(members: JsonMembers): AllMembers<Record<keyof NewPlant, unknown>> {
   const id = members.get("id");
   return {
     id: (id instanceof JsonNumber ? toInteger(id.text) : undefined) ?? id,

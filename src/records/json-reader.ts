@@ -4,14 +4,12 @@ import {
   backslash,
   colon,
   comma,
-  decodeJsonText,
   isBlank,
   leftBrace,
   leftBracket,
   lineFeed,
   maxNesting,
   quotationMark,
-  readJson,
   rightBrace,
   rightBracket,
 } from "../core/json.ts";
@@ -59,17 +57,16 @@ export class JsonReader extends RecordReader {
   }
 
   protected override parse(bytes: Uint8Array): RecordContent {
-    const text = decodeJsonText(bytes);
-    const json = text instanceof RequestError ? text : readJson(text);
+    const content = inspectNewPlant(bytes);
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    if (json instanceof RequestError) {
+    if (content instanceof RequestError) {
       if (isFirst) rejectTable(bytes);
-      return { plant: json, unknownMembers: [], isMalformed: true };
+      return { plant: content, unknownMembers: [], isMalformed: true };
     }
     // Brackets of malformed lines may match by chance.
     if (this.#hasSeveralLines) this.isByLine = false;
-    return inspectNewPlant(json.value, json.problems);
+    return content;
   }
 
   protected override restart(): void {

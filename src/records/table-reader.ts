@@ -3,7 +3,13 @@ import { attempt } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
 import { toInteger } from "../core/plant.ts";
 import { isBlank, JsonNumber, type JsonValue, lineFeed, quotationMark } from "../core/json.ts";
-import { inspectNewPlant, isRequired, memberNames, toMemberValue } from "../core/read-plant.ts";
+import {
+  inspectMembers,
+  isMember,
+  isRequired,
+  memberNames,
+  toMemberValue,
+} from "../core/read-plant.ts";
 import { quoteInput } from "../core/messages.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
 
@@ -141,6 +147,7 @@ function readRow(row: Row, columns: readonly string[]): RecordContent {
     return { plant: new RequestError("notJson", message), unknownMembers: [] };
   }
   const plant = new Map<string, JsonValue>();
+  const unknownMembers: string[] = [];
   for (const [index, cell] of row.entries()) {
     const column = columns[index];
     if (!column || cell === undefined) continue;
@@ -148,9 +155,14 @@ function readRow(row: Row, columns: readonly string[]): RecordContent {
       const message = `column ${column} must be an integer without an exponent or a decimal point (got ${quoteInput(cell)}): a spreadsheet may have rounded it; format the column as text there`;
       return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
     }
-    plant.set(column, toMemberValue(column, cell));
+    if (isMember(column)) plant.set(column, toMemberValue(column, cell));
+    else unknownMembers.push(column);
   }
-  return inspectNewPlant(plant, [], (member) => `column ${member}`);
+  return inspectMembers(
+    { value: plant, problems: [] },
+    unknownMembers,
+    (member) => `column ${member}`,
+  );
 }
 
 /** Returns whether a spreadsheet may have written an integer: it rounds those with more than 15 digits. */

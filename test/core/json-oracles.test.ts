@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/core/errors.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "../../src/core/json.ts";
+import { type JsonMembers, JsonNumber, type ParsedJson } from "../../src/core/json.ts";
 import { parseJson } from "./parse-json.ts";
 
 type JsonData = null | boolean | number | string | JsonData[] | { [name: string]: JsonData };
@@ -34,29 +34,32 @@ describe("a text that is well-formed", () => {
     const writings = data.chain((value) => fc.tuple(fc.constant(value), writingOf(value)));
     fc.assert(
       fc.property(writings, ([value, text]) => {
-        expect(JSON.stringify(toData(parseJson(text).value))).toBe(JSON.stringify(value));
+        expect(toOutline(parseJson(text).value)).toEqual(outlineOf(value));
       }),
       { numRuns: 1000 },
     );
   });
 
-  it("has a reported lone surrogate exactly if it contains one", () => {
+  it("has a reported lone surrogate exactly if a string of the outermost object contains one", () => {
     fc.assert(
-      fc.property(data, (value) => {
+      fc.property(fc.dictionary(fc.constantFrom("a", "b"), data), (value) => {
         const { problems } = parseJson(JSON.stringify(value));
-        expect(problems.length > 0).toBe(!allStrings(value).every((text) => text.isWellFormed()));
+        const lone = Object.values(value).filter(
+          (each) => typeof each === "string" && !each.isWellFormed(),
+        );
+        expect(problems).toHaveLength(lone.length);
       }),
       { numRuns: 1000 },
     );
   });
 
-  it("has a report for each repeated name, up to eight", () => {
+  it("has a report for each name that is repeated", () => {
     const few = fc.array(fc.constantFrom("a", "b", "", "__proto__", "é"), { maxLength: 20 });
     fc.assert(
       fc.property(few, (members) => {
         const text = `{${members.map((name) => `${JSON.stringify(name)}:0`).join(",")}}`;
-        const repeated = members.length - new Set(members).size;
-        expect(parseJson(text).problems).toHaveLength(Math.min(8, repeated));
+        const repeated = new Set(members.filter((name, index) => members.indexOf(name) < index));
+        expect(parseJson(text).problems).toHaveLength(repeated.size);
       }),
     );
   });
@@ -89,7 +92,7 @@ describe("any text", () => {
   ])("is accepted exactly if JSON.parse accepts it, with the same value: %s", (_rule, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
-        expect(readingOf(text)).toBe(referenceOf(text));
+        expect(readingOf(text)).toEqual(referenceOf(text));
       }),
       { numRuns: 3000 },
     );
@@ -102,11 +105,11 @@ describe("a number", () => {
   it("keeps its text, like with lossless-json", () => {
     fc.assert(
       fc.property(fc.array(numbers), (texts) => {
-        const text = `{"numbers":[${texts.join(" , ")}]}`;
+        const text = `{${texts.map((digits, index) => `"n${index}": ${digits} `).join(",")}}`;
         const reference = parseLossless(text, undefined, { parseNumber: (digits) => digits });
-        expect(reference).toEqual({ numbers: texts });
-        expect(parseJson(text).value).toEqual(
-          new Map([["numbers", texts.map((digits) => new JsonNumber(digits))]]),
+        expect(Object.values(reference as object)).toEqual(texts);
+        expect([...(parseJson(text).value as JsonMembers).values()]).toEqual(
+          texts.map((digits) => new JsonNumber(digits)),
         );
       }),
       { numRuns: 1000 },
@@ -165,39 +168,40 @@ function change(text: string, [position, length, piece]: [number, number, string
 
 const refused = "refused";
 
-function readingOf(text: string): string {
+function readingOf(text: string): unknown {
   try {
-    return JSON.stringify(toData(parseJson(text).value));
+    return toOutline(parseJson(text).value);
   } catch (error) {
     if (error instanceof RequestError && error.kind === "notJson") return refused;
     throw error;
   }
 }
 
-function referenceOf(text: string): string {
+function referenceOf(text: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(text));
+    return outlineOf(JSON.parse(text) as JsonData);
   } catch {
     return refused;
   }
 }
 
-function isArray(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {
-  return Array.isArray(value);
+/** Numbers are rounded, as by JSON.parse. */
+function toOutline(value: ParsedJson["value"]): unknown {
+  if (value instanceof JsonNumber) return kindOf(Number(value.text));
+  if (typeof value === "string" || "is" in value) return value;
+  return new Map([...value].map(([name, member]) => [name, toOutline(member)]));
 }
 
-/** Converts a value to the result of JSON.parse: rounded numbers, plain objects. */
-function toData(value: JsonValue): JsonData {
-  if (value instanceof JsonNumber) return Number(value.text);
-  if (typeof value !== "object" || value === null) return value;
-  if (isArray(value)) return value.map(toData);
-  return Object.fromEntries(
-    [...value].map(([name, member]): [string, JsonData] => [name, toData(member)]),
-  );
+/** Returns what the reader keeps of a value. */
+function outlineOf(value: JsonData): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return kindOf(value);
+  return new Map(Object.entries(value).map(([name, member]) => [name, kindOf(member)]));
 }
 
-function allStrings(value: JsonData): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [name, ...allStrings(member)]);
+function kindOf(value: JsonData): unknown {
+  if (typeof value === "string") return value;
+  // JSON.stringify writes -0 as 0.
+  if (typeof value === "number") return value + 0;
+  if (Array.isArray(value)) return { is: "an array" };
+  return { is: value !== null && typeof value === "object" ? "an object" : String(value) };
 }

@@ -41,6 +41,12 @@ describe("readNewPlant reads", () => {
     ["past members in other letters", '{"id":1,"ID":2,"name":"fern","Tag":3}', fern],
     ["past __proto__", '{"id":1,"name":"fern","__proto__":{"tag":"pot"}}', fern],
     ["past constructor", '{"constructor":null,"id":1,"name":"fern"}', fern],
+    [
+      "past unknown members that occur twice",
+      '{"id":1,"name":"fern","x":{"y":1,"y":2},"x":0}',
+      fern,
+    ],
+    ["past unknown lone surrogates", String.raw`{"id":1,"name":"fern","\ud83c":["\udf3f"]}`, fern],
     ["past plants further down", '{"id":1,"name":"fern","next":{"id":2,"name":"moss"}}', fern],
   ])("%s", (_rule, body, plant) => {
     expect(readNewPlant(bytesOf(body))).toEqual(plant);
@@ -165,19 +171,7 @@ describe("readNewPlant rejects", () => {
       "duplicateMember",
       `name ${twice}`,
     ],
-    [
-      "an unknown member twice",
-      '{"id":1,"name":"","x":{"y":1,"y":2}}',
-      "duplicateMember",
-      `x/y ${twice}`,
-    ],
     ["a lone surrogate", String.raw`{"id":1,"name":"\ud83c"}`, "loneSurrogate", `name ${lone}`],
-    [
-      "an unknown lone surrogate",
-      String.raw`{"id":1,"name":"","x":["\udf3f"]}`,
-      "loneSurrogate",
-      `x/0 ${lone}`,
-    ],
     [
       "a broken rule of JSON first",
       '{"id":1,"id":2,"tag":null}',
@@ -185,13 +179,6 @@ describe("readNewPlant rejects", () => {
       `id ${twice}`,
       noName,
       tagIsNull,
-    ],
-    [
-      "a broken rule of JSON before a body that is not an object",
-      String.raw`["\ud83c"]`,
-      "loneSurrogate",
-      `0 ${lone}`,
-      'expected an object such as {"id":1,"name":"fern"} but found an array',
     ],
   ])("%s", (_rule, body, kind, ...messages) => {
     expect(readNewPlant(bytesOf(body))).toMatchObject({

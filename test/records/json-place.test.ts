@@ -68,8 +68,3 @@ it("the message of the service names the byte", () => {
   const body = Buffer.from('{"id":1,\n}');
   expect(readNewPlant(body)).toMatchObject({ message: `${name} "}" at byte 9` });
 });
-
-it("a message about anything else stays the same", () => {
-  const twice = '{" at byte 5":1," at byte 5":2,"id":1,"name":"fern"}';
-  expect(messagesOf(twice)).toEqual([" at byte 5 occurs twice: remove one"]);
-});

@@ -56,15 +56,8 @@ export const errorRules: readonly Rule[] = [
     send: create('{"id":$ID,"name":"ö",}'),
     receive: error("notJson", { contains: /\b34\b/ }),
   }),
-  rule("A message is one line of at most 1000 bytes, however long the quoted input is", {
-    send: create(`{"id":$ID,"${"n\\n".repeat(5000)}":1,"${"n\\n".repeat(5000)}":2,"name":"fern"}`),
-    receive: error("duplicateMember", {
-      contains: /^.{0,1100}$/,
-      containsNot: /"message":"[^"]*\\[nr]/,
-    }),
-  }),
   rule("A message quotes no token from the body", {
-    send: create(`{"id":$ID,"${secret}":1,"${secret}":2,"name":"fern"}`),
+    send: create(`{"id":"${secret}","name":"${secret}","name":"fern"}`),
     receive: error("duplicateMember", { containsNot: /AAAAAA/ }),
   }),
   rule("A message quotes no query", {

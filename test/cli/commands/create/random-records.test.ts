@@ -1,7 +1,8 @@
 /** A bulk create has the same results as a create of each record alone. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { errorKinds, errorTable, RequestError } from "../../../../src/core/errors.ts";
+import { RequestError } from "../../../../src/core/errors.ts";
+import { readNewPlant } from "../../../../src/core/read-plant.ts";
 import { locateError } from "../../../../src/records/json-place.ts";
 import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
 import { runCli } from "../../../helpers/run-cli.ts";
@@ -62,13 +63,12 @@ async function createAlone({ url }: TestServer, body: Buffer, line: number): Pro
   });
   const answer = (await response.json()) as { readonly error: number; readonly message: string };
   if (response.status === 400) {
-    const kind = errorKinds.find((each) => errorTable[each].error === answer.error) ?? "unexpected";
+    const rejected = readNewPlant(body);
+    // The same message, unless the store rejected the plant.
+    if (!(rejected instanceof RequestError)) return { status: "rejected", error: answer };
+    expect(rejected).toMatchObject(answer);
     const record = { line, column: 1, bytes: body };
-    const { error, message } = locateError(
-      new RequestError(kind, answer.message),
-      record,
-      "standard input",
-    );
+    const { error, message } = locateError(rejected, record, "standard input");
     return { status: "rejected", error: { error, message } };
   }
   return { status: response.headers.get("x-plantstore-result"), plant: answer };
