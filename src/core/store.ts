@@ -111,13 +111,7 @@ export interface PlantStore extends StoreParts {
 }
 
 /** A store to read. */
-export interface StoreReader extends Pick<
-  PlantStore,
-  "get" | "list" | "count" | "listTokens" | "close"
-> {
-  /** Checks the stored data for damage, and the settings for durability; rejects with the problem. */
-  checkSoundness(): Promise<void>;
-}
+export type StoreReader = Pick<PlantStore, "get" | "list" | "count" | "listTokens" | "close">;
 
 /**
  * The part of a store that depends on the database. At most {@link StoreEngine.maxCommits} commits are in flight; all other

@@ -21,11 +21,6 @@ export const certificates: OptionType<string | undefined> = {
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 
-/** Lists the certificates in a text that {@link certificates} accepts. */
-export function listCertificates(text: string): readonly X509Certificate[] {
-  return (text.match(pemCertificate) ?? []).map((block) => new X509Certificate(block));
-}
-
 function findCertificateProblem(text: string): string | undefined {
   const blocks = text.match(pemCertificate) ?? [];
   if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";

@@ -123,7 +123,7 @@ describe("help", () => {
       expect.arrayContaining(["list", "get", "export", "token"]),
     );
     expect(members["Other commands"]).toEqual(
-      expect.arrayContaining(["doctor", "explain", "openapi", "completion", "help"]),
+      expect.arrayContaining(["explain", "openapi", "completion", "help"]),
     );
   });
 
@@ -398,7 +398,6 @@ describe("wrong usage", () => {
       /^unknown option '--print-curl': --verbose prints .* "plantstore help contract"/,
     ],
     ["login --print-curl", toUsage("login"), noCurl],
-    ["status --print-curl", toUsage("status"), noCurl],
     ["create --store x.db --id 1", create, noStore],
     ["ping --store x.db", toUsage("ping"), noStore],
     ["create --id", create, "option '--id <integer>' argument missing"],

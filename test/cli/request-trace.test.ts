@@ -57,8 +57,6 @@ describe("the check of a token", () => {
   it.each([
     ["status", "wrong-token", 4],
     ["status", testToken, 0],
-    ["doctor", "wrong-token", 4],
-    ["doctor", testToken, 0],
   ])("by %s with %s is a check of a token for the server's log", async (command, token, code) => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
@@ -67,7 +65,7 @@ describe("the check of a token", () => {
     // First without the token.
     await expect
       .poll(() => records.map(({ operation }) => operation))
-      .toEqual(command === "status" ? ["probe", "probe"] : ["probe", "probe", "readiness"]);
+      .toEqual(["probe", "readiness", "probe"]);
   });
 
   it.each([

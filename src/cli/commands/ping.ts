@@ -94,7 +94,9 @@ function toReport(url: string, readiness: Readiness): string {
 }
 
 function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): string {
-  if (isInsecure(readiness)) return toAdvice(readiness.cause);
+  if (readiness.state === "unavailable" && readiness.cause !== undefined) {
+    return toAdvice(readiness.cause, "try again");
+  }
   if (readiness.state !== "notReady") return readiness.reason;
   const { error, message } = readiness.error;
   return `error ${error}: ${message}`;

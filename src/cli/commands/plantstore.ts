@@ -62,7 +62,7 @@ export const plantstoreCommand: Command = {
     {
       name: "status",
       group: commandGroups.remote,
-      summary: "Show the server, the token, the store and settings",
+      summary: "Show server, token, store and settings, and their problems",
       load: async () => (await import("./status.ts")).statusCommand,
     },
     {
@@ -125,12 +125,6 @@ export const plantstoreCommand: Command = {
       load: async () => (await import("./backup.ts")).restoreCommand,
     },
     {
-      name: "doctor",
-      group: commandGroups.other,
-      summary: "Find problems and suggest fixes",
-      load: async () => (await import("./doctor.ts")).doctorCommand,
-    },
-    {
       name: "explain",
       group: commandGroups.other,
       summary: "Explain an error number",
@@ -176,7 +170,7 @@ export const plantstoreCommand: Command = {
     count: `"plantstore list --count" counts plants`,
     search: `"plantstore list" prints plants, and "plantstore get ID" prints one`,
     dump: `"plantstore export" prints all plants`,
-    check: `"plantstore doctor" finds problems`,
+    ...toHints(["check", "doctor"], `"plantstore status" finds problems`),
     validate: `"plantstore create --dry-run FILE" checks plants`,
     seed: `"plantstore serve --seed FILE" creates the plants of a file at its start`,
     stop: "SIGTERM or Ctrl-C stops a server",

@@ -1,282 +1,336 @@
-/** The command `status`: prints the facts of an inspection. */
-import { relative } from "node:path";
+/** The command `status`: what commands use, where it comes from, and whether it works. */
+import { access, constants, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
+import { checkReadiness } from "../../client/probe.ts";
 import { attempt } from "../../core/attempt.ts";
-import { isOfOtherUrl } from "../../client/wrong-path.ts";
-import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
+import { isLocalUrl } from "../../core/base-url.ts";
+import type { ErrorBody } from "../../core/plant.ts";
 import { redactTokens } from "../../core/messages.ts";
-import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
-import { type CommandBody, commandGroups, type Item, type Run, serverHints } from "../command.ts";
-import type { FileReaders } from "../config/saved-tokens.ts";
+import { useAndClose } from "../../core/store.ts";
+import { openStoreReader } from "../../store/open-store.ts";
+import { parseStoreUrl } from "../../store/store-url.ts";
+import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { toExitCode, toExpectedFailure } from "../command-failure.ts";
+import type { CommandBody, Run } from "../command.ts";
+import { locateDirectory } from "../config/directories.ts";
+import { toShortList } from "../config/missing-token.ts";
+import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
+import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
+import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import { requestOptions, statusOptions, statusReportOptions } from "../options/remote.ts";
-import { readOptions } from "../options/values.ts";
-import type { ServerInspection } from "../token-check.ts";
-import type { DirectoryReport, SettingReport } from "./inspection.ts";
+import { settings, statusOptions } from "../options/local.ts";
+import { otherVariables, requestOptions, toLongFlag } from "../options/remote.ts";
+import { readOption, readOptions, type Setting } from "../options/values.ts";
+import { findExposure, listStorePaths } from "../permissions.ts";
+import { describePlaintext, findAuthorities } from "../server-access.ts";
+import type { Palette } from "../terminal/terminal.ts";
+import { checkTokenWithProgress, mayGetToken } from "../token-check.ts";
+import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
+import { isActive } from "./token.ts";
 
 /** `plantstore status`. */
 export const statusCommand: CommandBody = {
-  description: `Shows which server commands such as "create" use, whether it can be reached and
-accepts the token, and which store commands such as "list" open. Shows the
-directories too, and each setting that is not at its default. Every value has its
-source: a flag, an environment variable, a file, or the default. Creates no plant
-and opens no store.`,
+  description: `Shows the server, the token and the store that commands use, the directories,
+and each setting that is not at its default, with its source: a flag, an
+environment variable, a file, or the default. Checks that each of them works, and
+says how to fix a problem. Creates no plant, changes nothing, and prints no
+secrets.`,
   options: statusOptions,
   examples: [
     "plantstore status",
     "plantstore status --all",
     "plantstore status --url https://plants.example.org/v1",
-    "plantstore status --json | jq .works",
+    "plantstore status --store sqlite:/var/lib/plantstore/plants.db",
+    `plantstore status --json | jq '.checks[] | select(.state == "error")'`,
   ],
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
-  hints: serverHints,
   exitCodes: [...requestExitCodes, "outputClosed"],
-  exitCodesNote: "The code is also 2 if a setting is invalid.",
+  exitCodesNote: "The first error decides, with the code of a command that meets it.",
   tokenAdvice: `run "plantstore login", which asks for it`,
   run: printStatus,
 };
 
+/** A line of the report. Printed as JSON, without the exit code. */
+interface Check {
+  /** `server`, `token`, …, the flag of a setting, or an unknown variable. */
+  readonly subject: string;
+  /** `none`: nothing to check, and nothing is needed; `warning`: works, but needs attention; `error`: does not work. */
+  readonly state: "ok" | "none" | "warning" | "error";
+  /** One line: the value with its source, and how to fix a problem. Without secrets. */
+  readonly message: string;
+  /** For errors: that of a command that meets it. */
+  readonly exitCode?: number;
+  /** What programs read, as members of the whole report. */
+  readonly facts?: object;
+}
+
 /**
- * Prints the report, and checks the server and the token.
+ * Prints each line as soon as it is known.
  *
- * @returns the exit code: 2 if a setting is invalid, 0 if the token works, otherwise that of a create with it
- * @throws UsageError for an invalid flag; OutputError
+ * @returns the exit code: 0 without an error, otherwise that of the first error
+ * @throws CommandError for an invalid flag, and if a signal stops it; OutputError
  */
 async function printStatus(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
-  const { json, showsAll } = readOptions(statusReportOptions, flags, io);
   // An invalid flag is wrong usage. Any other invalid setting is part of the report.
-  const given = Object.entries(requestOptions).filter(([name]) => flags[name] !== undefined);
-  readOptions(Object.fromEntries(given), flags, io);
-  const inspection = await import("./inspection.ts");
-  const { inspectServer } = await import("../token-check.ts");
-  const all = inspection.listSettings(flags, io);
-  const invalid = all.find(({ problem, source }) => problem && source === undefined);
-  const target = inspection.readTarget(flags, io);
-  const { exitCode, ...server } =
-    target === undefined
-      ? { works: false, problem: invalid?.problem, exitCode: exitCodes.usage.code }
-      : await interruptible(io, async (signal) =>
-          toServerReport(await inspectServer(target, run, signal), run),
-        );
-  const url = findSetting(all, "--url");
-  const store = findSetting(all, "--store");
-  const exists = store.value === undefined ? undefined : await inspection.storeExists(store.value);
-  const problem =
-    store.value === undefined ? undefined : await inspection.findStoreProblem(store.value);
-  const config = (await inspection.inspectDirectory("config", io)).report;
-  const data = (await inspection.inspectDirectory("data", io)).report;
-  const settings = all.filter(({ source }) => showsAll === true || source !== "the default");
+  const given = Object.entries(statusOptions).filter(([name]) => flags[name] !== undefined);
+  const { json } = readOptions(Object.fromEntries(given), flags, io);
+  const { toItem } = await import("../terminal/table.ts");
+  const palette = await terminal.loadPalette(stdout);
+  const columns = stdout.isTTY ? stdout.columns : undefined;
+  const checks: Check[] = [];
+  for await (const check of examine(run)) {
+    checks.push(check);
+    if (json) continue;
+    const term = toTerm(check, palette);
+    await writeText(stdout, toItem(term, termColumns, redactTokens(check.message), columns));
+  }
+  const firstError = checks.find(({ state }) => state === "error");
   if (json) {
-    const report = {
-      url: url.value,
-      urlSource: url.source,
-      ...server,
-      store: store.value,
-      storeSource: store.source,
-      storeExists: exists,
-      storeProblem: problem,
-      directories: { config, data },
-      settings,
-    };
+    const shown = checks.map(({ subject, state, message }) => ({ subject, state, message }));
+    const facts = Object.assign({}, ...checks.map((check) => check.facts)) as object;
+    const report = { ok: firstError === undefined, ...facts, checks: shown };
     await terminal.printLines([redactTokens(JSON.stringify(report))]);
-    return invalid === undefined ? exitCode : exitCodes.usage.code;
   }
-  const { toItems } = await import("../terminal/table.ts");
-  const width = stdout.isTTY ? stdout.columns : undefined;
-  const places = toItems(
-    [
-      [commandGroups.remote, [["Server", toMeaning(url)], ...toServerItems(server, config)]],
-      [
-        commandGroups.local,
-        [
-          ["Store", toMeaning({ ...store, problem: problem ?? store.problem }, exists)],
-          ...toElsewhereItems(url.value, store),
-        ],
-      ],
-      [
-        "Directories:",
-        [
-          ["Config", toMeaning({ ...config, value: config.path }, config.exists)],
-          ["Data", toMeaning({ ...data, value: data.path }, data.exists)],
-        ],
-      ],
-    ],
-    width,
+  return firstError?.exitCode ?? exitCodes.done.code;
+}
+
+const stateColumns = "warning  ".length;
+const termColumns = stateColumns + "--shutdown-timeout".length;
+
+function toTerm({ subject, state }: Check, { success: ok, warning, error }: Palette): string {
+  const paint = { ok, warning, error, none: String }[state];
+  return paint(state) + " ".repeat(stateColumns - state.length) + subject;
+}
+
+async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
+  const { io } = run;
+  const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
+  yield { subject: "plantstore", state: "ok", message: version };
+  yield* await interruptible(io, (signal) => checkServer(run, signal)).catch(toErrors("server"));
+  yield await checkStore(run).catch(toError("store"));
+  yield await checkDirectory("config", io).catch(toError("config"));
+  yield await checkDirectory("data", io).catch(toError("data"));
+  yield* listSettings(run);
+  for (const name of findUnknownVariables(io)) {
+    const message = "unknown and without effect: check its spelling";
+    yield { subject: name, state: "warning", message };
+  }
+}
+
+/** A line for an error, in the words of every other command. @throws the error itself, if it is a bug or a signal */
+const toError =
+  (subject: string) =>
+  (error: unknown): Check => {
+    if (error instanceof CommandError && error.exitCode >= exitCodes.interrupted.code) throw error;
+    return { subject, state: "error", ...toExpectedFailure(error) };
+  };
+
+const toErrors =
+  (subject: string) =>
+  (error: unknown): readonly Check[] => [toError(subject)(error)];
+
+/** A value with its source. */
+function toMeaning({ value, source }: { readonly value: string; readonly source: string }): string {
+  return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
+}
+
+/** The server, its readiness, the token, and the clock. Sends the token only to a plant store. */
+async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Check[]> {
+  const { flags, io, terminal } = run;
+  const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
+  const options = readOptions(requestOptions, flags, io);
+  const facts = { url, urlSource: source };
+  const shown = toMeaning({ value: url, source });
+  const ca = await findAuthorities(options, io);
+  const { timeoutMs } = options;
+  const place = { baseUrl: url, ca, timeoutMs, signal };
+  const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });
+  const server = await checkTokenWithProgress(place, terminal).catch(fail);
+  if ("state" in server) return [server, await checkToken(undefined)];
+  const readiness = await checkReadiness(place);
+  const problem = mayGetToken(server)
+    ? readiness.state === "notReady" && readiness.error
+    : !server.isAccepted && server.error;
+  const state = problem ? "error" : server.isAccepted ? "warning" : "ok";
+  const risk = server.isAccepted ? ": accepts plants without a token: tell its owner" : "";
+  const message = problem ? `${shown}: ${toSentence(problem)}` : shown + risk;
+  const exitCode = problem ? toExitCode(problem.error) : 0;
+  return [
+    { subject: "server", state, message, exitCode, facts },
+    await checkToken(mayGetToken(server) ? place : undefined),
+    ...checkClock(server.serverTimeMs),
+  ];
+
+  async function checkToken(to: typeof place | undefined): Promise<Check> {
+    const subject = "token";
+    try {
+      const found = await findToken(undefined, url, io, signal);
+      const prefix = toTokenPrefix(found.token);
+      const name = prefix === "" ? `from ${found.source}` : `${prefix}… from ${found.source}`;
+      const known = { tokenSource: found.source, tokenPrefix: prefix || undefined };
+      if (to === undefined) {
+        return { subject, state: "none", message: `${name}: not checked`, facts: known };
+      }
+      const check = await checkTokenWithProgress({ ...to, token: found.token }, terminal);
+      if (!check.isAccepted) {
+        const rejected = `${name}: ${toSentence(check.error)}`;
+        const code = toExitCode(check.error.error);
+        return { subject, state: "error", message: rejected, exitCode: code, facts: known };
+      }
+      const plaintext = describePlaintext(url);
+      const end = plaintext === undefined ? "accepted" : `accepted; ${plaintext}`;
+      const accepted = `${name}: ${end}`;
+      return { subject, state: plaintext ? "warning" : "ok", message: accepted, facts: known };
+    } catch (error) {
+      signal.throwIfAborted();
+      const failed = toError(subject)(error);
+      // Without a server on this machine, the server is the only problem: it saves a token.
+      if (failed.exitCode !== exitCodes.unavailable.code) return failed;
+      return { subject, state: "none", message: "none is saved for this URL" };
+    }
+  }
+}
+
+function toSentence({ error, message }: ErrorBody): string {
+  return `error ${error}: ${message}`;
+}
+
+/** With a larger difference, tokens that are issued here expire at the wrong time. */
+const maxClockDifferenceMs = 60_000;
+
+function checkClock(serverTimeMs: number | undefined): readonly Check[] {
+  const differenceMs = Date.now() - (serverTimeMs ?? Date.now());
+  if (Math.abs(differenceMs) <= maxClockDifferenceMs) return [];
+  const minutes = Math.round(Math.abs(differenceMs) / 60_000);
+  const difference = `${minutes} min ${differenceMs < 0 ? "behind" : "ahead of"} the server's`;
+  const message = `${difference}: set it, or tokens that are issued here expire at the wrong time`;
+  return [{ subject: "clock", state: "warning", message }];
+}
+
+/** Opens the store, which `list` and others read. `plantstore verify` searches it for damage. */
+async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
+  const subject = "store";
+  const { value: url = "", source } = readOption(statusOptions.store, flags["store"], io);
+  const location = parseStoreUrl(url);
+  const { place, path, isVolatile } = location;
+  const facts = { store: place, storeSource: source };
+  const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
+  const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
+  const other = isElsewhere ? `; "create" sends to ${server}` : "";
+  const shown = toMeaning({ value: place, source }) + other;
+  if (isVolatile) {
+    return { subject, state: "ok", message: `${shown}: exists only inside its server`, facts };
+  }
+  const stats = path === undefined ? undefined : await stat(path).catch(ignoreMissing);
+  const isEmpty = stats === undefined || (stats.isFile() && stats.size === 0);
+  if (path !== undefined && isEmpty) {
+    await location.loadProvider?.();
+    const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
+    return { subject, state: "none", message, facts };
+  }
+  const work = async () => useAndClose(await openStoreReader(url), (store) => store.listTokens());
+  const tokens = await terminal.showWhile(() => `opening ${place}`, work);
+  const count = tokens.filter((token) => isActive(token, Date.now())).length;
+  const guarded = await Promise.all(
+    (await listStorePaths(url, io)).map((each) => findExposure(each, io)),
   );
-  const others = settings
-    .filter((setting) => setting !== url && setting !== store)
-    .map((setting) => [setting.flag, toMeaning(setting)] as const);
-  const rest =
-    others.length === 0
-      ? 'Other settings: all at their defaults ("plantstore status --all" shows them)\n'
-      : toItems([["Other settings:", others]], width);
-  await writeText(stdout, redactTokens(`${places}\n${rest}`));
-  return invalid === undefined ? exitCode : exitCodes.usage.code;
+  const isReadOnly = path !== undefined && !(await isWritable(resolve(path)));
+  const problem =
+    guarded.find((exposure) => exposure !== undefined) ??
+    (isReadOnly ? "read-only: to serve it, change its permissions" : undefined);
+  const sentence = `${count} active token${count === 1 ? "" : "s"}`;
+  const message = `${shown}: ${problem ?? sentence}`;
+  return { subject, state: problem === undefined ? "ok" : "warning", message, facts };
 }
 
-function findSetting(all: readonly SettingReport[], flag: string): SettingReport {
-  return all.find((setting) => setting.flag === flag) ?? { flag, variable: "" };
-}
-
-/** Identifies a certificate of an authority. */
-interface SavedCertificate {
-  /** Fingerprint, as OpenSSL prints it. */
-  readonly sha256: string;
-  /** Date and time in UTC. */
-  readonly expires: string;
-}
-
-/** The server and its token. Printed as JSON. */
-interface ServerReport {
-  /** True if a plant store responds, at this path. Absent if a setting is invalid, so that it was not checked. */
-  readonly reachable?: boolean;
-  /** Why it is not reachable. */
-  readonly serverProblem?: string | undefined;
-  /** Absent without a token. */
-  readonly tokenSource?: string | undefined;
-  /** Absent for a token that plantstore did not issue. */
-  readonly tokenPrefix?: string | undefined;
-  /** The file of the token that is saved for this URL, used or not. */
-  readonly savedIn?: string | undefined;
-  /** Certificates that are saved for this URL, used or not. */
-  readonly savedCertificates?: readonly SavedCertificate[] | undefined;
-  /** Absent on Windows. */
-  readonly readableBy?: FileReaders | undefined;
-  /** Other plant stores with a saved token. */
-  readonly otherOrigins?: readonly string[];
-  /** True if the plant store accepts the token. */
-  readonly works: boolean;
-  /** The number of the Error. */
-  readonly error?: number | undefined;
-  /** Why the token does not work. */
-  readonly problem?: string | undefined;
-}
-
-async function toServerReport(
-  { target, found, check, failure }: ServerInspection,
-  { io, terminal }: Run,
-): Promise<ServerReport & { readonly exitCode: number }> {
-  const problem = findServerProblem(check);
-  const reachable = problem === undefined;
-  const hasToken = "token" in found;
-  if (hasToken) {
-    const { warnAboutPlaintext } = await import("../server-access.ts");
-    await warnAboutPlaintext(target.url, terminal);
+/** The directory of saved settings and tokens, or that of the default store. */
+async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check> {
+  const found = attempt(() => locateDirectory(subject, io));
+  // With an explicit token and store, no directory is needed.
+  if (found === undefined) {
+    return { subject, state: "warning", message: "no home directory, so nothing is saved" };
   }
-  const reason = hasToken ? failure : found;
-  const saved = await describeSaved(toEndpoint(target.url).origin, io);
-  // The message about a missing server is next to the server.
-  const isElsewhere = !hasToken && found.exitCode === exitCodes.unavailable.code;
-  return {
-    reachable,
-    serverProblem: problem,
-    ...(hasToken && {
-      tokenSource: found.source,
-      tokenPrefix: toTokenPrefix(found.token) || undefined,
-    }),
-    ...saved,
-    works: reason === undefined,
-    error: reason?.error,
-    problem: isElsewhere ? describeNoToken(saved) : reason?.message,
-    exitCode: reason?.exitCode ?? exitCodes.done.code,
-  };
-}
-
-/** Returns why no plant store is at a URL. */
-function findServerProblem(check: ServerInspection["check"]): string | undefined {
-  if (!("isAccepted" in check)) return check.message;
-  if (check.isAccepted || !isOfOtherUrl(check.error)) return undefined;
-  return check.error.message;
-}
-
-function describeNoToken({ otherOrigins = [] }: Partial<ServerReport>): string {
-  if (otherOrigins.length > 0) return "none is saved for this URL";
-  return 'none is saved: the first "plantstore serve" of a new store saves one';
-}
-
-async function describeSaved(origin: string, io: Io): Promise<Partial<ServerReport>> {
-  const { findConfigDirectoryIfAny } = await import("../config/directories.ts");
-  const { findTokenFile, listSavedOrigins, readCredential } =
-    await import("../config/saved-tokens.ts");
-  const directory = findConfigDirectoryIfAny(io);
-  if (directory === undefined) return {};
-  const file = await findTokenFile(directory, origin, io);
-  const origins = await listSavedOrigins(directory, io).catch(() => []);
-  // An unreadable file is reported with the token.
-  const { ca } = attempt(() => readCredential(directory, origin, io)) ?? {};
-  return {
-    savedIn: file?.path,
-    readableBy: file?.readers,
-    savedCertificates: ca === undefined ? undefined : await describeCertificates(ca),
-    otherOrigins: origins.filter((other) => other !== origin),
-  };
-}
-
-/** @returns undefined for certificates that were damaged after the login */
-async function describeCertificates(ca: string): Promise<readonly SavedCertificate[] | undefined> {
-  const { listCertificates } = await import("../../library/client-certificates.ts");
-  return attempt(() => listCertificates(ca))?.map(({ fingerprint256, validTo }) => ({
-    sha256: fingerprint256,
-    expires: new Date(validTo).toISOString(),
-  }));
-}
-
-function toMeaning(
-  { value, source, problem }: Omit<SettingReport, "flag" | "variable">,
-  exists = true,
-): string {
-  if (value === undefined) return `${source === undefined ? "invalid" : "none"}: ${problem}`;
-  const origin = source === "the default" ? "default" : `from ${source}`;
-  const state = exists ? problem : "does not exist yet";
-  return `${value} (${[origin, ...(state === undefined ? [] : [state])].join(", ")})`;
-}
-
-/** Says that the server is on another machine than the default store. */
-function toElsewhereItems(url: string | undefined, { source }: SettingReport): readonly Item[] {
-  if (source !== "the default" || url === undefined || isLocalUrl(url)) return [];
-  return [["Note", `it is on this machine; "create" sends to ${url}`]];
-}
-
-const describedReaders: Readonly<Record<FileReaders, string>> = {
-  none: "only its owner",
-  group: "others of its group",
-  everyone: "everyone",
-};
-
-/** Maximum number of saved certificates in the report; a bundle has more than a hundred. */
-const maxShownCertificates = 3;
-
-function toServerItems(server: ServerReport, { path = "" }: DirectoryReport): readonly Item[] {
-  const { reachable, serverProblem, tokenSource, tokenPrefix, savedIn, readableBy } = server;
-  const { otherOrigins = [], savedCertificates = [], works, error, problem = "" } = server;
-  if (reachable === undefined) return [["Reachable", "not checked, because a setting is invalid"]];
-  const items: Item[] = [["Reachable", reachable ? "yes" : `no: ${serverProblem}`]];
-  if (tokenSource === undefined) {
-    items.push(["Token", problem]);
-  } else {
-    const prefix = tokenPrefix === undefined ? "" : `${tokenPrefix}… `;
-    const reason = error === undefined ? problem : `error ${error}: ${problem}`;
-    const failure = reachable
-      ? `no: ${reason}`
-      : "not checked, because the server is not reachable";
-    items.push(
-      ["Token", `${prefix}from ${tokenSource === savedIn ? "the saved file" : tokenSource}`],
-      ["Accepted", works ? "yes" : failure],
-    );
+  const { path, source } = found;
+  const facts = { [`${subject}Directory`]: path };
+  const shown = toMeaning({ value: path, source });
+  const stats = await stat(path).catch(ignoreMissing);
+  if (stats === undefined) {
+    const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
+    return { subject, state: "none", message, facts };
   }
-  const readers = readableBy === undefined ? "" : ` (${describedReaders[readableBy]} can read it)`;
-  // Relative, because the whole path is longer than a line of a usual terminal.
-  if (savedIn !== undefined) {
-    items.push(["Saved", `in Config: ${relative(path, savedIn)}${readers}`]);
+  if (!stats.isDirectory()) {
+    const message = `${shown} is not a directory: move it, or use another directory`;
+    return { subject, state: "error", message, exitCode: exitCodes.usage.code, facts };
   }
-  for (const { sha256, expires } of savedCertificates.slice(0, maxShownCertificates)) {
-    const text = `saved at login, until ${expires.slice(0, 10)}, with the SHA-256 ${sha256}`;
-    items.push(["Authority", text]);
+  const problem = (await isWritable(path))
+    ? await findExposure({ path, privacy: "private" }, io)
+    : "read-only: change its permissions to save anything";
+  const saved = subject === "config" ? await describeSaved(path, io) : "";
+  const message = problem === undefined ? shown + saved : `${shown}: ${problem}`;
+  return { subject, state: problem === undefined ? "ok" : "warning", message, facts };
+}
+
+/** @throws CommandError for files that cannot be read, are broken, or that others can read */
+async function describeSaved(directory: string, io: Io): Promise<string> {
+  readSavedSettings(directory);
+  const origins = await listSavedOrigins(directory, io);
+  for (const origin of origins) readCredential(directory, origin, io);
+  return origins.length === 0 ? "" : `: tokens for ${toShortList(origins)}`;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
+/** Checks whether this user can create files in a directory, or change a file. */
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Settings that are invalid or not at their default, with `--all` every one. */
+function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
+  const { showsAll } = readOptions({ showsAll: statusOptions.showsAll }, flags, io);
+  const values: object[] = [];
+  for (const [name, option] of Object.entries(settings)) {
+    const subject = toLongFlag(option.flags);
+    // Those have lines of their own.
+    if (subject === "--url" || subject === "--store") continue;
+    const check = readSetting();
+    if ("state" in check) yield check;
+    else if (showsAll || check.source !== "the default") {
+      const { value, source } = check;
+      const shown = (source === "the default" && option.shownDefault) || option.type.format(value);
+      values.push({ flag: subject, value: shown, source });
+      yield {
+        subject,
+        state: "ok",
+        message: toMeaning({ value: shown, source }),
+        facts: { settings: values },
+      };
+    }
+    function readSetting(): Setting<unknown> | Check {
+      try {
+        return readOption(option, flags[name], io);
+      } catch (error) {
+        return toError(subject)(error);
+      }
+    }
   }
-  const hidden = savedCertificates.length - maxShownCertificates;
-  if (hidden > 0) items.push(["Authority", `${hidden} more; --json lists all`]);
-  if (otherOrigins.length > 0) items.push(["Others", `tokens for ${otherOrigins.join(", ")}`]);
-  return items;
+}
+
+/** Finds variables that look like settings of plantstore and are not: mostly typing errors. */
+function findUnknownVariables({ env }: Io): readonly string[] {
+  const known = new Set([
+    ...Object.keys(otherVariables),
+    ...Object.values(settings).map(({ env: name }) => name),
+  ]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("PLANTSTORE_") && env[name] && !known.has(name))
+    .toSorted();
 }

@@ -24,7 +24,6 @@ export interface SavedToken {
 
 /** The bits of a file's mode for everyone except its owner. */
 const groupAndOthersBits = 0o077;
-const othersBits = 0o007;
 
 /** The path of the file with the token for an origin. */
 export function toTokenFile(configDirectory: string, origin: string): string {
@@ -138,27 +137,6 @@ export async function removeToken(configDirectory: string, origin: string): Prom
       cause: error,
     });
   }
-}
-
-/** Users who can read a file, besides its owner. */
-export type FileReaders = "none" | "group" | "everyone";
-
-/**
- * Finds the file with the token for an origin, without opening it.
- *
- * @returns undefined without a file; `readers` is undefined on Windows, whose file modes do not contain it
- */
-export async function findTokenFile(
-  configDirectory: string,
-  origin: string,
-  platform: Platform,
-): Promise<{ readonly path: string; readonly readers: FileReaders | undefined } | undefined> {
-  const path = toTokenFile(configDirectory, origin);
-  const stats = await promises.stat(path).catch(() => undefined);
-  if (stats === undefined) return undefined;
-  if (!hasModes(platform)) return { path, readers: undefined };
-  if ((stats.mode & othersBits) !== 0) return { path, readers: "everyone" };
-  return { path, readers: isOpenToOthers(stats.mode, platform) ? "group" : "none" };
 }
 
 function readTokenFile(path: string, platform: Platform): SavedToken | undefined {

@@ -245,9 +245,10 @@ export const tokenRevokeOptions = {
   ...jsonStoreOptions,
 } as const satisfies Options;
 
-/** Options of `doctor`. */
-export const doctorOptions = {
-  ...jsonOption,
+/** Options of `status`. */
+export const statusOptions = {
+  showsAll: toggleFlag("--all", "Show the settings at their defaults too"),
+  json: toggleFlag("--json", "Print the report as JSON"),
   ...storeOption,
   ...requestOptions,
 } as const satisfies Options;

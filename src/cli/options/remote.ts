@@ -1,6 +1,6 @@
 /**
  * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
- * manual page, completion and `doctor` are made from it. Options that a program can set too come from `library/client-options.ts`.
+ * manual page, completion and `status` are made from it. Options that a program can set too come from `library/client-options.ts`.
  * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
 import { joinWords } from "../../core/messages.ts";
@@ -206,18 +206,6 @@ export const pingOptions = {
   ...requestOptions,
 } as const satisfies Options;
 
-/** Options for the report of `status`. */
-export const statusReportOptions = {
-  showsAll: toggleFlag("--all", "Show the settings at their defaults too"),
-  json: toggleFlag("--json", "Print the report as JSON"),
-} as const satisfies Options;
-
-/** Options of `status`. */
-export const statusOptions = {
-  ...statusReportOptions,
-  ...requestOptions,
-} as const satisfies Options;
-
 /** Options of `login`. */
 export const loginOptions = {
   ...requestOptions,
@@ -253,7 +241,7 @@ export const otherVariables = {
   PLANTSTORE_TOKEN: "Token to send, or for serve to accept",
   PLANTSTORE_TOKEN_FILE: "File that contains the token",
   PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
-  PLANTSTORE_DATA_DIR: 'Directory of the default store; "doctor" shows it',
+  PLANTSTORE_DATA_DIR: 'Directory of the default store; "status" shows it',
   LISTEN_FDS: "1 if systemd passes the socket to listen on",
   TRACEPARENT: "Trace that the requests belong to (W3C Trace Context)",
 } as const;

@@ -1,6 +1,5 @@
 /** Lays out tables, and lists of terms with their meanings, in the columns of a terminal. */
 import { escapeUnprintable } from "../../core/messages.ts";
-import type { Item } from "../command.ts";
 import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
 
 /** A column of a table and of CSV. */
@@ -46,19 +45,6 @@ export function toTable<Row>(
     return `${padded.join(gap).trimEnd()}\n`;
   });
   return shown.join("");
-}
-
-/** A heading, and terms with their meanings. */
-type ItemGroup = readonly [heading: string, items: readonly Item[]];
-
-/** Formats groups of items, as help does: all meanings start in the same column. @param width as of {@link toItem} */
-export function toItems(groups: readonly ItemGroup[], width: number | undefined): string {
-  const termWidth = Math.max(...groups.flatMap(([, items]) => items.map(([term]) => term.length)));
-  const blocks = groups.map(([heading, items]) => [
-    `${heading}\n`,
-    ...items.map(([term, text]) => toItem(gap + term, gap.length + termWidth, text, width)),
-  ]);
-  return blocks.map((lines) => lines.join("")).join("\n");
 }
 
 const narrowIndent = 4;

@@ -296,7 +296,7 @@ function toRow(results: unknown): unknown {
  * @param fsync the setting
  * @throws StoreError `unusable`
  */
-export function assertFlushing(fsync: string | undefined, place: string): void {
+function assertFlushing(fsync: string | undefined, place: string): void {
   if (fsync === "off") throw createStoreError(failures.notFlushed, place);
 }
 

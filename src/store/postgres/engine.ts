@@ -6,7 +6,6 @@ import { toCode } from "../store-failure.ts";
 import type { EngineOptions } from "../store-location.ts";
 import { createCommit } from "./commit.ts";
 import {
-  assertFlushing,
   createDatabase,
   createError,
   type Database,
@@ -81,20 +80,7 @@ export async function openPostgresReader(
   try {
     database.useSchema(await database.read((client) => findSchema(client, place)));
     await database.read((client) => assertCurrent(client, place, schema));
-    return {
-      ...createPostgresEngine(database, longLimits),
-      // PostgreSQL itself can search for damage only for its administrator.
-      async checkSoundness() {
-        try {
-          await database.read(async (client) => {
-            const { rows } = await client.query<{ fsync: string }>("SHOW fsync");
-            assertFlushing(rows[0]?.fsync, place);
-          });
-        } catch (error) {
-          throw toStoreError(error, place);
-        }
-      },
-    };
+    return createPostgresEngine(database, longLimits);
   } catch (error) {
     await database.close();
     throw toStoreError(error, place);

@@ -17,19 +17,8 @@ import {
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
-import {
-  inTransaction,
-  openDatabase,
-  openDatabaseToRead,
-  readPragma,
-  whileLocked,
-} from "./database.ts";
-import {
-  createDamageError,
-  loadSqlite,
-  type SqliteDatabase,
-  type SqliteStatement,
-} from "./driver.ts";
+import { inTransaction, openDatabase, openDatabaseToRead, whileLocked } from "./database.ts";
+import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.ts";
 import type { StoreFile } from "./log-file.ts";
 import {
   fromSqlText,
@@ -79,7 +68,7 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
       ? openDatabaseToRead(provider, realPath)
       : openDatabase(provider, realPath, { upgrades: access === "first" });
   try {
-    return createConnection(database, target);
+    return createConnection(database);
   } catch (error) {
     database.close();
     throw error;
@@ -87,7 +76,7 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
 }
 
 /** Creates a connection on an open database, which it owns from then on. */
-export function createConnection(database: SqliteDatabase, { path }: StoreFile) {
+export function createConnection(database: SqliteDatabase) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   // From now on, `whileLocked` waits.
@@ -151,13 +140,6 @@ export function createConnection(database: SqliteDatabase, { path }: StoreFile) 
         } finally {
           database.exec("PRAGMA synchronous = FULL");
         }
-      }),
-    /** Searches all of the database for damage, except the order of the indexes. */
-    checkSoundness: (): void =>
-      whileLocked(() => {
-        // https://sqlite.org/pragma.html#pragma_quick_check
-        const finding = readPragma(database, "quick_check(1)");
-        if (finding !== "ok") throw createDamageError(path, finding);
       }),
     /** Copies commits from the log into the database, except those that others read or write at the moment. */
     copyLog: (): void => whileLocked(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),

@@ -34,11 +34,6 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
     list: async (query) => unpackPlants(await connection.call("list", query)),
     count: (filter) => connection.call("count", filter),
     listTokens: () => connection.call("listTokens"),
-    // Takes minutes for a large store: the caller shows its progress.
-    async checkSoundness() {
-      const { useConnection } = await import("./thread.ts");
-      await useConnection(locate(), (thread: ConnectionThread) => thread.call("checkSoundness"));
-    },
     close: () => connection.close(),
   };
 }

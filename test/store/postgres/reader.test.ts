@@ -54,10 +54,6 @@ describe("a reader of a postgres store", () => {
     expect(await (await openReader(url)).get(1n)).toStrictEqual(fern);
   });
 
-  it("reports no problem of a sound store", async () => {
-    await expect((await openReader(await createStore())).checkSoundness()).resolves.toBeUndefined();
-  });
-
   it("rejects a database without a store, and creates nothing", async () => {
     const url = await createStoreUrl(postgres.url);
     await expectRejection(openPostgresReader(url), "unusable", "has no plants yet");

@@ -19,9 +19,9 @@ interface Opened {
 
 async function open(sqlite = provider): Promise<Opened> {
   const path = await createPath();
-  const file = prepareDatabaseFile(path, false);
+  prepareDatabaseFile(path, false);
   const database = openDatabase(sqlite, path);
-  const connection = createConnection(database, file);
+  const connection = createConnection(database);
   onTestFinished(() => connection.close());
   return { path, database, connection };
 }
