@@ -7,7 +7,7 @@ import {
   toExitCodeItems,
   toParagraphs,
 } from "../src/cli/command.ts";
-import { listTopics } from "../src/cli/commands/help/topics.ts";
+import { listTopics } from "../src/cli/topics.ts";
 import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";
 import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
 import { exitCodes } from "../src/cli/command-error.ts";

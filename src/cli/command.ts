@@ -32,6 +32,8 @@ export interface Run {
   readonly flags: Flags;
   /** The declaration of `plantstore`, with those of all commands. */
   readonly program: Command;
+  /** Prints the help of the command that words name, and ends the command line. @throws UsageError for an unknown word */
+  readonly help: (words: readonly string[]) => Promise<void>;
 }
 
 /** The part of a command that lists of commands show. */
@@ -59,8 +61,6 @@ export interface CommandBody {
   /** Paragraphs; a line break is a space. */
   readonly description: string;
   readonly options?: Options;
-  /** True if help shows only the first options, or with `--all` every option in its group. */
-  readonly isGrouped?: true;
   /** Command lines. */
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */
@@ -76,7 +76,7 @@ export interface CommandBody {
   readonly hints?: Readonly<Record<string, string>>;
   /** Lists the values of the first argument for completion. */
   readonly listValues?: () => Promise<readonly Candidate[]>;
-  /** Runs the command and returns the exit code; nothing for 0. Absent for a group, and for `help`. */
+  /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }
 
@@ -91,9 +91,6 @@ export const commandGroups = {
 /** Advice instead of `--token`. */
 export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
-/** Advice instead of the former `--print-curl`. */
-export const curlAdvice = '"plantstore help contract" shows the request as a command of curl';
-
 /** The parts that all commands have that open a store directly. */
 export const storeCommand = {
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
@@ -105,7 +102,6 @@ export const storeCommand = {
 
 /** Hints of commands that talk to a server. */
 export const serverHints = {
-  "--print-curl": curlAdvice,
   "--store": "this command talks to a server, not to a store: select the server with --url",
 } as const;
 
@@ -135,11 +131,6 @@ export async function findCommand(
   return command;
 }
 
-/** Checks whether a command is `help`, which prints what commander knows of the others. */
-export function isHelp({ commands, run }: Command): boolean {
-  return commands === undefined && run === undefined;
-}
-
 /** Paragraphs of a text; a line break inside a paragraph is a space. */
 export function toParagraphs(text: string): readonly string[] {
   return text.split("\n\n").map((paragraph) => paragraph.replaceAll("\n", " "));
@@ -161,11 +152,6 @@ export function listValueSources(option: Option<unknown>): readonly string[] {
     ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
     ...(option.env === undefined ? [] : [`env: ${option.env}`]),
   ];
-}
-
-/** The heading and the lines of examples. */
-export function toExamples({ examples }: Command): string {
-  return ["Examples:", ...examples].join("\n  ");
 }
 
 /** The exit codes of a command. */

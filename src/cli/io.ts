@@ -1,5 +1,4 @@
 /** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
-import { once } from "node:events";
 import { fstatSync, readFileSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
@@ -80,13 +79,6 @@ export interface Io {
   readOpenFilesLimit(): number;
   /** Calls `handler` with each uncaught error; the process continues. */
   onUncaught(handler: (error: unknown) => void): void;
-  /**
-   * Shows text on the terminal through a pager, until the user quits it. Ctrl-C is for the pager.
-   *
-   * @param command a command line of the shell; by default `less`
-   * @returns false if the pager cannot start
-   */
-  runPager(text: string, command?: string): Promise<boolean>;
 }
 
 /** Thrown for output that cannot be written. */
@@ -165,7 +157,6 @@ export function createProcessIo(): Io {
       process.on("uncaughtException", handler);
       process.on("unhandledRejection", handler);
     },
-    runPager,
   };
 }
 
@@ -269,31 +260,6 @@ function readParentOfShell(processId: number): string | undefined {
 
 /** Codes for a process that ended, also while it was read. */
 const endedCodes: ReadonlySet<string> = new Set(["ENOENT", "ESRCH"]);
-
-/** Exit codes of a shell that cannot run a command. */
-const notStartedCodes: readonly (number | null)[] = [126, 127];
-
-async function runPager(text: string, command?: string): Promise<boolean> {
-  const { spawn } = await import("node:child_process");
-  const ignore = (): void => {};
-  process.on("SIGINT", ignore);
-  try {
-    const pager = spawn(command ?? "less", {
-      shell: command !== undefined,
-      // Quits if the text fits the screen, and leaves it there: the options that git sets.
-      env: { LESS: "FRX", ...process.env },
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    // The user may quit before the pager has read everything.
-    pager.stdin.on("error", ignore).end(text);
-    const [code] = (await once(pager, "close")) as [code: number | null];
-    return !notStartedCodes.includes(code);
-  } catch {
-    return false;
-  } finally {
-    process.off("SIGINT", ignore);
-  }
-}
 
 /** A terminal in non-blocking mode may be busy for a moment. */
 const retryMs = 20;

@@ -1,38 +1,30 @@
 /** Reads a command line with commander, and runs its command. */
-import { existsSync } from "node:fs";
 import { Command as Commander, CommanderError, Option as Flag } from "commander";
+import { quoteInput } from "../core/messages.ts";
 import { valueSeparator } from "../library/option-types.ts";
-import { exitCodes, UsageError } from "./command-error.ts";
+import { CommandError, exitCodes, UsageError } from "./command-error.ts";
 import {
   type Command,
   type CommandRow,
-  isHelp,
+  type Item,
   listValueSources,
   loadCommand,
-  toExamples,
+  toExitCodeItems,
   toParagraphs,
 } from "./command.ts";
 import { helpRow, plantstoreCommand } from "./commands/plantstore.ts";
-import {
-  allFlag,
-  furtherFlags,
-  hasShortHelp,
-  helpFormat,
-  isHelpAsked,
-  maxColumns,
-  showHelp,
-  toHelpEnd,
-  toHelpWidth,
-  wrongUsage,
-} from "./help-page.ts";
 import { type Io, writeText } from "./io.ts";
 import { commonFlags, type Option, versionFlag } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import type { CommandLineEnd } from "./usage-advice.ts";
+import { listTopics } from "./topics.ts";
 
 /** Code of the error that ends the reading for `--version`. */
 const versionCode = "commander.version";
+/** Longer lines of help are hard to read. */
+const maxColumns = 80;
+/** UTF-16 code units of a message that quotes the command line. */
+const maxMessage = 1000;
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
 
@@ -44,10 +36,9 @@ interface Reading {
   readonly program: Command;
   /** Commands that are loaded and declared only before they run. */
   readonly undeclared: Map<Commander, CommandRow>;
-  /** Help and the version, which commander prints. */
+  /** Help, which commander prints. */
   output: string;
   exitCode: number;
-  end?: CommandLineEnd;
 }
 
 /**
@@ -69,38 +60,34 @@ export async function runProgram(
   try {
     await createProgram(reading).parseAsync(argv, { from: "user" });
     return reading.exitCode;
-  } catch (thrown) {
-    const error = await toEnd(thrown, reading);
+  } catch (error) {
     // Commander throws after it has printed help or the version.
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === versionCode) {
-      await writeText(io.stdout, `${(await import("./version.ts")).toVersionLine(io)}\n`);
-    } else if (error.exitCode === 0) await writeText(io.stdout, reading.output);
-    // The exit code reports the error even if stderr cannot be written.
-    else await writeText(io.stderr, reading.output).catch(() => undefined);
-    return error.exitCode;
+    // A command is missing. The exit code reports that even if stderr cannot be written.
+    if (error.exitCode !== exitCodes.done.code && argv.length > 0) {
+      await writeText(io.stderr, reading.output).catch(() => undefined);
+      return exitCodes.usage.code;
+    }
+    const version = async () => `${(await import("./version.ts")).toVersionLine(io)}\n`;
+    await writeText(io.stdout, error.code === versionCode ? await version() : reading.output);
+    return exitCodes.done.code;
   }
 }
 
-/** The error for a command line that commander has rejected; other errors do not change. */
-async function toEnd(error: unknown, { end, argv }: Reading): Promise<unknown> {
-  if (end === undefined || end.error !== error || end.error.exitCode === 0) return error;
-  return (await import("./usage-advice.ts")).toUsageError(end, argv);
-}
-
 function createProgram(reading: Reading): Commander {
-  const { io } = reading;
+  const { stdout } = reading.io;
   const print = (text: string): void => {
     reading.output += text;
   };
-  const program = new Commander(reading.program.name).configureHelp(helpFormat).configureOutput({
+  // A terminal that does not report its width has 0 columns.
+  const toWidth = (): number => Math.min(stdout.columns || maxColumns, maxColumns);
+  const program = new Commander(reading.program.name).configureOutput({
     writeOut: print,
     writeErr: print,
     outputError: () => {},
-    getOutHelpWidth: () => toHelpWidth(io.stdout),
-    getErrHelpWidth: () => toHelpWidth(io.stderr),
+    getOutHelpWidth: toWidth,
+    getErrHelpWidth: toWidth,
   });
-  program.addOption(new Flag(allFlag).hideHelp());
   declare(program.summary(reading.program.summary), reading.program, reading);
   return program.option(...versionFlag).on("option:version", () => {
     throw new CommanderError(exitCodes.done.code, versionCode, "");
@@ -116,61 +103,72 @@ async function complete(commander: Commander, reading: Reading): Promise<void> {
 
 /** Declares a command, and for a group the rows of its commands. */
 function declare(commander: Commander, command: Command, reading: Reading): void {
-  const { commands, tokenAdvice } = command;
+  const { commands, examples, environment = [], environmentNote, exitCodesNote } = command;
   const paragraphs = toParagraphs(command.description);
   commander
-    .description([...paragraphs, toExamples(command)].join("\n\n"))
-    .addHelpText(
-      "after",
-      () => `\n${toHelpEnd(command, commander, reading.argv, toHelpWidth(reading.io.stdout))}`,
+    .description([...paragraphs, ["Examples:", ...examples].join("\n  ")].join("\n\n"))
+    .addHelpText("after", () =>
+      [
+        toList("Topics:", [], commander.parent === null ? describeTopics() : undefined, commander),
+        toList("Environment (empty means unset):", environment, environmentNote, commander),
+        toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
+      ].join(""),
     )
+    .helpOption(...helpFlag)
     .exitOverride((error) => {
-      reading.end = { error, commander, hints: command.hints };
-      throw error;
+      throw error.exitCode === 0 || error.code === "commander.help"
+        ? error
+        : toUsageError(error, commander, command, reading.argv);
     });
   const flagNames = declareFlags(commander, command, reading.argv);
-  if (tokenAdvice !== undefined) rejectTokenFlag(commander, tokenAdvice);
-  const [color, noColor] = [new Flag(...colorFlag), new Flag(...noColorFlag)];
-  if (hasShortHelp(command, reading.argv)) furtherFlags.add(color).add(noColor);
   commander
     .optionsGroup("Options:")
-    .addOption(color)
-    .addOption(noColor)
+    .addOption(new Flag(...colorFlag))
+    .addOption(new Flag(...noColorFlag))
     .on("option:color", () => (reading.terminal.colorChoice = true))
     .on("option:no-color", () => (reading.terminal.colorChoice = false));
-  if (commands !== undefined) {
-    declareGroup(commander, commands, reading);
+  if (commands === undefined) {
+    commander.action(() => run(command, commander, readFlags(commander, flagNames), reading));
     return;
   }
-  commander.helpOption(...helpFlag).action(async () => {
-    if (isHelp(command)) {
-      const { help } = await import("./commands/help/command.ts");
-      return help(commander, reading.io, (each) => complete(each, reading));
-    }
-    return run(command, commander, readFlags(commander, flagNames), reading);
-  });
-}
-
-/** Declares the commands of a group. Each command reads the flags after its name. */
-function declareGroup(commander: Commander, rows: readonly CommandRow[], reading: Reading): void {
+  // Each command reads the flags after its name.
   commander
     .enablePositionalOptions()
     .helpCommand(false)
-    // An option like others, so that `--help serve` prints help of serve, and `creat --help` is an error.
-    .helpOption(false)
-    .option(...helpFlag)
-    .hook("preSubcommand", async (_, child) => {
-      await complete(child, reading);
-      if (isHelpAsked(commander) && child.commands.length === 0) throw showHelp(child);
-    });
-  const isRoot = commander.parent === null;
-  for (const row of isRoot ? rows : [...rows, helpRow]) {
+    .hook("preSubcommand", (_, child) => complete(child, reading));
+  for (const row of commander.parent === null ? commands : [...commands, helpRow]) {
     if (row.group !== undefined) commander.commandsGroup(row.group);
-    const hidden = row.isHidden === true || (row === helpRow && !isRoot);
-    const child = commander.command(row.name, { hidden }).summary(row.summary);
+    const child = commander.command(row.name, { hidden: row.isHidden === true });
     for (const argument of row.arguments ?? []) child.argument(argument.name, argument.help);
-    reading.undeclared.set(child, row);
+    reading.undeclared.set(child.summary(row.summary), row);
   }
+}
+
+function describeTopics(): string {
+  return `${listTopics().join(", ")}\n"plantstore help TOPIC" prints a topic.`;
+}
+
+/** A list at the end of help, in the format of commander. */
+function toList(
+  heading: string,
+  items: readonly Item[],
+  note: string | undefined,
+  commander: Commander,
+): string {
+  if (items.length === 0 && note === undefined) return "";
+  const helper = commander.createHelp();
+  helper.prepareContext({ helpWidth: maxColumns });
+  const width = Math.max(0, ...items.map(([term]) => term.length));
+  const lines = items.map(([term, meaning]) => helper.formatItem(term, width, meaning, helper));
+  if (note !== undefined) {
+    lines.push(
+      ...helper
+        .boxWrap(note, maxColumns - 2)
+        .split("\n")
+        .map((line) => `  ${line}`),
+    );
+  }
+  return `\n${[heading, ...lines].join("\n")}\n`;
 }
 
 /** Runs a command that commander has read. */
@@ -181,17 +179,24 @@ async function run(
   reading: Reading,
 ): Promise<void> {
   const { io, terminal, program } = reading;
-  const [operand, ...others] = commander.args;
-  const isHelpWord = command.name === "create" && operand === "help" && others.length === 0;
-  if (isHelpWord && !existsSync(operand)) throw showHelp(commander);
+  const { args: operands } = commander;
+  const help = async (words: readonly string[]): Promise<void> => {
+    const group = commander.parent ?? commander;
+    // A new one, which lists `help` as it lists the others: without its options.
+    let found = group.parent === null && words.length === 0 ? createProgram(reading) : group;
+    for (const word of words) {
+      const next = found.commands.find((each) => each.name() === word);
+      if (next === undefined) {
+        throw new UsageError(`unknown command or topic '${word}': "plantstore help" lists them`);
+      }
+      await complete((found = next), reading);
+    }
+    // Its own help() exits with process.exitCode, which is 1 until the end.
+    found.outputHelp();
+    throw new CommanderError(exitCodes.done.code, "commander.helpDisplayed", "");
+  };
   try {
-    const exitCode = await command.run?.({
-      io,
-      terminal,
-      operands: commander.args,
-      flags,
-      program,
-    });
+    const exitCode = await command.run?.({ io, terminal, operands, flags, program, help });
     if (typeof exitCode === "number") reading.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -203,33 +208,24 @@ async function run(
 type FlagNames = readonly (readonly [name: string, attribute: string])[];
 
 /** Declares the flags of a command. */
-function declareFlags(commander: Commander, command: Command, argv: readonly string[]): FlagNames {
-  const { options = {}, isGrouped } = command;
-  const isShort = hasShortHelp(command, argv);
-  const longest = Math.max(...Object.values(options).map(({ flags }) => flags.length));
-  // Help has two spaces before the flags and two after them.
-  const noteColumns = maxColumns - longest - 4;
+function declareFlags(
+  commander: Commander,
+  { options = {} }: Command,
+  argv: readonly string[],
+): FlagNames {
   return Object.entries(options).map(([name, option]) => {
-    const flag = createFlag(option, noteColumns, commander, argv);
-    if (isGrouped && !isShort && option.group !== undefined) flag.helpGroup(option.group);
+    const flag = createFlag(option, commander, argv);
     commander.addOption(flag);
-    if (isShort && option.isFirst !== true) furtherFlags.add(flag);
     return [name, flag.attributeName()] as const;
   });
 }
 
 /** A flag of an option; its help names the default and the environment variable. */
-function createFlag(
-  option: Option<unknown>,
-  noteColumns: number,
-  commander: Commander,
-  argv: readonly string[],
-): Flag {
-  const { flags, help: description, isRepeatable } = option;
+function createFlag(option: Option<unknown>, commander: Commander, argv: readonly string[]): Flag {
+  const { flags, help, group, isRepeatable } = option;
   const sources = listValueSources(option);
-  const line = `(${sources.join(", ")})`;
-  const note = line.length <= noteColumns ? line : `(${sources.join(",\n")})`;
-  const flag = new Flag(flags, sources.length === 0 ? description : `${description}\n${note}`);
+  const flag = new Flag(flags, sources.length === 0 ? help : `${help}\n(${sources.join(", ")})`);
+  if (group !== undefined) flag.helpGroup(group);
   if (!flag.required) return flag;
   return flag.argParser((value: string, previous: string | undefined) => {
     const joined = `${flag.long}=${value}`;
@@ -259,12 +255,25 @@ function readFlags(commander: Commander, names: FlagNames): Flags {
   );
 }
 
-/** Rejects `--token`, because other users of the machine can read command lines. */
-function rejectTokenFlag(commander: Commander, advice: string): void {
-  commander.addOption(new Flag("--token [token]").hideHelp()).on("option:token", () => {
-    throw wrongUsage(
-      `there is no --token, because other users of this machine can read its command lines: ${advice}`,
-      commander,
-    );
-  });
+/** The error of commander, or advice for a word or a flag. Never the value of a flag, which may be a token. */
+function toUsageError(
+  { code, message }: CommanderError,
+  commander: Commander,
+  { hints = {}, tokenAdvice }: Command,
+  argv: readonly string[],
+): CommandError {
+  const [problem = "", guess = ""] = message.replace(/^error: /, "").split("\n");
+  const isUnknown = code === "commander.unknownCommand" || code === "commander.unknownOption";
+  const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };
+  const words = argv.map((word) => word.split("=", 1).join());
+  const hint = isUnknown ? words.find((word) => Object.hasOwn(known, word)) : undefined;
+  if (hint !== undefined) return wrongUsage(`no '${hint}': ${known[hint]}`, commander);
+  return wrongUsage(guess === "" ? problem : `${problem} ${guess}`, commander);
+}
+
+/** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */
+function wrongUsage(message: string, commander: Commander): CommandError {
+  const usage = commander.createHelp().commandUsage(commander);
+  const hints = [`Usage: ${usage}`, `See "${usage.replace(/ \[options\].*/, "")} --help"`];
+  return new CommandError("usage", quoteInput(message, maxMessage), { hints });
 }

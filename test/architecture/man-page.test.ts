@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands, toManPage } from "../../.build/man-page.ts";
-import { listTopics } from "../../src/cli/commands/help/topics.ts";
+import { listTopics } from "../../src/cli/topics.ts";
 import { exitCodes } from "../../src/cli/command-error.ts";
 import { commonFlags } from "../../src/cli/options/remote.ts";
 import { settings } from "../../src/cli/options/local.ts";

@@ -119,8 +119,6 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     readOpenFilesLimit: () => Infinity,
     keepDebuggerClosed: () => undefined,
     onUncaught: (handler) => void uncaughtHandlers.add(handler),
-    // A pager needs the terminal of the process.
-    runPager: async () => false,
   };
   let isOver = false;
   const finished = Promise.race([program(argv, io), exited]).then((exitCode) => {

@@ -6,7 +6,6 @@ import {
   type Command,
   type CommandBody,
   findCommand,
-  isHelp,
   type Run,
 } from "../command.ts";
 import { writeText } from "../io.ts";
@@ -191,7 +190,7 @@ async function listCandidates(
     const option = findOption(command, flag);
     return option === undefined ? none : listValues(option, `${flag}=`);
   }
-  const group = isHelp(command) ? await findCommand(program, operands) : command;
+  const group = command.name === "help" ? await findCommand(program, operands) : command;
   const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
   const args = command.arguments ?? [];
   const isVariadic = args.at(-1)?.name.includes("...") === true;

@@ -16,10 +16,6 @@ options. A running server publishes its own at /openapi.json, without a token.`,
     "plantstore openapi > openapi.json",
     "plantstore openapi --url https://plants.example.org/v1",
   ],
-  hints: {
-    "--yaml": "JSON is YAML too, so use the output as it is",
-    "--examples": 'in a checkout, "npm run conform -- --verbose" shows a request for each error',
-  },
   exitCodes: ["done", "internal", "usage", "outputClosed"],
   run: printOpenApi,
 };

@@ -7,11 +7,12 @@ export const helpRow: CommandRow = {
   group: commandGroups.other,
   summary: "Show help for a command or a topic",
   arguments: [{ name: "[word...]", help: "Command or topic" }],
-  load: async () => (await import("./help/command.ts")).helpCommand,
+  load: async () => (await import("./help.ts")).helpCommand,
 };
 
-const toHints = (words: readonly string[], hint: string) =>
-  Object.fromEntries(words.map((word) => [word, hint]));
+const showsStatus = `"plantstore status" shows settings and finds problems`;
+const creates = `"plantstore create" creates plants, also of a file`;
+const reads = `"plantstore list" prints plants, and "plantstore get ID" prints one`;
 
 /** `plantstore`. */
 export const plantstoreCommand: Command = {
@@ -24,10 +25,7 @@ export const plantstoreCommand: Command = {
     "plantstore list                       show the plants in it",
     "plantstore create --help              explain a command",
   ],
-  environment: [
-    ["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"],
-    ["PAGER", "Program that shows topics on a terminal; cat for none (default: less)"],
-  ],
+  environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
   exitCodes: ["done", "internal", "usage"],
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,
@@ -154,28 +152,13 @@ export const plantstoreCommand: Command = {
     },
   ],
   hints: {
-    auth: `"plantstore login" saves a token`,
-    config: `"plantstore status" shows settings, their sources and the directories`,
-    version: `"plantstore --version" prints the version`,
-    import: `"plantstore create FILE" creates the plants of a file`,
-    ...toHints(["post", "put", "add", "insert", "new"], `"plantstore create" creates plants`),
-    ...toHints(["rm", "remove"], `"plantstore delete" deletes plants from a store`),
-    ...toHints(["show"], `"plantstore get ID" prints a plant, and "plantstore list" prints all`),
-    ...toHints(["ls"], `"plantstore list" prints plants, and "plantstore get ID" prints one`),
-    health: `"plantstore ping" checks whether a plant store is ready`,
-    ...toHints(
-      ["update", "edit"],
-      `"plantstore serve --on-conflict replace" lets creates replace plants`,
-    ),
-    count: `"plantstore list --count" counts plants`,
-    search: `"plantstore list" prints plants, and "plantstore get ID" prints one`,
-    dump: `"plantstore export" prints all plants`,
-    ...toHints(["check", "doctor"], `"plantstore status" finds problems`),
-    validate: `"plantstore create --dry-run FILE" checks plants`,
-    seed: `"plantstore serve --seed FILE" creates the plants of a file at its start`,
-    stop: "SIGTERM or Ctrl-C stops a server",
-    logs: `"plantstore serve" writes its log to standard error`,
-    ...toHints(["man", "topics"], `"plantstore help" lists commands and topics`),
-    ...toHints(["init", "start", "run"], `"plantstore serve" starts a plant store`),
+    config: showsStatus,
+    doctor: showsStatus,
+    import: creates,
+    add: creates,
+    rm: `"plantstore delete" deletes plants from a store`,
+    show: reads,
+    ls: reads,
+    start: `"plantstore serve" starts a plant store`,
   },
 };

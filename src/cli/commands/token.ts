@@ -54,8 +54,6 @@ tokens have one name, the prefix selects one of them.`,
   run: runTokenRevoke,
 };
 
-const rotation = `"plantstore token issue", then "plantstore token revoke PREFIX --after 24h"`;
-
 /** `plantstore token`. */
 export const tokenCommand: CommandBody = {
   description: `Manages the tokens in a store, which decide who can create plants. Opens the
@@ -80,14 +78,7 @@ store itself, without a server. Running servers follow within one second.`,
       load: async () => revokeCommand,
     },
   ],
-  hints: {
-    create: `"plantstore token issue" issues a token`,
-    add: `"plantstore token issue" issues a token`,
-    delete: `"plantstore token revoke" revokes a token`,
-    remove: `"plantstore token revoke" revokes a token`,
-    renew: rotation,
-    rotate: rotation,
-  },
+  hints: { create: `"plantstore token issue" issues a token` },
 };
 
 /**

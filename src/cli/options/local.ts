@@ -29,11 +29,9 @@ const operations = { group: "Metrics and log:" } as const;
 export const serveOptions = {
   host: setting("--host <host>", "Address to listen on", {
     ...address,
-    isFirst: true,
     ...storeOptions.host,
   }),
   port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
-    isFirst: true,
     ...address,
     ...storeOptions.port,
     default: 7526,
@@ -45,16 +43,13 @@ export const serveOptions = {
   }),
   tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", {
     ...address,
-    isFirst: true,
     ...file,
   }),
   tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
-    isFirst: true,
     ...address,
     ...file,
   }),
   basePath: setting("--base-path <path>", "Prefix of the path /plants, such as /v1", {
-    isFirst: true,
     ...address,
     ...storeOptions.basePath,
   }),
@@ -66,15 +61,13 @@ export const serveOptions = {
   }),
   json: toggleFlag("--json", "Print the URL and a new token as JSON", {
     ...address,
-    isFirst: true,
   }),
   onConflict: setting(
     "--on-conflict <policy>",
     "Policy for an id that belongs to a different plant: reject or replace",
-    { ...plants, isFirst: true, ...storeOptions.onConflict },
+    { ...plants, ...storeOptions.onConflict },
   ),
   store: setting("--store <url>", `Store of plants: ${describeForms({ isOpened: false })}`, {
-    isFirst: true,
     ...plants,
     type: storeUrlOrPath,
     default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
@@ -82,10 +75,8 @@ export const serveOptions = {
   }),
   isEphemeral: toggleFlag("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
     ...plants,
-    isFirst: true,
   }),
   seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
-    isFirst: true,
     ...plants,
     type: types.files,
     default: [],

@@ -30,8 +30,6 @@ export interface Option<T> {
   readonly isFile?: true;
   /** The heading in help of commands with many options. */
   readonly group?: string;
-  /** True if help of a command with groups shows the option without `--all`. */
-  readonly isFirst?: true;
   /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
   readonly for?: "inputs";
 }
@@ -50,7 +48,7 @@ export const option = <Row extends object>(flags: string, help: string, row: Row
 export const toggleFlag = (
   flags: string,
   help: string,
-  row: Pick<Option<true>, "group" | "isFirst" | "for"> = {},
+  row: Pick<Option<true>, "group" | "for"> = {},
 ) => option(flags, help, { ...row, type: types.toggle });
 
 /** A row of a setting. Its environment variable is named after its flag. */
@@ -64,7 +62,7 @@ export function toLongFlag(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 
-const plant = { group: "Plant:", isFirst: true } as const;
+const plant = { group: "Plant:" } as const;
 const input = { group: "Input:", for: "inputs" } as const;
 const output = { group: "Output:" } as const;
 const sending = { group: "Sending:" } as const;
@@ -75,7 +73,6 @@ export const file = { type: types.optionalText, default: undefined, isFile: true
 export const urlOption = {
   url: setting("--url <url>", "URL of the plant store, with its base path", {
     ...sending,
-    isFirst: true,
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
     shownDefault: "the saved URL, or http://127.0.0.1:7526",
@@ -119,7 +116,7 @@ const bulkRetries = 8;
 
 /** Options of `create`, besides the members of a single plant. */
 export const createOptions = {
-  csv: toggleFlag("--csv", "Every input is CSV, whatever its name", { ...input, isFirst: true }),
+  csv: toggleFlag("--csv", "Every input is CSV, whatever its name", { ...input }),
   delimiter: option(
     "--delimiter <char>",
     "Every input is a table with this delimiter; tab for TSV",
@@ -135,35 +132,28 @@ export const createOptions = {
   }),
   isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", {
     ...input,
-    isFirst: true,
   }),
   isMany: toggleFlag("--many", "Print a line for each record, even for a single one", {
     ...output,
-    isFirst: true,
     for: "inputs",
   }),
   json: toggleFlag("--json", "Print the status of each plant as a line of JSON", {
     ...output,
-    isFirst: true,
   }),
   isQuiet: toggleFlag("-q, --quiet", "Print only rejected and failed records", {
     ...output,
-    isFirst: true,
   }),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
-    isFirst: true,
     for: "inputs",
     type: types.outputFile,
     isFile: true,
   }),
   isDryRun: toggleFlag("--dry-run", "Check the plants, and send nothing", {
     ...sending,
-    isFirst: true,
   }),
   tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
     ...sending,
-    isFirst: true,
     type: types.text,
     isFile: true,
   }),
@@ -219,11 +209,6 @@ export const openApiOptions = {
     type: types.baseUrl,
     default: urlOption.url.default,
   }),
-} as const satisfies Options;
-
-/** Options of `help`. */
-export const helpOptions = {
-  isAll: toggleFlag("--all", "Show every option of a command"),
 } as const satisfies Options;
 
 /** Flags of every command, with their help. */

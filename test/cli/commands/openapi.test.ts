@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createOpenApiDocument, toOpenApiJson } from "../../../src/core/openapi.ts";
 import { saveSettings } from "../../../src/cli/config/saved-settings.ts";
-import { containing, runCli } from "../../helpers/run-cli.ts";
+import { runCli } from "../../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 describe("openapi", () => {
@@ -14,13 +14,6 @@ describe("openapi", () => {
     const server = { url, maxBodyBytes: 1_048_576, onConflict: "reject" } as const;
     expect(stdout).toBe(toOpenApiJson(createOpenApiDocument(server)));
     expect(JSON.parse(stdout)).toMatchObject({ openapi: "3.1.0", servers: [{ url }] });
-  });
-
-  it.each([
-    ["--yaml", "JSON is YAML too"],
-    ["--examples", "npm run conform"],
-  ])("rejects %s and says what to use instead", async (flag, advice) => {
-    expect(await runCli(["openapi", flag])).toExit(2, containing(advice));
   });
 
   it.each([

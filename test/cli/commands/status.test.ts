@@ -440,10 +440,6 @@ describe("the output of status", () => {
   });
 });
 
-it("help config shows the topic that it is a part of", async () => {
-  expect(await runCli(["help", "config"])).toPrint(/^# Configuration\n/);
-});
-
 it.each(["config", "config list", "doctor"])("%j names status", async (words) => {
   const { exitCode, stderr } = await runCli(words.split(" "));
   expect(exitCode).toBe(2);

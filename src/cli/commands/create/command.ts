@@ -1,11 +1,5 @@
 /** Declares `create`. */
-import {
-  type CommandBody,
-  curlAdvice,
-  describeVariables,
-  serverHints,
-  tokenAdvice,
-} from "../../command.ts";
+import { type CommandBody, describeVariables, serverHints, tokenAdvice } from "../../command.ts";
 import { requestExitCodes } from "../../command-error.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
@@ -17,7 +11,6 @@ objects), or a table if its name ends in .csv or .tsv. Prints the Plant or the
 Error of a single plant, or a line of JSON for each of several: in scripts use
 --many. Repeating a create is safe: a plant that already exists is "unchanged".`,
   options: { ...plantOptions, ...createOptions },
-  isGrouped: true,
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.csv --quiet --rejects rejects.csv",
@@ -33,11 +26,7 @@ Error of a single plant, or a line of JSON for each of several: in scripts use
   environmentNote: `A token that "login" or "serve" saved is sent only to the origin of its URL.`,
   exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
   tokenAdvice,
-  hints: {
-    ...serverHints,
-    "--print-curl": `--verbose prints the request, and ${curlAdvice}`,
-    "--rate": "limit the rate of the input, as in pv -l -L N FILE | plantstore create --many -",
-  },
+  hints: serverHints,
   async run(run) {
     const { openCreateRun } = await import("./create-run.ts");
     const createRun = await openCreateRun(run);

@@ -10,7 +10,6 @@ accepts requests. The first start of a store issues a token and saves it, so tha
 accepts that token, and issues and saves none. --ephemeral saves nothing; a
 script gets its token with --json.`,
   options: serveOptions,
-  isGrouped: true,
   examples: [
     "plantstore serve",
     "plantstore serve --port 8080 --base-path /v1",
@@ -28,9 +27,5 @@ script gets its token with --json.`,
   exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken", "outputClosed"],
   exitCodesNote: "A second Ctrl-C ends it at once with 130, a second SIGTERM with 143.",
   tokenAdvice: `${tokenAdvice} to create`,
-  hints: {
-    "--max-waiting":
-      "bodies and unsent responses have at most 64 MiB; --max-body limits each body, and --max-inflight the number of creates",
-  },
   run: async (run) => (await import("./serve.ts")).runServe(run),
 };

@@ -1017,7 +1017,6 @@ describe("contradicting or invalid options are rejected", () => {
       ["--concurrency", "0", "-"],
       /--concurrency must be a whole number from 1 to 1024 \(got "0"\)/,
     ],
-    [["--rate", "100", "-"], /--rate': limit the rate of the input, as in pv -l -L N FILE \|/],
     [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
   ])("%j", async (args, message) => {
     expect(await runCli(["create", ...args], { server })).toExit(2, message);

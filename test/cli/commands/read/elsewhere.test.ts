@@ -155,7 +155,7 @@ it.each([
 it.each([["list"], ["get", "1"], ["delete", "1"], ["token", "issue"], ["backup", "x"]])(
   "%s explains that --url is not for it",
   async (...args) => {
-    const problem = /^error: unknown option '--url': this command opens a store, not a server/;
+    const problem = /^error: no '--url': this command opens a store, not a server/;
     expect(await runCli([...args, "--url", "http://127.0.0.1:1"])).toExit(2, problem);
   },
 );

@@ -85,7 +85,7 @@ describe("which plants", () => {
 
   it.each([
     [["--after", "1", "--after", "2"], "--after is given twice: remove one of them"],
-    [["fern"], "unexpected argument 'fern': remove it"],
+    [["fern"], "too many arguments for 'list'"],
     [["--json", "--csv"], "--json excludes --csv: remove one of them"],
   ])("%j is rejected, with the usage", async (args, message) => {
     const result = await runCli(["list", ...args]);

@@ -1,0 +1,31 @@
+/** The command `help`. */
+import type { CommandBody, Run } from "../command.ts";
+import { writeText } from "../io.ts";
+import { listManualFiles, listTopics, readTopic } from "../topics.ts";
+
+/** `plantstore help`. */
+export const helpCommand: CommandBody = {
+  description:
+    'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
+  listValues: async () => [
+    ...listTopics().map((value) => ({ value, description: "Topic" })),
+    ...listManualFiles().map((value) => ({ value, description: "File of the manual" })),
+  ],
+  examples: [
+    "plantstore help",
+    "plantstore help create",
+    "plantstore help token issue",
+    "plantstore help configuration",
+    "plantstore help alerts.yaml > alerts.yaml",
+  ],
+  exitCodes: ["done", "internal", "usage"],
+  run: runHelp,
+};
+
+/** @throws UsageError for an unknown word; CommanderError after the help of a command */
+async function runHelp({ operands, io, help }: Run): Promise<void> {
+  const [word = ""] = operands;
+  const topic = operands.length === 1 ? readTopic(word) : undefined;
+  if (topic !== undefined) return writeText(io.stdout, topic);
+  await help(operands);
+}
