@@ -66,11 +66,6 @@ export interface Io {
    * of a container.
    */
   endBySignal(signal: StopSignal | "SIGHUP"): void;
-  /**
-   * Calls `handler` once when the process that started this one ends. A shell that only runs this program for npm
-   * (`sh -c`) does not count: its parent does, on Linux.
-   */
-  onParentExit(handler: () => void): void;
   /** Calls `handler` with each SIGHUP, instead of its default effect. */
   onHangUp(handler: () => void): void;
   /** Ignores SIGUSR1, with which Node opens its debugger for every user of this machine. */
@@ -149,7 +144,6 @@ export function createProcessIo(): Io {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
     },
-    onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
     keepDebuggerClosed: () => void process.on("SIGUSR1", () => {}),
     readOpenFilesLimit,
@@ -226,40 +220,6 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener);
   return stop;
 }
-
-const parentPollMs = 250;
-
-function onParentExit(handler: () => void): void {
-  const parent = process.ppid;
-  let parentOfShell = readParentOfShell(parent);
-  const timer = setInterval(() => {
-    const current = readParentOfShell(parent);
-    parentOfShell ??= current;
-    const isSame = current === undefined || current === parentOfShell;
-    if (isSame && process.ppid === parent) return;
-    clearInterval(timer);
-    handler();
-  }, parentPollMs);
-  timer.unref();
-}
-
-/**
- * @returns "" for another program or a shell that ended, and without /proc: there, shells replace themselves with the
- *   program. Undefined if it cannot be read now, for example because too many files are open
- */
-function readParentOfShell(processId: number): string | undefined {
-  try {
-    const [, flag] = readFileSync(`/proc/${processId}/cmdline`, "latin1").split("\0");
-    if (flag !== "-c") return "";
-    return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, "latin1"))?.[1] ?? "";
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return endedCodes.has(code) ? "" : undefined;
-  }
-}
-
-/** Codes for a process that ended, also while it was read. */
-const endedCodes: ReadonlySet<string> = new Set(["ENOENT", "ESRCH"]);
 
 /** A terminal in non-blocking mode may be busy for a moment. */
 const retryMs = 20;

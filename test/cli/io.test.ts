@@ -140,24 +140,3 @@ describe("a signal", () => {
     expect(await ended).toEqual({ code: null, signal: "SIGTERM" });
   });
 });
-
-it.runIf(process.platform === "linux")(
-  "a process with too many open files still knows that its parent runs",
-  async () => {
-    const { file } = await startScript(`
-      import { closeSync, openSync } from "node:fs";
-      let hasEnded = false;
-      io.onParentExit(() => (hasEnded = true));
-      const files = [];
-      try {
-        for (;;) files.push(openSync("/dev/null"));
-      } catch {}
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      for (const each of files) closeSync(each);
-      await writeText(io.stdout, String(hasEnded));
-    `);
-    // The shell is the parent until the process ends.
-    const script = 'ulimit -n 64; "$0" "$1"; exit $?';
-    expect(await textOf(spawn("sh", ["-c", script, process.execPath, file]))).toBe("false");
-  },
-);

@@ -109,13 +109,6 @@ describe("a started server:", () => {
       }
     });
 
-    it("works for the same store at its next address", async () => {
-      server.child.kill("SIGTERM");
-      await server.finished;
-      await restart();
-      expect(await create(["--id", "1", "--name", "fern"])).toMatchObject({ code: 0 });
-    });
-
     it("works for another store at the same address", async () => {
       const { port } = new URL(url);
       server.child.kill("SIGTERM");

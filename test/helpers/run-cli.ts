@@ -66,8 +66,6 @@ export interface CliRun {
   stop(): Promise<CliResult>;
   /** Delivers a SIGHUP. */
   hangUp(): void;
-  /** Reports the end of the parent process. Returns whether the command watches it. */
-  endParent(): boolean;
   /** Delivers an uncaught error. */
   throwUncaught(error: unknown): void;
   /** Closes stdout like a reader that stops early. */
@@ -87,7 +85,6 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const stderr = createOutput(terminals.stderr === true, columns);
   const handlers = new Set<(signal: StopSignal) => void>();
   const hangUpHandlers = new Set<() => void>();
-  const parentHandlers = new Set<() => void>();
   const uncaughtHandlers = new Set<(error: unknown) => void>();
   let exit!: (code: number) => void;
   const exited = new Promise<number>((resolve) => (exit = resolve));
@@ -114,7 +111,6 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       return () => handlers.delete(handler);
     },
     endBySignal: (name) => stderr.stream.write(`ended by ${name}`),
-    onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     readOpenFilesLimit: () => Infinity,
     keepDebuggerClosed: () => undefined,
@@ -153,10 +149,6 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     },
     hangUp() {
       for (const handler of hangUpHandlers) handler();
-    },
-    endParent() {
-      for (const handler of parentHandlers) handler();
-      return parentHandlers.size > 0;
     },
     throwUncaught(error) {
       for (const handler of uncaughtHandlers) handler(error);

@@ -19,8 +19,8 @@ import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import { settings, statusOptions } from "../options/local.ts";
-import { otherVariables, requestOptions, toLongFlag } from "../options/remote.ts";
+import { findUnknownVariables, settings, statusOptions } from "../options/local.ts";
+import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities } from "../server-access.ts";
@@ -114,7 +114,7 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   yield await checkDirectory("config", io).catch(toError("config"));
   yield await checkDirectory("data", io).catch(toError("data"));
   yield* listSettings(run);
-  for (const name of findUnknownVariables(io)) {
+  for (const name of findUnknownVariables(io.env)) {
     const message = "unknown and without effect: check its spelling";
     yield { subject: name, state: "warning", message };
   }
@@ -322,15 +322,4 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
       }
     }
   }
-}
-
-/** Finds variables that look like settings of plantstore and are not: mostly typing errors. */
-function findUnknownVariables({ env }: Io): readonly string[] {
-  const known = new Set([
-    ...Object.keys(otherVariables),
-    ...Object.values(settings).map(({ env: name }) => name),
-  ]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith("PLANTSTORE_") && env[name] && !known.has(name))
-    .toSorted();
 }

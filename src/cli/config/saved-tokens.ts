@@ -16,10 +16,6 @@ export interface SavedToken {
   readonly token: string;
   /** Certificates of the authorities to trust for this origin, in PEM, which the login has checked. Default: those of Node. */
   readonly ca?: string | undefined;
-  /** Present for the token of a `memory:` store, which is removed when its server stops. */
-  readonly store?: "memory:";
-  /** Present for the token of a server on a free port. The next start of its store moves it to the new origin. */
-  readonly isFreePort?: true;
 }
 
 /** The bits of a file's mode for everyone except its owner. */
@@ -99,25 +95,6 @@ export async function saveToken(
   const { origin } = credential;
   readSavedToken(configDirectory, origin, platform);
   await writeConfigFile(toTokenFile(configDirectory, origin), "the token", credential);
-}
-
-/**
- * Removes the token for an origin if it has a mark.
- *
- * @param mark `store` for a `memory:` store, `isFreePort` for a server that listened on a free port
- * @param token removes only this one; by default any
- * @throws CommandError if the file cannot be read or removed
- */
-export async function removeMarkedToken(
-  configDirectory: string,
-  origin: string,
-  mark: "store" | "isFreePort",
-  platform: Platform,
-  token?: string,
-): Promise<void> {
-  const saved = readTokenFile(toTokenFile(configDirectory, origin), platform);
-  if (!saved?.[mark] || (token !== undefined && saved.token !== token)) return;
-  await removeToken(configDirectory, origin);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   option,
   type Option,
   type Options,
+  otherVariables,
   requestOptions,
   setting,
   toggleFlag,
@@ -36,7 +37,6 @@ export const serveOptions = {
     ...storeOptions.port,
     default: 7526,
   }),
-  reusePort: toggleFlag("--reuse-port", "Share the port with other processes of serve", address),
   socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
     ...address,
     ...file,
@@ -250,3 +250,18 @@ export const settings: Options = Object.fromEntries(
     ([, { env }]) => env !== undefined,
   ),
 );
+
+/** Variables that Kubernetes sets in each container for a service of the name `plantstore`. */
+const kubernetesVariable = /^PLANTSTORE_(?:SERVICE_|PORT_\d+_)/;
+
+/** Finds variables that look like settings of plantstore and are not: mostly typing errors. */
+export function findUnknownVariables(env: Io["env"]): readonly string[] {
+  const known = new Set([
+    ...Object.keys(otherVariables),
+    ...Object.values(settings).map(({ env: name }) => name),
+  ]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("PLANTSTORE_") && env[name] && !known.has(name))
+    .filter((name) => !kubernetesVariable.test(name))
+    .toSorted();
+}

@@ -53,11 +53,16 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   }
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
-  if (variable) return { value: parseText(env, variable, type), source: env };
+  if (variable && !kubernetesAddress.test(variable)) {
+    return { value: parseText(env, variable, type), source: env };
+  }
   const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
   return readSaved(option, io) ?? { value: fallback, source: "the default" };
 }
+
+/** Kubernetes sets `PLANTSTORE_PORT` to `tcp://…` for a service of the name `plantstore`. */
+const kubernetesAddress = /^(?:tcp|udp|sctp):\/\//;
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */
 export function readDefaultUrl(io: Io): Setting<string> | undefined {

@@ -12,8 +12,6 @@ export interface ListenAddress {
   readonly host: string;
   /** 0 to 65535; 0 selects a free port. */
   readonly port: number;
-  /** Lets several processes listen at the port. Needs Node.js 22.12 or later, which earlier versions do not report. */
-  readonly reusePort?: boolean | undefined;
   /** Path of a Unix socket, instead of host and port. */
   readonly socketPath?: string | undefined;
   /** Descriptor of a TCP or Unix socket that another process has opened, instead of all others. */
@@ -36,7 +34,7 @@ export interface ListeningAddress {
  */
 export async function listen(
   server: Server,
-  { host, port, reusePort = false, socketPath, socketFd }: ListenAddress,
+  { host, port, socketPath, socketFd }: ListenAddress,
   isEncrypted: boolean,
 ): Promise<ListeningAddress> {
   const scheme = isEncrypted ? "https" : "http";
@@ -51,7 +49,7 @@ export async function listen(
     return { origin: toOrigin(scheme, address.address, address), host: address.address };
   }
   if (socketPath === undefined) {
-    await startListening(server, { host, port, reusePort });
+    await startListening(server, { host, port });
     return { origin: toOrigin(scheme, host, server.address() as AddressInfo), host };
   }
   await listenAtPath(server, socketPath);
@@ -60,7 +58,7 @@ export async function listen(
 
 function startListening(
   server: Server,
-  place: (ListenOptions & { readonly reusePort?: boolean }) | { readonly fd: number },
+  place: ListenOptions | { readonly fd: number },
 ): Promise<void> {
   return new Promise((settle, reject) => {
     server.once("error", reject);
@@ -128,11 +126,7 @@ async function findUnixPath(fd: number): Promise<string> {
 }
 
 /** Returns the origin of a server. One that listens at all addresses is reached through the loopback address. */
-export function toOrigin(
-  scheme: string,
-  host: string,
-  { port }: Pick<AddressInfo, "port">,
-): string {
+function toOrigin(scheme: string, host: string, { port }: Pick<AddressInfo, "port">): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const name = reachable.includes(":") ? `[${reachable}]` : reachable;
   return new URL(`${scheme}://${name}:${port}`).origin;

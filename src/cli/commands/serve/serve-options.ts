@@ -44,17 +44,8 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   readonly countDroppedLines: () => number;
   /** Aborted once the server is to stop. */
   readonly stop: AbortSignal;
-  readonly readStopTimes: () => StopTimes;
   /** The certificate in use, which SIGHUP replaces; undefined without TLS. */
   certificate?: TlsCertificate;
-}
-
-/** Maximum time in which a server stops. */
-export interface StopTimes {
-  /** Time for which it still accepts requests. */
-  readonly drainMs: number;
-  /** Time for requests in flight after that. */
-  readonly requestsMs: number;
 }
 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
@@ -79,7 +70,6 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
   const { isVolatile } = parseStoreUrl(options.store);
   assertSeeds(options.seeds, isVolatile);
-  if (options.reusePort) assertSharedPort({ ...options, socketFd, isVolatile }, io);
   const maxConnections = Math.min(options.maxConnections, toMaxConnections(io));
   return {
     ...options,
@@ -100,37 +90,6 @@ const reservedDescriptors = 300;
 function toMaxConnections(io: Io): number {
   const limit = io.readOpenFilesLimit();
   return Math.max(limit - reservedDescriptors, Math.ceil(limit / 4));
-}
-
-/** Several processes need the same port and the same store. */
-function assertSharedPort(
-  {
-    isEphemeral,
-    isVolatile,
-    port,
-    socketFd,
-    socketPath,
-  }: Pick<ServeOptions, "isEphemeral" | "isVolatile" | "port" | "socketFd" | "socketPath">,
-  { nodeVersion }: Io,
-): void {
-  const reasons = {
-    "--ephemeral": isEphemeral,
-    "--store memory:": isVolatile,
-    "the socket in LISTEN_FDS": socketFd !== undefined,
-    "--socket": socketPath !== undefined,
-    "--port 0": port === 0,
-  };
-  const [reason] = Object.entries(reasons).find(([, isSet]) => isSet) ?? [];
-  if (reason !== undefined) {
-    throw new UsageError(
-      `${portSharing} and a store, which ${reason} does not allow: remove one of them`,
-    );
-  }
-  const [major = 0, minor = 0] = nodeVersion.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 12)) return;
-  throw new UsageError(
-    `${portSharing}, which needs Node.js 22.12 or later: this is ${nodeVersion}`,
-  );
 }
 
 /** @returns undefined if no fault is on */
@@ -203,6 +162,3 @@ function readEnvironmentToken({ env }: Io): string | undefined {
   if (problem) throw new CommandError("usage", `the token in PLANTSTORE_TOKEN ${problem}`);
   return token;
 }
-
-/** Starts an explanation. */
-export const portSharing = "--reuse-port lets processes share a port";

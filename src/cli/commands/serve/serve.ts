@@ -2,12 +2,11 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
-import { maxSocketPathBytes } from "../../../core/base-url.ts";
 import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
-import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
+import type { ListenAddress } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
@@ -17,19 +16,10 @@ import type { Run } from "../../command.ts";
 import { type OutputStream, writeText } from "../../io.ts";
 import { createDefaultDirectory } from "../../store-access.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type FirstToken, forgetToken, provideToken } from "./first-token.ts";
+import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
-import {
-  portSharing,
-  readServeOptions,
-  type ServeOptions,
-  type ServerRun,
-  type StopTimes,
-} from "./serve-options.ts";
-import { isStartedByNpm, printStart } from "./start-messages.ts";
-
-/** Time for requests in flight after npm has ended: the port is to be free within two seconds. */
-const orphanStopTimeMs = 1000;
+import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
+import { printStart } from "./start-messages.ts";
 
 /** Serves until a signal stops it. @throws CommandError if the server cannot start */
 export async function runServe({ flags, io, terminal }: Run): Promise<void> {
@@ -40,7 +30,6 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
     );
   }
   const options = readServeOptions({ flags, io });
-  let stopTimes: StopTimes = { ...options, requestsMs: options.shutdownTimeoutMs };
   const stop = new AbortController();
   io.onSignal(() => stop.abort());
   const output = openLogOutput(io.log, (count) => {
@@ -56,23 +45,14 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
     log,
     countDroppedLines: output.countDropped,
     stop: stop.signal,
-    readStopTimes: () => stopTimes,
   };
   io.keepDebuggerClosed();
   io.onUncaught((error) => log.error(error));
-  if (isStartedByNpm(io.env)) {
-    io.onParentExit(() => {
-      if (stop.signal.aborted) return;
-      log.message("info", "Stopping: npm, which started this server, has ended");
-      stopTimes = { drainMs: 0, requestsMs: Math.min(stopTimes.requestsMs, orphanStopTimeMs) };
-      stop.abort();
-    });
-  }
   let server: PlantServer | undefined;
   const hangUp = new AbortController();
   io.onHangUp(() => {
     // A server in the foreground ends with its terminal.
-    if (io.stderr.isTTY) {
+    if (options.tls === undefined || io.stderr.isTTY) {
       hangUp.abort();
       stop.abort();
     } else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
@@ -133,7 +113,7 @@ export async function runServer(
       if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);
     });
   } finally {
-    await server.close(run.readStopTimes().requestsMs);
+    await server.close(run.options.shutdownTimeoutMs);
     metricsServer?.close();
   }
 }
@@ -149,19 +129,14 @@ async function serveStore(
   const authenticator = createAuthenticator(store, { ownToken: options.environmentToken });
   try {
     const token = await provideToken(options, server, store, io);
-    try {
-      server.start({ store, authenticator });
-      await printStart({ url: server.url, host: server.host, token, seeded }, run);
-      await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
-      if (!stop.aborted) await once(stop, "abort");
-    } finally {
-      // Before requests in flight are awaited, so that a second signal leaves nothing behind.
-      await forgetToken(token, server.url, run);
-    }
+    server.start({ store, authenticator });
+    await printStart({ url: server.url, host: server.host, token, seeded }, run);
+    await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
+    if (!stop.aborted) await once(stop, "abort");
     await drain(server, run);
     log.message("info", "Stopping: waiting for requests in flight");
   } finally {
-    await server.close(run.readStopTimes().requestsMs);
+    await server.close(run.options.shutdownTimeoutMs);
     await authenticator.flushUses();
   }
 }
@@ -197,13 +172,13 @@ async function openServer(
       "the socket in LISTEN_FDS is a Unix socket, which does not support TLS: remove --tls-cert, or listen on an address",
     );
   } catch (error) {
-    throw (await findRunningStore(error, options)) ?? explainListening(error, options) ?? error;
+    throw explainListening(error, options) ?? error;
   }
 }
 
 /** Lets load balancers notice that the server is about to stop: it is not ready for the time of `--drain`. */
-async function drain(server: PlantServer, { log, readStopTimes }: ServerRun): Promise<void> {
-  const { drainMs } = readStopTimes();
+async function drain(server: PlantServer, { log, options }: ServerRun): Promise<void> {
+  const { drainMs } = options;
   if (drainMs === 0) return;
   server.drain();
   const time = limitOptions.drainMs.type.format(drainMs);
@@ -251,30 +226,7 @@ async function openOwnMetrics(
   }
 }
 
-/** Limit for the request that finds out whether a plant store uses the port, in milliseconds. */
-const probeMs = 1000;
-
-/** Explains a port that is in use by another plant store. @returns undefined for any other error or user of the port */
-async function findRunningStore(
-  error: unknown,
-  { host, port, reusePort, socketPath, socketFd }: ListenAddress,
-): Promise<CommandError | undefined> {
-  const isPortInUse = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-  if (!isPortInUse || reusePort || (socketPath ?? socketFd) !== undefined) return undefined;
-  const baseUrl = toOrigin("http", host, { port });
-  const { checkReadiness } = await import("../../../client/probe.ts");
-  const { signal } = new AbortController();
-  const readiness = await checkReadiness({ baseUrl, timeoutMs: probeMs, signal });
-  if (readiness.state === "unavailable") return undefined;
-  const isOther = readiness.state === "noPlantStore";
-  if (isOther && readiness.expectsTls !== true) return undefined;
-  const url = isOther ? baseUrl.replace("http", "https") : baseUrl;
-  return new CommandError(
-    "internal",
-    `a plant store already runs at ${url}: use it, or choose another port with --port (0 selects a free port)`,
-    { cause: error },
-  );
-}
+const systemCode = /^E[A-Z_]+$/;
 
 /**
  * Explains an error of listening.
@@ -284,58 +236,19 @@ async function findRunningStore(
  */
 export function explainListening(
   error: unknown,
-  place: ListenAddress,
-  flag?: string,
+  { host, port, socketPath, socketFd }: ListenAddress,
+  flag = socketPath === undefined ? "--host or --port" : "--socket",
 ): CommandError | undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
   // The address is not the reason.
-  if (hasTooManyFiles(error)) return undefined;
-  const explanation = toExplanation((error as NodeJS.ErrnoException).code, place, flag);
-  if (explanation === undefined) return undefined;
-  return new CommandError("internal", explanation, { cause: error });
-}
-
-const systemCode = /^E[A-Z]+$/;
-
-/** Problems with the path of a socket, by the code of the system. */
-const socketProblems: Readonly<Record<string, string>> = {
-  ENOTDIR: "its directory is a file",
-  // Also for a missing directory: libuv converts ENOENT.
-  EACCES: "its directory does not exist or is not writable",
-  EROFS: "its disk is read-only",
-  ENAMETOOLONG: "it is too long",
-};
-
-function toExplanation(
-  code: string | undefined,
-  { host, port, reusePort, socketPath, socketFd }: ListenAddress,
-  flag: string | undefined,
-): string | undefined {
-  if (socketFd !== undefined) {
-    if (code === undefined || !systemCode.test(code)) return undefined;
-    return `cannot listen on the socket in LISTEN_FDS (${code}): pass a TCP or Unix socket that listens, as Accept=no does`;
-  }
-  if (socketPath !== undefined) {
-    if (code === "EADDRINUSE") {
-      return `${socketPath} is in use or is another kind of file: choose another path with --socket`;
-    }
-    if (code === undefined || !systemCode.test(code)) return undefined;
-    return `cannot create ${socketPath} (${socketProblems[code] ?? code}): choose a path of at most ${maxSocketPathBytes} bytes in an existing, writable directory`;
-  }
-  switch (code) {
-    case "ENOTSUP":
-      return `${portSharing}, which this system does not support: remove it`;
-    case "EADDRINUSE":
-      if (reusePort === true && flag === undefined) {
-        return `port ${port} is already in use on ${host} by a process without --reuse-port, or of another user: stop it`;
-      }
-      return `port ${port} is already in use on ${host}: stop the other process, or choose another port with ${flag ?? "--port"} (0 selects a free port)`;
-    case "EACCES":
-      return `not permitted to listen on port ${port}: choose a port above 1023 with ${flag ?? "--port"}`;
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `${host} is not an address of this machine: choose another with ${flag ?? "--host"}`;
-    default:
-      return undefined;
-  }
+  if (hasTooManyFiles(error) || !systemCode.test(code)) return undefined;
+  const address = socketPath ?? `port ${port} on ${host}`;
+  const place = socketFd === undefined ? address : "the socket in LISTEN_FDS";
+  const problem =
+    code === "EADDRINUSE"
+      ? `${place} is already in use: stop the other process, or choose another with ${flag}`
+      : code === "EACCES"
+        ? `not permitted to listen on ${place}: choose a port above 1023 or a writable directory with ${flag}`
+        : `cannot listen on ${place} (${code}): check ${socketFd === undefined ? flag : "it"}`;
+  return new CommandError("internal", problem, { cause: error });
 }

@@ -1,6 +1,6 @@
 /** Messages for the operator at the start: banner, risks, and how to call the server. */
-import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, join, relative } from "node:path";
+import { realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
 import { toShellWord } from "../../../core/messages.ts";
@@ -9,7 +9,7 @@ import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
-import { serveOptions, storeOption } from "../../options/local.ts";
+import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
@@ -35,8 +35,14 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
   const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
   const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  const risks = findRisks(host, token, options, isForUser);
-  for (const warning of [...risks, ...exposures, ...(expiry === undefined ? [] : [expiry])]) {
+  const unknown = findUnknownVariables(io.env);
+  const warnings = [
+    ...findRisks(host, token, options, isForUser),
+    ...exposures,
+    ...(expiry === undefined ? [] : [expiry]),
+    ...unknown.map((name) => `${name} is unknown and has no effect: check its spelling`),
+  ];
+  for (const warning of warnings) {
     if (isForUser) await terminal.warning(warning);
     else log.message("warn", warning);
   }
@@ -97,11 +103,15 @@ function toRows(
       rows.push({ label: "Try", text: "in a second terminal:", line: create });
       break;
     case "issued":
-      rows.push({ label: "Token", text: issuedTexts[token.saved], line: token.token });
+      rows.push({
+        label: "Token",
+        text: token.isSaved ? "new, saved for this user" : "new, not saved",
+        line: token.token,
+      });
       rows.push({
         label: "Try",
         text: "in a second terminal:",
-        line: token.saved === "never" ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
+        line: !token.isSaved ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
       });
       if (docs && url.startsWith("http")) {
         const page = `${new URL("/", url).href}#${token.token}`;
@@ -123,12 +133,6 @@ function toRows(
   }
   return rows;
 }
-
-const issuedTexts = {
-  always: "new, saved for this user",
-  volatile: "new, saved for this user until the server stops",
-  never: "new, not saved",
-} as const;
 
 /** The URL of a database may contain a password, which the user adds. */
 function toStoreFlag(store: string, io: Io): string {
@@ -152,7 +156,7 @@ function findRisks(
   options: ServeOptions,
   isShown: boolean,
 ): readonly string[] {
-  const { tls, isVolatile, environmentToken, faults } = options;
+  const { tls, environmentToken, faults } = options;
   const risks = [];
   const isLocal = host === undefined || isLoopback(host);
   if (tls === undefined && !isLocal) {
@@ -160,10 +164,7 @@ function findRisks(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
   }
-  if (token.kind === "none" && isVolatile) {
-    risks.push("no token is configured, so every request will be rejected: set PLANTSTORE_TOKEN");
-  }
-  if (token.kind === "issued" && token.saved === "never" && !options.json && !isShown) {
+  if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
     risks.push(
       "no client knows the token of this server: print it with --json, or set PLANTSTORE_TOKEN",
     );
@@ -194,52 +195,19 @@ function describeFaults(faults: FaultRates): readonly string[] {
   ];
 }
 
-/** npm quotes the name for the shell. */
-const ownLifecycleScript = /^(["']?)plantstore\1(?:\s|$)/;
-
-/**
- * Checks whether `npm start` of plantstore itself or `npx plantstore` started this process. Such a process ends with npm;
- * one that a user's own npm script started does not.
- */
-export function isStartedByNpm({
-  npm_lifecycle_event: event,
-  npm_lifecycle_script: script = "",
-  npm_package_name: packageName,
-}: Environment): boolean {
-  if (event === "npx") return ownLifecycleScript.test(script);
-  return event === "start" && packageName === "plantstore";
-}
-
 /** The words with which a user can run this program from another terminal, for a shell. */
 export function toInvocation({ env, script }: Pick<Io, "env" | "script">): string {
   if (script === undefined || isOnPath(script, env)) return "plantstore";
-  if (env["npm_lifecycle_event"] !== undefined) return "npx plantstore";
-  const path = relative(".", script);
-  return `node ${toShellWord(path.startsWith("..") ? script : path)}`;
+  return `node ${toShellWord(script)}`;
 }
 
 /** npm adds these directories for its own processes only. */
 const npmDirectory = /[\\/]node_modules[\\/](?:\.bin|npm[\\/].*)$/;
 
 function isOnPath(script: string, env: Environment): boolean {
-  const isOfNpm = env["npm_lifecycle_event"] !== undefined;
+  const own = attempt(() => realpathSync(script));
   const directories = (env["PATH"] ?? "").split(delimiter);
-  const path = directories
-    .filter((directory) => directory !== "" && !(isOfNpm && npmDirectory.test(directory)))
-    .map((directory) => join(directory, "plantstore"))
-    .find(isExecutable);
-  return path !== undefined && toRealPath(path) === toRealPath(script);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function toRealPath(path: string): string {
-  return attempt(() => realpathSync(path)) ?? path;
+  return directories
+    .filter((directory) => directory !== "" && !npmDirectory.test(directory))
+    .some((directory) => attempt(() => realpathSync(join(directory, "plantstore"))) === own);
 }
