@@ -90,10 +90,7 @@ export function toAdvice(
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
-      return message
-        .replace(/(?=NODE_EXTRA_CA_CERTS=FILE$)/, "--cacert FILE or ")
-        .replace(/add its authority to them$/, "add its authority with --cacert FILE")
-        .replace(/the URL$/, "--url");
+      return message;
     case "timeout":
       return `${message}: ${doubt}; a higher --timeout waits longer`;
     case "lost":

@@ -7,7 +7,6 @@ import { parseErrorBody } from "../core/read-plant.ts";
 import { gatewayStatuses, parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
 import { get, type ClientRequest, type ClientResponse, post } from "./http-request.ts";
 import { categorizeError, NotAPlantStoreError, UnavailableError } from "./results.ts";
-import { findUrlAdvice, isOfOtherUrl } from "./wrong-path.ts";
 
 /** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
@@ -44,7 +43,11 @@ export async function checkCreates(options: CheckReadinessOptions): Promise<Read
     if (check.isAccepted || check.error.error === errorTable.noCredential.error) return readiness;
     const { error } = check;
     if (categorizeError(error.error) === "unavailable") return { state: "notReady", error };
-    return { state: "noPlantStore", reason: error.message, isOtherUrl: isOfOtherUrl(error) };
+    return {
+      state: "noPlantStore",
+      reason: error.message,
+      isOtherUrl: error.error === errorTable.noSuchPath.error,
+    };
   } catch (error) {
     return toReadiness(error);
   }
@@ -100,7 +103,7 @@ export interface CheckTokenOptions extends CheckReadinessOptions {
   readonly token?: string | undefined;
 }
 
-/** Result of a check. The error of the store need not concern the token; its message names the right URL for a wrong path. */
+/** Result of a check. The error of the store need not concern the token; its message names the right path for a wrong one. */
 export type TokenCheck = (
   | { readonly isAccepted: true }
   | { readonly isAccepted: false; readonly error: ErrorBody }
@@ -134,9 +137,7 @@ export async function checkToken({
   const { error } = response;
   const serverTimeMs = readServerTime(httpResponse);
   if (error.error === errorTable.idMissing.error) return { isAccepted: true, serverTimeMs };
-  const advice = findUrlAdvice(baseUrl, error);
-  const message = error.message + (advice === undefined ? "" : `: ${advice}`);
-  return { isAccepted: false, error: { ...error, message }, serverTimeMs };
+  return { isAccepted: false, error, serverTimeMs };
 }
 
 /** RFC 9110 section 6.6.1 */

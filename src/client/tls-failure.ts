@@ -25,8 +25,8 @@ export async function describeTlsFailure(
 ): Promise<string> {
   if (untrustedCodes.test(code)) {
     return ca === undefined
-      ? `its certificate is not signed by a trusted authority (${code}): add its authority with NODE_EXTRA_CA_CERTS=FILE`
-      : `its certificate is not signed by one of the given authorities (${code}): add its authority to them`;
+      ? `its certificate is not signed by a trusted authority (${code}): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE`
+      : `its certificate is not signed by one of the given authorities (${code}): add its authority with --cacert FILE (ca in a program)`;
   }
   if (code === "CERT_HAS_EXPIRED") return describeExpired(url);
   if (cert !== undefined) return describeNames(cert, new URL(url).hostname);

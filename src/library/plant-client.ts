@@ -7,9 +7,7 @@ import {
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
-import { findUrlAdvice } from "../client/wrong-path.ts";
 import { onAbort } from "../core/attempt.ts";
-import { errorTable } from "../core/errors.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
@@ -119,7 +117,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
         post,
         ...(signal && { signal }),
       });
-      return addUrlAdvice(response, url);
+      return response;
     },
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
@@ -129,15 +127,6 @@ export function createClient(options: PlantClientOptions): PlantClient {
       yield* createMany(plants, { url, token: bearer, fetch, ...checked, concurrency, signal });
     },
   };
-}
-
-/** Adds the right URL to the Error for a wrong path. */
-function addUrlAdvice<Response extends CreateResponse>(response: Response, url: string): Response {
-  if (response.ok || response.error.error !== errorTable.noSuchPath.error) return response;
-  const { error } = response;
-  const advice = findUrlAdvice(url, error, "url");
-  if (advice === undefined) return response;
-  return { ...response, error: { ...error, message: `${error.message}: ${advice}` } };
 }
 
 /** @returns undefined to use sockets */
@@ -243,7 +232,7 @@ async function* createMany(
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     const { cause } = error;
-    throw isError(cause) ? cause : new StoppedError(addUrlAdvice(cause, url));
+    throw isError(cause) ? cause : error;
   } finally {
     release();
   }

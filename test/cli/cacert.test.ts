@@ -47,7 +47,7 @@ describe("--cacert", () => {
     const untrusted = await run(args, env, plants);
     expect(untrusted.exitCode).toBe(6);
     expect(untrusted.stderr + untrusted.stdout).toContain(
-      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE or NODE_EXTRA_CA_CERTS=FILE",
+      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE",
     );
     expect(untrusted.stderr).not.toContain("--wait");
   });
@@ -90,7 +90,7 @@ describe("--cacert", () => {
   it("replaces the authorities of Node: another certificate is not trusted", async () => {
     await writeFile(cacert, createCertificate("localhost").cert);
     const problem =
-      /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE\n/;
+      /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE \(ca in a program\)\n/;
     expect(await run(["ping", "--url", server.url, "--cacert", cacert])).toExit(6, problem);
   });
 

@@ -222,7 +222,7 @@ describe("a create without a response of the plant store", () => {
       "insecure",
       {
         detail:
-          "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with NODE_EXTRA_CA_CERTS=FILE",
+          "its certificate is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE",
       },
     );
   });

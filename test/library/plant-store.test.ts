@@ -444,7 +444,7 @@ describe("createClient", () => {
     const plants = await startPlantStore();
     const elsewhere = createClient({ ...plants, url: `${plants.url}/elsewhere` });
     expect(await elsewhere.create(fern)).toMatchObject({ ok: false, error: { error: 40400 } });
-    const message = `unknown path "/plants/plants": create plants with POST /plants: remove /plants from url`;
+    const message = `unknown path "/plants/plants": create plants with POST /plants`;
     const twice = createClient({ ...plants, url: `${plants.url}/plants` });
     expect(await twice.create(fern)).toEqual({
       ok: false,

@@ -172,7 +172,7 @@ describe("login", () => {
   it("names the right URL for a wrong path, and asks for no token", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
-    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants: use --url ${origin}/v1 (nothing was saved)\n`;
+    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (nothing was saved)\n`;
     expect(await login(origin, testToken)).toExit(7, problem);
   });
 

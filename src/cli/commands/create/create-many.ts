@@ -1,4 +1,5 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
+import { RequestError } from "../../../core/errors.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
@@ -120,7 +121,7 @@ async function createSingle(
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  const isNamed = "message" in plant && plant.message.includes(`(${name}:`);
+  const isNamed = plant instanceof RequestError && plant.syntax?.isPlaced === true;
   return createOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 

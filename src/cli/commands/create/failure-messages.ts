@@ -1,6 +1,5 @@
 /** Messages about plants that are not created. A create without a failure does not load them. */
 import type { Retry } from "../../../client/create-plant.ts";
-import { findUrlAdvice } from "../../../client/wrong-path.ts";
 import { categorizeError, type FinalResponse, type Rejection } from "../../../client/results.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/messages.ts";
@@ -26,7 +25,7 @@ export function toDetails(
   if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
   if (category === "noPlantStore") {
     const part = error.error === errorTable.malformedHttp.error ? "" : "the path of ";
-    details.push(findUrlAdvice(url, error) ?? `check ${part}--url, which is ${url}`);
+    details.push(`check ${part}--url, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);

@@ -138,20 +138,6 @@ describe("an Error", () => {
     expect(result).toExit(7, problem, containing(`{"error":${error},`));
   });
 
-  it.each([
-    ["remove /plants from --url", "/plants", "/plants"],
-    ["use --url URL/v1", "", "/v1/plants"],
-  ])("40400 for another path advises to %s", async (advice, path, right) => {
-    const message = `unknown path "${path}/plants": create plants with POST ${right}`;
-    const server = await openScriptedServer(json(400, JSON.stringify({ error: 40400, message })));
-    const url = server.url + path;
-    const start = `error 40400: ${message} (${advice.replace("URL", server.url)}`;
-    expect(await createAt(url)).toExit(7, `${start})\n`, [{ error: 40400, message }]);
-    const stdin = '{"id":1,"name":"fern"}';
-    const result = await runCli(["create", "--many"], { server: { url }, stdin });
-    expect(result).toExit(7, containing(`${start}; resume with --from-line 1`));
-  });
-
   it("names the request id", async () => {
     const { stderr } = await createWith(errorResponse(40900, { "X-Request-Id": "a-1" }));
     expect(stderr).toBe("error 40900: message of 40900 (request a-1)\n");
