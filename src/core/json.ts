@@ -11,7 +11,7 @@ export class JsonNumber {
 }
 
 /** A value of which only the kind is known. */
-export type OtherValue = { readonly is: "null" | "true" | "false" | "an array" | "an object" };
+type OtherValue = { readonly is: "null" | "true" | "false" | "an array" | "an object" };
 
 /** A value that is kept. */
 export type JsonValue = string | JsonNumber | OtherValue;

@@ -7,6 +7,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /** Number of bytes that hold any character, or the beginning of a comment. */
 const maxCharacterBytes = 4;
 
+/** An error whose message names its line and column in an input. */
+export class LocatedError extends RequestError {}
+
 /**
  * Names the line and the column in the input instead of the byte of an error, and adds how to fix a common mistake.
  * Anything else stays the same.
@@ -17,7 +20,7 @@ export function locateError<T>(
   error: T,
   { line, column, bytes }: Pick<PlantRecord, "line" | "column" | "bytes">,
   name: string,
-): T | RequestError {
+): T | LocatedError {
   if (!(error instanceof JsonError)) return error;
   const { kind, byte, parts, expected } = error;
   const before = decoder.decode(bytes.subarray(0, byte));
@@ -26,7 +29,7 @@ export function locateError<T>(
   const firstColumn = lines.length === 1 ? column : 1;
   const errorColumn = firstColumn + Array.from(lines.at(-1) ?? "").length;
   const place = ` (${name}:${line + lines.length - 1}:${errorColumn})`;
-  return new RequestError(kind, parts.join(place + findAdvice(expected, before.trimEnd(), found)));
+  return new LocatedError(kind, parts.join(place + findAdvice(expected, before.trimEnd(), found)));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
-import { RequestError } from "../../../core/errors.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
+import { LocatedError } from "../../../records/json-place.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
@@ -121,7 +121,7 @@ async function createSingle(
     for (const warning of new UnknownMembers().add(record)) await run.terminal.warning(warning);
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
-  const isNamed = plant instanceof RequestError && plant.syntax?.isPlaced === true;
+  const isNamed = plant instanceof LocatedError;
   return createOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
