@@ -1,8 +1,7 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { readFile } from "node:fs/promises";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
-import { toSystemReason } from "../core/messages.ts";
-import { InvalidValue } from "../library/option-types.ts";
+import { InvalidValue, toSystemReason } from "../core/messages.ts";
 import { CommandError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
 import type { Io } from "./io.ts";

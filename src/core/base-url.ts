@@ -1,10 +1,5 @@
 /** Parses the URL of a plant store: `http:`, `https:`, or `unix:` with the path of a socket. */
-import { quoteInput } from "./messages.ts";
-
-/** Invalid URL. The message continues a sentence that starts with the source of the URL, such as `--url`. */
-export class InvalidUrl extends Error {
-  override readonly name = "InvalidUrl";
-}
+import { invalid, InvalidValue } from "./messages.ts";
 
 /** Maximum length of the path of a Unix socket on every supported system: 103 bytes on macOS, 107 on Linux. */
 export const maxSocketPathBytes = 103;
@@ -14,7 +9,7 @@ const unixUrl = /^unix:(\/[^:]+)(?::(\/.*)?)?$/s;
 /** Host of requests through a Unix socket, which have no other name. */
 const socketOrigin = "http://localhost";
 
-/** Parses the URL of a plant store, and removes slashes at its end. @throws InvalidUrl */
+/** Parses the URL of a plant store, and removes slashes at its end. @throws InvalidValue */
 export function parseBaseUrl(text: string): string {
   return text.startsWith("unix:") ? parseUnixUrl(text) : parseHttpUrl(text);
 }
@@ -22,17 +17,17 @@ export function parseBaseUrl(text: string): string {
 /** A URL without its scheme. */
 const bareHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/[\w./-]*)?$/i;
 
-/** Parses a URL as {@link parseBaseUrl}, but not of a Unix socket. @throws InvalidUrl */
+/** Parses a URL as {@link parseBaseUrl}, but not of a Unix socket. @throws InvalidValue */
 export function parseHttpUrl(text: string): string {
   const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     const advice = bareHost.test(text)
       ? `a URL with its scheme: write ${isLocalUrl(`http://${text}`) ? "http" : "https"}://${text}`
       : "a URL such as http://127.0.0.1:7526";
-    throw new InvalidUrl(`must be ${advice} (got "${quoteInput(text)}")`);
+    throw invalid(text, advice);
   }
   if (url.search !== "" || url.hash !== "") {
-    throw new InvalidUrl(`must be a URL without ? and # (got "${quoteInput(text)}")`);
+    throw invalid(text, "a URL without ? and #");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -41,12 +36,13 @@ function parseUnixUrl(text: string): string {
   const [, socketPath = "", path = ""] =
     unixUrl.exec(text.replace(/^unix:\/\/(?=\/)/, "unix:")) ?? [];
   if (socketPath === "" || /^\/\/|\p{Cc}/u.test(socketPath)) {
-    throw new InvalidUrl(
-      `must be unix: and the absolute path of a socket, such as unix:/run/plants.sock, with :/v1 for a base path (got "${quoteInput(text)}")`,
+    throw invalid(
+      text,
+      "unix: and the absolute path of a socket, such as unix:/run/plants.sock, with :/v1 for a base path",
     );
   }
   if (new TextEncoder().encode(socketPath).length > maxSocketPathBytes) {
-    throw new InvalidUrl(
+    throw new InvalidValue(
       `has the path of a socket with more than ${maxSocketPathBytes} bytes: choose a shorter one`,
     );
   }
@@ -63,12 +59,12 @@ export function toUnixUrl(origin: string, basePath: string): string {
  * Parses a URL of any scheme.
  *
  * @returns undefined for an invalid URL
- * @throws InvalidUrl if it contains a user name or a password; the message does not quote them
+ * @throws InvalidValue if it contains a user name or a password; the message does not quote them
  */
 export function parseUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.username || url?.password) {
-    throw new InvalidUrl(
+    throw new InvalidValue(
       "contains a user name or a password: remove them, because a plant store uses a token",
     );
   }

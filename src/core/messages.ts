@@ -1,4 +1,4 @@
-/** Text of messages: quoting of foreign input (contract.md "Status and error numbers"), lists, and the closest words. */
+/** Text of messages: invalid values, quoting of foreign input (contract.md "Status and error numbers"), lists, and the closest words. */
 
 const printableAscii = /^[ -~]*$/;
 /** Control, format (bidirectional marks included), unassigned, separator and invisible characters, except the plain space. */
@@ -42,6 +42,30 @@ export function quoteInput(text: string, maxLength = 40): string {
   }
   const cut = redacted.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
   return `${escapeUnprintable(cut)}…`;
+}
+
+/** An invalid value. The message continues a sentence that starts with the name of the option. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+  /** True if the value has the right type and is too small, too large or not whole. */
+  readonly isOutOfRange: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isOutOfRange?: boolean } = {}) {
+    super(message, options);
+    this.isOutOfRange = options.isOutOfRange === true;
+  }
+}
+
+/** An error for a value that breaks a rule; the rule follows "must be". */
+export function invalid(value: unknown, rule: string): InvalidValue {
+  return new InvalidValue(`must be ${rule} (got ${describeValue(value)})`);
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value === "string") return `"${quoteInput(value)}"`;
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "function" ? "a function" : String(value);
 }
 
 /** Text without special characters of any shell. */

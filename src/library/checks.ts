@@ -1,7 +1,7 @@
 /** Checks at run time that what a caller passes has the right types. */
+import { invalid } from "../core/messages.ts";
 import type { NewPlant } from "../core/plant.ts";
 import { isRequired, newPlantSchema } from "../core/read-plant.ts";
-import { invalid } from "./option-types.ts";
 
 /** The `fetch` of each store that listens. A client of such a store uses sockets, as any other client. */
 export const listeningFetches = new WeakSet<object>();

@@ -1,23 +1,26 @@
 /** Options of a client, and the check of its certificates, which few commands need. */
+import { invalid, InvalidValue } from "../core/messages.ts";
 import { X509Certificate } from "node:crypto";
 import { attempt } from "../core/attempt.ts";
 import { attemptOptions } from "./client-options.ts";
-import { invalid, InvalidValue, type OptionType } from "./option-types.ts";
+import type { OptionType } from "./option-types.ts";
 
 /** Certificates in PEM, at least one; undefined for those of Node. */
-export const certificates: OptionType<string | undefined> = {
-  parse(text) {
-    const problem = findCertificateProblem(text);
-    if (problem === undefined) return text;
-    throw new InvalidValue(problem);
-  },
-  check(value) {
+export const certificates = {
+  parse: parseCertificates,
+  check(value: unknown) {
     if (value === undefined) return undefined;
-    if (typeof value === "string") return certificates.parse(value);
+    if (typeof value === "string") return parseCertificates(value);
     throw invalid(value, "a string with certificates in PEM");
   },
   format: () => "certificates",
-};
+} satisfies OptionType<string | undefined>;
+
+function parseCertificates(text: string): string | undefined {
+  const problem = findCertificateProblem(text);
+  if (problem === undefined) return text;
+  throw new InvalidValue(problem);
+}
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 

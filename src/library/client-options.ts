@@ -1,15 +1,13 @@
 /** The options of clients, of faults and of limits, and the checks of all options: names, types, ranges and defaults, for programs and the command line. */
-import { findClosestWord, quoteInput } from "../core/messages.ts";
+import { invalid, InvalidValue, findClosestWord, quoteInput } from "../core/messages.ts";
 import {
   integer,
-  invalid,
-  InvalidValue,
   latency,
   msPerUnit,
   type OptionSpec,
   plannedFaults,
   share,
-  type TextType,
+  type OptionType,
   timeLimit,
 } from "./option-types.ts";
 
@@ -39,11 +37,11 @@ const faultParts = [
   ["first", "first"],
 ] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
 const faultTypes: Readonly<
-  Record<keyof typeof faultOptions, { readonly type: TextType<unknown> }>
+  Record<keyof typeof faultOptions, { readonly type: OptionType<unknown> }>
 > = faultOptions;
 
 /** Faults of creates, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
-export const faultList: TextType<Partial<OptionValues<typeof faultOptions>>> = {
+export const faultList: OptionType<Partial<OptionValues<typeof faultOptions>>> = {
   parse(list) {
     const values = new Map<string, unknown>();
     for (const item of list.split(/\s+/).filter(Boolean)) {
@@ -69,7 +67,7 @@ export const faultList: TextType<Partial<OptionValues<typeof faultOptions>>> = {
   },
 };
 
-function parsePart<T>(part: string, value: string, type: TextType<T>): T {
+function parsePart<T>(part: string, value: string, type: OptionType<T>): T {
   try {
     return type.parse(value);
   } catch (error) {
@@ -111,7 +109,11 @@ export type Specs = Readonly<Record<string, OptionSpec<unknown>>>;
 
 /** The values of a table of options. */
 export type OptionValues<Table> = {
-  readonly [Name in keyof Table]: Table[Name] extends OptionSpec<infer Value> ? Value : never;
+  readonly [Name in keyof Table]: Table[Name] extends {
+    type: { check(value: unknown): infer Value };
+  }
+    ? Value
+    : never;
 };
 
 /** Some of the values of a table of options; an undefined one has its default. */

@@ -1,7 +1,7 @@
 /** Types of options: how each parses, checks and formats its values. */
 import { findTokenProblem, tokenMarker } from "../auth/token.ts";
-import { InvalidUrl, parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
-import { quoteInput, unpairedSurrogate } from "../core/messages.ts";
+import { parseBaseUrl, parseHttpUrl, parseUrl } from "../core/base-url.ts";
+import { invalid, InvalidValue, unpairedSurrogate } from "../core/messages.ts";
 import { int64Max, int64Min, toInteger } from "../core/plant.ts";
 
 /** Milliseconds of each unit of time. */
@@ -14,45 +14,18 @@ export const bytesPerUnit = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as con
 export interface OptionType<T> {
   /** Parses the text of a flag or an environment variable. @throws InvalidValue */
   parse(text: string): T;
-  /** Checks the value that a program passes. @throws InvalidValue */
-  check(value: unknown): T;
+  /** Checks the value that a program passes; absent for an option of the command line alone. @throws InvalidValue */
+  check?(value: unknown): T;
   /** Formats a value for help and reports, without secrets. */
   format(value: T): string;
   /** All values, if they are few. */
   readonly choices?: readonly string[];
 }
 
-/** A type whose values come from text only. */
-export type TextType<T> = Omit<OptionType<T>, "check">;
-
-/** An option: its type and its default. */
+/** An option that programs set too: its type and its default. */
 export interface OptionSpec<T> {
-  readonly type: OptionType<T>;
+  readonly type: OptionType<T> & { check(value: unknown): T };
   readonly default: T;
-}
-
-/** An invalid value. The message continues a sentence that starts with the name of the option. */
-export class InvalidValue extends Error {
-  override readonly name = "InvalidValue";
-  /** True if the value has the right type and is too small, too large or not whole. */
-  readonly isOutOfRange: boolean;
-
-  constructor(message: string, options: ErrorOptions & { readonly isOutOfRange?: boolean } = {}) {
-    super(message, options);
-    this.isOutOfRange = options.isOutOfRange === true;
-  }
-}
-
-/** An error for a value that breaks a rule; the rule follows "must be". */
-export function invalid(value: unknown, rule: string): InvalidValue {
-  return new InvalidValue(`must be ${rule} (got ${describeValue(value)})`);
-}
-
-function describeValue(value: unknown): string {
-  if (typeof value === "string") return `"${quoteInput(value)}"`;
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "function" ? "a function" : String(value);
 }
 
 /** A range of integers, both ends included. */
@@ -80,32 +53,32 @@ function ranged(
   toNumber: (text: string) => number,
   rule: string,
   format: (value: number) => string,
-): OptionType<number> {
+) {
   return {
-    parse(text) {
+    parse(text: string) {
       const value = toNumber(text);
       if (value >= range.min && value <= range.max) return value;
       throw invalid(text, rule);
     },
-    check: (value) => checkInteger(value, range),
+    check: (value: unknown) => checkInteger(value, range),
     format,
-  };
+  } satisfies OptionType<number>;
 }
 
 /** An integer in a range. */
-export function integer(range: Range): OptionType<number> {
+export function integer(range: Range) {
   const toNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN);
   return ranged(range, toNumber, `a whole number from ${range.min} to ${range.max}`, String);
 }
 
 /** One of several words. */
-export function choice<Choice extends string>(choices: readonly Choice[]): OptionType<Choice> {
+export function choice<Choice extends string>(choices: readonly Choice[]) {
   const check = (value: unknown): Choice => {
     const found = choices.find((each) => each === value);
     if (found === undefined) throw invalid(value, `one of ${choices.join(", ")}`);
     return found;
   };
-  return { parse: check, check, format: String, choices };
+  return { parse: (text: string): Choice => check(text), check, format: String, choices };
 }
 
 /**
@@ -117,15 +90,15 @@ export function choice<Choice extends string>(choices: readonly Choice[]): Optio
 export function string(
   parse: (text: string) => string,
   format = (text: string): string => text || "none",
-): OptionType<string> {
+) {
   return {
     parse,
-    check(value) {
+    check(value: unknown) {
       if (typeof value === "string") return parse(value);
       throw invalid(value, "a string");
     },
     format,
-  };
+  } satisfies OptionType<string>;
 }
 
 const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
@@ -152,37 +125,29 @@ export const basePath = string((text) => {
 });
 
 /** The URL of a plant store, without a slash at the end. */
-export const baseUrl = string((text) => explainUrl(() => parseBaseUrl(text)));
+export const baseUrl = string(parseBaseUrl);
 
 /** The URL of a plant store, but not of a Unix socket. */
-export const httpUrl = string((text) => explainUrl(() => parseHttpUrl(text)));
-
-/** Reports an invalid URL as an invalid value. */
-function explainUrl<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof InvalidUrl)) throw error;
-    throw new InvalidValue(error.message, { cause: error });
-  }
-}
+export const httpUrl = string(parseHttpUrl);
 
 /** A bearer token, which no message contains. */
-export const token: OptionType<string> = {
-  parse(text) {
-    const problem = findTokenProblem(text);
-    if (problem !== undefined) throw new InvalidValue(problem);
-    return text;
-  },
-  check(value) {
-    if (typeof value !== "string") throw new InvalidValue("must be a string");
-    return token.parse(value);
+export const token = {
+  parse: parseToken,
+  check(value: unknown) {
+    if (typeof value === "string") return parseToken(value);
+    throw new InvalidValue("must be a string");
   },
   format: () => "a token",
-};
+} satisfies OptionType<string>;
+
+function parseToken(text: string): string {
+  const problem = findTokenProblem(text);
+  if (problem === undefined) return text;
+  throw new InvalidValue(problem);
+}
 
 /** A number of bytes; as text, such as `1048576` or `64KiB`. */
-export function bytes(range: Range): OptionType<number> {
+export function bytes(range: Range) {
   const rule = `a number of bytes such as 1048576, 64KiB or 1MiB, at most ${formatBytes(range.max)}`;
   return ranged(range, parseBytes, rule, formatBytes);
 }
@@ -204,18 +169,14 @@ function formatBytes(value: number): string {
  * @param examples for messages
  * @param defaultUnit unit of a number without one; by default such a number is invalid, except 0
  */
-function duration(
-  range: Range,
-  examples: string,
-  defaultUnit?: keyof typeof msPerUnit,
-): OptionType<number> {
+function duration(range: Range, examples: string, defaultUnit?: keyof typeof msPerUnit) {
   const ends = `from ${formatDuration(range.min)} to ${formatDuration(range.max)}`;
   const rule = `a time such as ${examples}, ${ends}`;
   return ranged(range, (text) => parseDuration(text, defaultUnit), rule, formatDuration);
 }
 
 /** A time limit in milliseconds; as text, such as `500ms`, `10s` or `2m`, or a number of seconds. */
-export function timeLimit(range: Range): OptionType<number> {
+export function timeLimit(range: Range) {
   return duration(range, "500ms, 10s or 2m", "s");
 }
 
@@ -236,18 +197,18 @@ function formatDuration(timeMs: number): string {
 export type Latency = number | readonly [minMs: number, maxMs: number];
 
 /** A {@link Latency}; as text, such as `200ms` or `200ms..2s`. */
-export function latency(range: Range): OptionType<Latency> {
+export function latency(range: Range) {
   const end = formatDuration(range.max);
   const rule = `a time such as 200ms, or a range such as 200ms..2s, at most ${end}`;
   return {
-    parse(text) {
+    parse(text: string): Latency {
       const parts = text.split("..").map((part) => parseDuration(part));
       const [minMs = Number.NaN, maxMs = minMs, ...others] = parts;
       const isValid = others.length === 0 && minMs >= range.min && maxMs <= range.max;
       if (isValid && minMs <= maxMs) return minMs === maxMs ? minMs : [minMs, maxMs];
       throw invalid(text, rule);
     },
-    check(value) {
+    check(value: unknown): Latency {
       if (!Array.isArray(value)) return checkInteger(value, range);
       const [minMs = 0, maxMs = 0] = value.map((each) => checkInteger(each, range));
       if (value.length === 2 && minMs <= maxMs) return [minMs, maxMs];
@@ -255,38 +216,40 @@ export function latency(range: Range): OptionType<Latency> {
         "must be milliseconds, or a pair of them with the shortest first, such as [200, 2000]",
       );
     },
-    format: (value) => [value].flat().map(formatDuration).join(".."),
-  };
+    format: (value: Latency) => [value].flat().map(formatDuration).join(".."),
+  } satisfies OptionType<Latency>;
 }
 
 /** A share from 0 to 1; as text, a percentage such as `5%`. */
-export const share: OptionType<number> = {
-  parse(text) {
+export const share = {
+  parse(text: string) {
     const [, digits = ""] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
     const value = Number(digits || Number.NaN) / 100;
     if (value <= 1) return value;
     throw invalid(text, "a percentage such as 5% or 0.5%, from 0% to 100%");
   },
-  check(value) {
+  check(value: unknown) {
     const rule = "a number from 0 to 1, such as 0.05 for 5%";
     if (typeof value !== "number") throw invalid(value, rule);
     if (value >= 0 && value <= 1) return value;
     throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
   },
-  format: (value) => `${Number((value * 100).toFixed(6))}%`,
-};
+  format: (value: number) => `${Number((value * 100).toFixed(6))}%`,
+} satisfies OptionType<number>;
 
 const plannedFault = choice(["fail", "drop", "pass"] as const);
 
+type PlannedFaults = readonly ReturnType<typeof plannedFault.parse>[];
+
 /** Faults in their order; as text, such as `fail,drop`. */
-export const plannedFaults: OptionType<readonly ("fail" | "drop" | "pass")[]> = {
-  parse: (list) => list.split(",").map((each) => plannedFault.parse(each)),
-  check(value) {
+export const plannedFaults = {
+  parse: (list: string): PlannedFaults => list.split(",").map((each) => plannedFault.parse(each)),
+  check(value: unknown): PlannedFaults {
     if (!Array.isArray(value)) throw invalid(value, 'an array such as ["fail", "drop"]');
     return value.map((each) => plannedFault.check(each));
   },
   format: (faults) => faults.join(","),
-};
+} satisfies OptionType<PlannedFaults>;
 
 /** Formats a number with the largest unit that divides it. */
 function formatQuantity(value: number, units: Readonly<Record<string, number>>): string {
@@ -298,7 +261,7 @@ function formatQuantity(value: number, units: Readonly<Record<string, number>>):
 export const valueSeparator = "\0";
 
 /** A type whose values show themselves. @param parse throws InvalidValue */
-function shown<T>(parse: (text: string) => T): TextType<T> {
+function shown<T>(parse: (text: string) => T): OptionType<T> {
   return { parse, format: String };
 }
 
@@ -306,10 +269,10 @@ function shown<T>(parse: (text: string) => T): TextType<T> {
 export const text = shown(String);
 
 /** A text, or none for an empty one. */
-export const optionalText: TextType<string | undefined> = optional(text);
+export const optionalText: OptionType<string | undefined> = optional(text);
 
 /** A value, or none for empty text. */
-export function optional<T>(type: TextType<T>): TextType<T | undefined> {
+export function optional<T>(type: OptionType<T>): OptionType<T | undefined> {
   return {
     ...type,
     parse: (value) => (value === "" ? undefined : type.parse(value)),
@@ -318,7 +281,7 @@ export function optional<T>(type: TextType<T>): TextType<T | undefined> {
 }
 
 /** A switch: 1 or 0. The flag alone is 1. */
-export const toggle: TextType<boolean> = {
+export const toggle: OptionType<boolean> = {
   parse(value) {
     if (value === "0" || value === "1") return value === "1";
     throw invalid(value, "1 or 0");
@@ -327,7 +290,7 @@ export const toggle: TextType<boolean> = {
 };
 
 /** A switch for something that is on by default: 1 turns it off. */
-export const negatedToggle: TextType<boolean> = {
+export const negatedToggle: OptionType<boolean> = {
   parse: (value) => !toggle.parse(value),
   format: (isOn) => (isOn ? "0" : "1"),
 };
@@ -336,7 +299,7 @@ export const negatedToggle: TextType<boolean> = {
 export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
 
 /** `main`, or an address and a port such as `127.0.0.1:9526`. */
-export const metricsPlace: TextType<MetricsPlace> = {
+export const metricsPlace: OptionType<MetricsPlace> = {
   parse(value) {
     if (value === "main") return value;
     const [, name = "", portText = ""] = /^(.*):(\d+)$/.exec(value) ?? [];
@@ -352,7 +315,7 @@ export const metricsPlace: TextType<MetricsPlace> = {
 };
 
 /** Origins as a browser writes them, or `*`, separated by commas or spaces. */
-export const origins: TextType<readonly string[]> = {
+export const origins: OptionType<readonly string[]> = {
   parse(value) {
     const list = value
       .split(/[\s,\0]+/)
@@ -365,14 +328,12 @@ export const origins: TextType<readonly string[]> = {
 
 function parseOrigin(value: string): string {
   if (value === "*") return value;
-  const url = explainUrl(() => parseUrl(value));
+  const url = parseUrl(value);
   const isOrigin =
     url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   // A star is legal in a URL, but browsers do not treat it as a pattern.
   if (isOrigin && !url.hostname.includes("*")) return url.origin;
-  throw new InvalidValue(
-    `must be an origin such as https://app.example.org, without a path, or * for any (got "${quoteInput(value)}")`,
-  );
+  throw invalid(value, "an origin such as https://app.example.org, without a path, or * for any");
 }
 
 /** A line of a file: 1 … 999,999,999,999,999. */
@@ -383,7 +344,7 @@ export const line = shown((value) => {
 });
 
 /** The character between the cells of a table; `tab` is a tab. */
-export const delimiter: TextType<string> = {
+export const delimiter: OptionType<string> = {
   parse(value) {
     if (value === "tab") return "\t";
     if (/^[\t !#-~]$/.test(value)) return value;
@@ -394,7 +355,7 @@ export const delimiter: TextType<string> = {
 };
 
 /** Files to read; `-` is standard input. */
-export const files: TextType<readonly string[]> = {
+export const files: OptionType<readonly string[]> = {
   parse: (value) => (value === "" ? [] : value.split(valueSeparator).map(parseFile)),
   format: (paths) => paths.join(" ") || "none",
 };

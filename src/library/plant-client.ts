@@ -8,7 +8,7 @@ import {
   UnavailableError,
 } from "../client/results.ts";
 import { onAbort } from "../core/attempt.ts";
-import { isBuiltIn, isError } from "../core/messages.ts";
+import { invalid, InvalidValue, isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
@@ -21,7 +21,7 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { baseUrl, httpUrl, invalid, InvalidValue, token } from "./option-types.ts";
+import { baseUrl, httpUrl, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
 import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
 

@@ -1,4 +1,5 @@
 /** A plant store as a part of another program, such as a test. */
+import { invalid } from "../core/messages.ts";
 import { createReadStream, existsSync } from "node:fs";
 import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
 import { isLoopback } from "../core/base-url.ts";
@@ -12,7 +13,7 @@ import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
 import { readPlantPages } from "../store/pages.ts";
 import { workerScript } from "../store/sqlite/worker-script.ts";
-import { checkInteger, invalid, token as tokenType } from "./option-types.ts";
+import { checkInteger, token as tokenType } from "./option-types.ts";
 import {
   assertKnownOptions,
   checkFaults,

@@ -1,4 +1,5 @@
 /** Options of a plant store, and the types of its URL: apart from the other options, because clients do without stores. */
+import { InvalidValue } from "../core/messages.ts";
 import { existsSync } from "node:fs";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
@@ -9,10 +10,9 @@ import {
   choice,
   host,
   integer,
-  InvalidValue,
   port,
   string,
-  type TextType,
+  type OptionType,
 } from "./option-types.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import type { Specs } from "./client-options.ts";
@@ -29,7 +29,7 @@ const storeUrl = string((text) => {
 }, describeStoreUrl);
 
 /** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
-export const storeUrlOrPath: TextType<string> = {
+export const storeUrlOrPath: OptionType<string> = {
   ...storeUrl,
   parse(text) {
     if (isPath(text)) return storeUrl.parse(`sqlite:${text}`);

@@ -17,7 +17,7 @@ export interface Option<T> {
   readonly env?: string;
   /** A short phrase. */
   readonly help: string;
-  readonly type: types.TextType<T>;
+  readonly type: types.OptionType<T>;
   /** Absent for an option without a value unless it is given. */
   readonly default?: T | ((io: Io) => T);
   /** The default in help, if it depends on something. */

@@ -1,5 +1,6 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
-import { InvalidValue, type TextType } from "../../library/option-types.ts";
+import { InvalidValue } from "../../core/messages.ts";
+import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
 import { findConfigDirectoryIfAny } from "../config/directories.ts";
 import { readSavedSettings, toSettingsFile } from "../config/saved-settings.ts";
@@ -87,7 +88,7 @@ function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | un
 }
 
 /** Parses a part of the command line, a variable or a saved setting. @throws CommandError without the usage of the command */
-export function parseText<T>(source: string, text: string, type: TextType<T>): T {
+export function parseText<T>(source: string, text: string, type: OptionType<T>): T {
   try {
     return type.parse(text);
   } catch (error) {

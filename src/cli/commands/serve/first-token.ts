@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { toTokenPrefix } from "../../../auth/token.ts";
 import { digestToken, mintToken } from "../../../auth/authenticator.ts";
-import { InvalidUrl, parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
+import { parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
+import { InvalidValue } from "../../../core/messages.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { readSavedToken, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
@@ -85,7 +86,7 @@ function findOrigin(url: string, basePath: string): string | undefined {
     const { origin } = toEndpoint(parseBaseUrl(url));
     return !url.startsWith("unix:") || toUnixUrl(origin, basePath) === url ? origin : undefined;
   } catch (error) {
-    if (error instanceof InvalidUrl) return undefined;
+    if (error instanceof InvalidValue) return undefined;
     throw error;
   }
 }
