@@ -67,7 +67,7 @@ export function toExpectedFailure(error: unknown): Failure & { readonly message:
 /** Thrown by `process.cwd()` after the directory is deleted, in this thread or in that of a store. */
 function isOfWorkingDirectory(error: unknown): boolean {
   if (!isError(error)) return false;
-  return error.message.includes("uv_cwd") || isOfWorkingDirectory(error.cause);
+  return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
 function failure(exit: ExitCodeName, message: string): Failure {
@@ -86,7 +86,7 @@ export function toAdvice(
   switch (reason) {
     case "refused":
       if (url.startsWith("unix:")) return `${message}: ${toSocketAdvice(detail)}`;
-      return `${message}: start a server with "plantstore serve", or set --url`;
+      return `${message}: start a server with "plantstore serve", or choose another URL with --url`;
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
@@ -100,7 +100,7 @@ export function toAdvice(
 }
 
 function toSocketAdvice(detail: string): string {
-  if (detail === "permission denied") return "use it as a user who may write to it, or set --url";
-  if (detail === "it is not a socket") return "check the path in --url";
+  if (detail === "EACCES") return "use it as a user who may write to it, or set --url";
+  if (detail === "ENOTSOCK") return "check the path in --url";
   return 'start a server with "plantstore serve --socket PATH", or set --url';
 }

@@ -160,11 +160,8 @@ export async function toClientError(
   if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
     return createNoHttpError(url, cause);
   }
-  const socketProblem = findSocketProblem(code, url);
-  if (socketProblem !== undefined) {
-    return new UnavailableError("refused", url, socketProblem, options);
-  }
-  if (code === "ECONNREFUSED") return new UnavailableError("refused", url, code, options);
+  const refusal = findRefusal(code, url);
+  if (refusal !== undefined) return new UnavailableError("refused", url, refusal, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
     const { describeTlsFailure } = await import("./tls-failure.ts");
@@ -212,14 +209,14 @@ function selectCause(errors: readonly unknown[]): unknown {
   return errors.find(isRefusal) ?? errors.at(-1);
 }
 
-/** Describes why no connection to a Unix socket can be opened; undefined for any other URL or error. */
-function findSocketProblem(code: string, url: string): string | undefined {
+/** Finds the code of a connection that cannot be opened, equal on all systems; undefined for any other failure. */
+function findRefusal(code: string, url: string): string | undefined {
   const { socketPath } = toEndpoint(url);
-  if (socketPath === undefined) return undefined;
-  if (code === "ENOENT" || code === "ENOTDIR") return "no such socket";
-  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (socketPath === undefined) return code === "ECONNREFUSED" ? code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "ENOENT";
+  if (code === "EACCES" || code === "EPERM") return "EACCES";
   // Linux reports ECONNREFUSED for other files, macOS ENOTSOCK.
   if (code !== "ECONNREFUSED" && code !== "ENOTSOCK") return undefined;
   const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() !== false;
-  return isSocket ? undefined : "it is not a socket";
+  return isSocket ? "ECONNREFUSED" : "ENOTSOCK";
 }

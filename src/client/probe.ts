@@ -162,5 +162,5 @@ export async function findLocalServer(baseUrl: string, signal: AbortSignal): Pro
   const readiness = await checkReadiness({ baseUrl, timeoutMs, signal });
   if (readiness.state === "ready") return readiness.isVolatile ? "volatile" : "durable";
   const isRefused = readiness.state === "unavailable" && readiness.cause?.reason === "refused";
-  return isRefused && readiness.cause.detail !== "permission denied" ? "none" : "unknown";
+  return isRefused && readiness.cause.detail !== "EACCES" ? "none" : "unknown";
 }

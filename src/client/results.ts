@@ -84,7 +84,7 @@ function describe(
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
   switch (reason) {
     case "refused":
-      return `cannot connect to ${origin}${after}: ${detail === "ECONNREFUSED" ? "connection refused" : detail}`;
+      return `cannot connect to ${origin}${after}: ${connectReasons[detail] ?? detail}`;
     case "unknownHost":
       return `cannot resolve the host of ${origin}${after} (${lookupReasons[detail] ?? detail})`;
     case "insecure":
@@ -97,6 +97,14 @@ function describe(
       return `a proxy at ${origin} responded instead of the plant store${after} (${detail})`;
   }
 }
+
+/** Reasons by the code of a connection that cannot be opened. */
+const connectReasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  ECONNREFUSED: "connection refused",
+  ENOENT: "no such socket",
+  ENOTSOCK: "it is not a socket",
+};
 
 /** Reasons by the code of a failed name lookup. */
 const lookupReasons: Readonly<Record<string, string>> = {

@@ -210,7 +210,7 @@ describe("an unavailable plant store", () => {
 
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
-    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or set --url\n`;
+    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or choose another URL with --url\n`;
     expect(await createAt(url)).toExit(6, problem);
   });
 
