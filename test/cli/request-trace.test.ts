@@ -47,6 +47,20 @@ describe("--verbose", () => {
     expect(stderr).toContain("< Echo: no such token: ***\n");
   });
 
+  it("of many plants prints each request with its response", async () => {
+    const { url } = await openScriptedServer(json(200, '{"name":"fern"}'));
+    const stdin = [1, 2, 3].map((id) => `{"id":${id},"name":"fern"}\n`).join("");
+    const { stderr } = await runCli(["create", "-v", "--url", url], { stdin, env });
+    const lines = stderr.split("\n").filter((line) => /^[<>] (?:POST|HTTP|\{)/.test(line));
+    const requests = [1, 2, 3].flatMap((id) => [
+      "> POST /plants HTTP/1.1",
+      `> {"id":${id},"name":"fern"}`,
+      "< HTTP/1.1 200 OK",
+      '< {"name":"fern"}',
+    ]);
+    expect(lines).toEqual(requests);
+  });
+
   it("is -v, and the version is -V", async () => {
     expect((await runCli(["-V"])).stdout).toMatch(/^plantstore \d/);
     expect(await runCli(["-v"])).toExit(2, /^error: unknown option '-v'/);

@@ -87,7 +87,8 @@ describe("with a full output,", () => {
     const ended = await runShell(`${lines} | plantstore create >/dev/full`, env);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 1,
-      stderr: `${noSpace.trimEnd()}; resume with --from-line 1, or repeat the same command\n`,
+      stderr: `${noSpace.trimEnd()}; resume with the command below, or repeat the whole run
+  plantstore create --from-line 1 -\n`,
     });
   });
 

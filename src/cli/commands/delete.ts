@@ -154,5 +154,5 @@ async function deleteFound(
 }
 
 function describePlants(ids: IdList): string {
-  return `${ids.count === 1 ? "the plant" : `${ids.count} plants`} with the ${ids.describe()}`;
+  return `${ids.count === 1 ? "the plant" : `${ids.count.toLocaleString("en")} plants`} with the ${ids.describe()}`;
 }

@@ -3,7 +3,6 @@
  * manual page, completion and `status` are made from it. Options that a program can set too come from `library/client-options.ts`.
  * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
-import { joinWords } from "../../core/messages.ts";
 import type { NewPlant } from "../../core/plant.ts";
 import { attemptOptions as client, createManyOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
@@ -106,10 +105,10 @@ export const plantOptions = {
   tag: option("--tag <text>", "Type of the plant", { ...plant, type: types.text }),
 } as const satisfies Record<keyof NewPlant, Option<string>>;
 
-/** The flags of a single plant, in words. */
-export const plantFlagList = joinWords(
-  Object.values(plantOptions).map(({ flags }) => toLongFlag(flags)),
-);
+/** The flags of a single plant, as messages name them. */
+export const plantFlagList = Object.values(plantOptions)
+  .map(({ flags }) => toLongFlag(flags))
+  .join("/");
 
 /** The retries of a bulk create, which takes long enough to see a server restart. */
 const bulkRetries = 8;
@@ -170,7 +169,7 @@ export const createOptions = {
   }),
   isVerbose: toggleFlag(
     "-v, --verbose",
-    "Print requests and responses on stderr, without the token",
+    "Print each request and response on stderr, one at a time",
     sending,
   ),
 } as const satisfies Options;

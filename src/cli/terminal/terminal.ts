@@ -70,6 +70,11 @@ export class Terminal {
     await this.#print("", message);
   }
 
+  /** Prints a command on a line of its own on stderr. It is not wrapped, so that it can be copied. */
+  async command(line: string): Promise<void> {
+    await this.#write(`  ${escapeUnprintable(line)}`);
+  }
+
   /** Prints lines on stdout. A terminal gets characters that it would obey as escapes of JSON. @throws OutputError */
   async printLines(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
@@ -153,8 +158,11 @@ export class Terminal {
     // A terminal that does not report its width has 0 columns.
     const { isTTY, columns = 0 } = this.#io.stderr;
     const isWide = isTTY === true && columns > 0 && line.length > columns;
-    const wrapped = isWide ? (await import("./text-width.ts")).wrapText(line, columns) : line;
-    await writeText(this.#io.stderr, `${wrapped}\n`).catch(() => {
+    await this.#write(isWide ? (await import("./text-width.ts")).wrapText(line, columns) : line);
+  }
+
+  async #write(line: string): Promise<void> {
+    await writeText(this.#io.stderr, `${line}\n`).catch(() => {
       // Nothing is left to report a closed stderr to.
     });
   }

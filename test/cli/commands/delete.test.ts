@@ -147,7 +147,7 @@ describe("delete", () => {
       const url = await createSqliteStore(many.map((id) => ({ id, name: "fern" })));
       const stdin = [...many, "x"].join("\n");
       const result = await runCli(["delete", "-y", "-", "--store", url], { stdin });
-      expect(result).toExit(2, /^deleted 1000 plants with the ids 1, .*\nerror: line 1002 of /);
+      expect(result).toExit(2, /^deleted 1,000 plants with the ids 1, .*\nerror: line 1002 of /);
       expect(await listIds(url)).toEqual([1001n]);
     });
 
@@ -160,7 +160,7 @@ describe("delete", () => {
       run.signal("SIGINT");
       const { exitCode, stderr } = await run.finished;
       expect(exitCode).toBe(130);
-      expect(stderr).toMatch(/^error: stopped by SIGINT: deleted 1000 plants with the ids 1, /);
+      expect(stderr).toMatch(/^error: stopped by SIGINT: deleted 1,000 plants with the ids 1, /);
       expect(await listIds(url)).toEqual([1001n]);
     });
 

@@ -3,13 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/json-place.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
+import { toShellWord } from "../../../core/messages.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError, exitCodes, Interruption, UsageError } from "../../command-error.ts";
 import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
-import { OutputError } from "../../io.ts";
+import { OutputError, type StopSignal } from "../../io.ts";
+import { createOptions, toLongFlag } from "../../options/remote.ts";
 import { tracePost } from "../../request-trace.ts";
 import { createOne } from "./create-one.ts";
 import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
@@ -58,13 +60,16 @@ function assertOneFormat(paths: readonly string[]): void {
   throw new UsageError("--rejects is for inputs of one format: run create for each format");
 }
 
+/** Names of files that hold any number of plants, also one or none. */
+const manyNames = /\.(?:ndjson|jsonl|[ct]sv)$/i;
+
 /** The records that decide between one plant and many. */
 interface FirstRecords {
   /** At most two. */
   readonly records: readonly PlacedRecord[];
   /** The error of the input after them. */
   readonly error?: Error;
-  /** True if the input is neither an array nor a table and holds at most one record. */
+  /** True for JSON without a name that says otherwise, outside of an array, with at most one record. */
   readonly isSingle: boolean;
 }
 
@@ -74,7 +79,8 @@ async function readFirst(
 ): Promise<FirstRecords> {
   const records: PlacedRecord[] = [];
   const read = async (): Promise<FirstRecords> => {
-    let isMany = options.isMany === true || input.paths.length > 1;
+    const [first = "-", ...others] = input.paths;
+    let isMany = options.isMany === true || others.length > 0 || manyNames.test(first);
     try {
       do {
         const { done, value } = await input.records.next();
@@ -140,7 +146,7 @@ async function sendMany(
   run: CreateRun,
 ): Promise<number> {
   const { options, io, lastCall, terminal } = run;
-  const { url, isDryRun, isFailFast, isQuiet, isVerbose, fromLine = 1 } = options;
+  const { url, isDryRun, isQuiet, isVerbose, fromLine = 1 } = options;
   const found = isDryRun ? undefined : await findTokenToSend(run);
   await rejects?.open();
   const report = new RecordReport(run, input.paths.length > 1, rejects);
@@ -158,9 +164,11 @@ async function sendMany(
   // undici takes 20 ms to load.
   const { openPool } = await import("../../../client/http-pool.ts");
   const request = toRequest(found?.token, run);
-  const pool = openPool(request.url, options.concurrency, options.timeoutMs, request.ca);
+  const concurrency = isVerbose ? 1 : options.concurrency;
+  const pool = openPool(request.url, concurrency, options.timeoutMs, request.ca);
   const outcomes = createPlants(records, {
     ...options,
+    concurrency,
     retries: options.bulkRetries,
     request,
     pool: isVerbose ? { ...pool, post: tracePost(pool.post, terminal) } : pool,
@@ -192,20 +200,20 @@ async function sendMany(
   const isClosed = failure instanceof OutputError && failure.isClosed;
   if (isClosed && run.stoppedBy === undefined) await sleep(signalDelayMs);
   await report.end();
-  const hint = describeResume(report, failure, input, run);
-  if (run.stoppedBy !== undefined && (failure === undefined || isClosed)) {
-    throw new Interruption(run.stoppedBy, hint);
+  const signal = failure === undefined || isClosed ? run.stoppedBy : undefined;
+  const { missing, total } = report.tally;
+  const isEarly = missing > 0 && options.isFailFast === true;
+  if (signal !== undefined || failure !== undefined || isEarly) {
+    const { advice, command } = toResume(report, failure, input, run);
+    const exitCode = await reportEnd(signal, failure, advice, found?.source ?? "", run);
+    await terminal.command(command);
+    return exitCode;
   }
-  if (failure !== undefined) return reportFailure(failure, hint, found?.source ?? "", run);
-  if (report.tally.total === 0 && !isQuiet) {
+  if (total === 0 && !isQuiet) {
     const part = `no record begins at line ${fromLine} or after it (--from-line)`;
     await terminal.warning(fromLine > 1 ? part : "the input has no records");
   }
-  if (report.tally.missing === 0) return exitCodes.done.code;
-  if (isFailFast) {
-    await terminal.note(`stopped at the first rejected or failed record (--fail-fast): ${hint}`);
-  }
-  return exitCodes.someMissing.code;
+  return exitCodes[missing === 0 ? "done" : "someMissing"].code;
 }
 
 /** Ctrl-C in a pipeline ends the reader of the output too, and its end may be noticed this long before the signal. */
@@ -217,40 +225,59 @@ function isExpected(error: unknown, { cutOff }: CreateRun): boolean {
   return error instanceof CommandError && !cutOff.aborted;
 }
 
-/** Describes how to resume the run. With a file of rejects, only records that it lacks are sent again. */
-function describeResume(
+/** How to resume the run: the end of a sentence, and the command line. With a file of rejects, only records that it lacks are sent again. */
+function toResume(
   { resumeAt, tally }: RecordReport,
   failure: unknown,
   { place, paths }: RecordInput,
-  { options }: CreateRun,
-): string {
-  const { path, line } = resumeAt ?? place;
+  { options, flags }: CreateRun,
+): { readonly advice: string; readonly command: string } {
   const isSyntax = failure instanceof CommandError && failure.cause instanceof InputSyntaxError;
   const correct = isSyntax ? "correct the input, then " : "";
-  const inputs = paths.length > 1 ? ` and the inputs from ${toInputName(path)} on` : "";
   const { rejectsPath } = options;
   const isChanged = rejectsPath !== undefined && tally.missing > 0;
   const toNote = (verb: string): string => (isChanged ? ` (${verb} ${rejectsPath})` : "");
-  return `${correct}resume with --from-line ${line}${inputs}${toNote("extends")}, or repeat the same command${toNote("replaces")}`;
+  const advice = `${correct}resume with the command below${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
+  const { path, line } = resumeAt ?? place;
+  const words = Object.entries(createOptions).flatMap(([name, row]) => {
+    const value = name === "fromLine" ? `${line}` : flags[name];
+    if (value === undefined) return [];
+    return [toLongFlag(row.flags), ...(row.flags.endsWith(">") ? [value] : [])];
+  });
+  const rest = paths.slice(paths.indexOf(path));
+  const command = ["plantstore", "create", ...words, ...rest].map(toShellWord).join(" ");
+  return { advice, command };
 }
 
-async function reportFailure(
+/** Reports why a run ended early. @returns the exit code */
+async function reportEnd(
+  signal: StopSignal | undefined,
   failure: unknown,
-  hint: string,
+  advice: string,
   tokenSource: string,
   { options, terminal }: CreateRun,
 ): Promise<number> {
+  if (signal !== undefined) {
+    const { message, exitCode } = new Interruption(signal, advice);
+    await terminal.error(message);
+    return exitCode;
+  }
+  if (failure === undefined) {
+    const reason = "stopped at the first rejected or failed record (--fail-fast)";
+    await terminal.note(`${reason}: ${advice}`);
+    return exitCodes.someMissing.code;
+  }
   const cause = failure instanceof StoppedError ? failure.cause : failure;
   if (cause instanceof Object && "ok" in cause) {
     const response = cause as Parameters<typeof toDetails>[0];
-    const details = [...toDetails(response, tokenSource, options.url), hint];
+    const details = [...toDetails(response, tokenSource, options.url), advice];
     await reportError(response.error, details, terminal);
     return toExitCode(response.error.error);
   }
   const { message = "the output was closed", exitCode } = toFailure(cause);
   const isUnavailable = cause instanceof UnavailableError;
-  // The hint says that the command can be repeated.
+  // The advice says that the command can be repeated.
   const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;
-  await terminal.error(`${reason}; ${hint}`);
+  await terminal.error(`${reason}; ${advice}`);
   return exitCode;
 }

@@ -177,7 +177,8 @@ async function printPlant(
     throw error;
   }
   const sentence = confirmations[confirmation](`plant ${id}`);
-  if (!isQuiet && io.stderr.isTTY) await terminal.success(sentence);
+  const isShown = io.stderr.isTTY === true || confirmation === "valid";
+  if (!isQuiet && isShown) await terminal.success(sentence);
   return exitCodes.done.code;
 }
 

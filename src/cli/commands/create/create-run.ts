@@ -1,7 +1,7 @@
 /** One run of `create`, of one plant or of many: its options, token and request, and its end by a signal. */
 import { type CreateRequest, toCreateRequest } from "../../../client/create-plant.ts";
 import { toTraceId } from "../../../core/contract.ts";
-import { joinWords, quoteInput } from "../../../core/messages.ts";
+import { quoteInput } from "../../../core/messages.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
@@ -14,7 +14,7 @@ import {
   toLongFlag,
 } from "../../options/remote.ts";
 import { findAuthorities, warnAboutPlaintext } from "../../server-access.ts";
-import { readOptions, type Values } from "../../options/values.ts";
+import { type Flags, readOptions, type Values } from "../../options/values.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** The members of a plant as flags. */
@@ -46,6 +46,7 @@ export async function openCreateRun(run: Run): Promise<CreateRun> {
 /** A run. It handles SIGINT and SIGTERM until it is released. */
 export class CreateRun {
   readonly options: CreateCommandOptions;
+  readonly flags: Flags;
   readonly io: Io;
   readonly terminal: Terminal;
   /** Certificates of trusted authorities, in PEM. */
@@ -63,8 +64,9 @@ export class CreateRun {
   /** Aborted when no further plant may be sent. */
   readonly lastCall = this.#lastCall.signal;
 
-  constructor(options: CreateCommandOptions, ca: string | undefined, { io, terminal }: Run) {
+  constructor(options: CreateCommandOptions, ca: string | undefined, { flags, io, terminal }: Run) {
     this.options = options;
+    this.flags = flags;
     this.ca = ca;
     this.io = io;
     this.terminal = terminal;
@@ -75,8 +77,12 @@ export class CreateRun {
     if (this.sends === "many") {
       this.stoppedBy = signal;
       this.#lastCall.abort();
+    } else if (this.sends === "one") {
+      const advice = "the plant may or may not exist; the same command can be repeated";
+      this.#cutOff.abort(new Interruption(signal, advice));
     } else {
-      this.#cutOff.abort(toStopError(signal, this.sends === "one"));
+      const message = `stopped by ${signal} before anything was sent`;
+      this.#cutOff.abort(new CommandError(toExitName(signal), message));
     }
   }
 }
@@ -90,9 +96,10 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   const plantFlags = readOptions(plantOptions, flags, io);
   const source = toPlantSource(plantFlags, operands, tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
-  if (source.from === "flags" && inputOptions.some(([name]) => flags[name] !== undefined)) {
-    const list = joinWords(inputOptions.map(([, row]) => toLongFlag(row.flags)));
-    throw new UsageError(`${list} are for files and standard input, not for ${plantFlagList}`);
+  const given = inputOptions.find(([name]) => flags[name] !== undefined);
+  if (source.from === "flags" && given !== undefined) {
+    const flag = toLongFlag(given[1].flags);
+    throw new UsageError(`${flag} is for files and standard input, not for ${plantFlagList}`);
   }
   return {
     ...options,
@@ -124,7 +131,7 @@ function toPlantSource(
       file === undefined
         ? ""
         : ` ("${quoteInput(file)}" is read as a file: text with spaces needs quotation marks)`;
-    throw new UsageError(`two plants: give either a file or the flags ${plantFlagList}${advice}`);
+    throw new UsageError(`use a FILE or ${plantFlagList}, not both${advice}`);
   }
   if (hasFlags) return { from: "flags", flags };
   const readsStdin = paths.length === 0 || paths.includes("-");
@@ -142,15 +149,6 @@ function toPlantSource(
     throw new UsageError("standard input (-) is given twice: leave one of them out");
   }
   return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
-}
-
-/** @param isInDoubt whether the plant may have been sent already */
-function toStopError(signal: StopSignal, isInDoubt: boolean): CommandError {
-  if (isInDoubt) {
-    const advice = "the plant may or may not exist; the same command can be repeated";
-    return new Interruption(signal, advice);
-  }
-  return new CommandError(toExitName(signal), `stopped by ${signal} before anything was sent`);
 }
 
 /**

@@ -144,9 +144,9 @@ export class RecordInput {
 
   #place(record: PlantRecord, offset: number): PlacedRecord {
     const { line, column, bytes, content } = record;
-    const selected = selectPlant(content, this.#run.options.isStrict);
-    const plant = locateError(selected, record, toInputName(this.#path));
     const { header } = this.#reader;
+    const selected = selectPlant(content, header, this.#run.options.isStrict);
+    const plant = locateError(selected, record, toInputName(this.#path));
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
     // Not a spread of the record, which takes several times as long.
@@ -157,22 +157,23 @@ export class RecordInput {
 /** Returns the plant to send, or why it is rejected. */
 function selectPlant(
   { plant, unknownMembers }: RecordContent,
+  header: Uint8Array | undefined,
   isStrict = false,
 ): NewPlant | Rejection {
   const [unknown] = isStrict ? unknownMembers : [];
   if (unknown === undefined || "message" in plant) return plant;
-  return { message: `${describeUnknownMember(unknown)} (--strict)` };
+  return { message: `${describeUnknownMember(unknown, header)} (--strict)` };
 }
 
 /** Largest number of names that are reported; a program may put data into names. */
 const maxNames = 10;
 
-/** Describes an unknown member in one line. */
-function describeUnknownMember(name: string): string {
+/** Describes an unknown member, or an unknown column of a table, in one line. */
+function describeUnknownMember(name: string, header: Uint8Array | undefined): string {
   const known = findClosestWord(name, memberNames);
   const advice =
     known === undefined ? `a plant has ${joinWords(memberNames)}` : `did you mean "${known}"?`;
-  return `unknown member "${quoteInput(name)}": ${advice}`;
+  return `unknown ${header === undefined ? "member" : "column"} "${quoteInput(name)}": ${advice}`;
 }
 
 /** Reports each unknown member once. */
@@ -180,11 +181,11 @@ export class UnknownMembers {
   readonly #names = new Set<string>();
 
   /** @returns a warning for each name that is new, up to the limit */
-  add({ content, number, line }: PlantRecord & { readonly number: number }): readonly string[] {
+  add({ content, number, line, header }: PlacedRecord): readonly string[] {
     return content.unknownMembers.flatMap((name) => {
       if (this.#names.has(name) || this.#names.size === maxNames) return [];
       this.#names.add(name);
-      return `record ${number} (line ${line}): ${describeUnknownMember(name)}`;
+      return `record ${number} (line ${line}): ${describeUnknownMember(name, header)}`;
     });
   }
 }

@@ -71,12 +71,13 @@ export class RecordReport {
     return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
 
-  /** Prints the summary if a record is missing or a user watches. */
+  /** Prints the summary if a record is missing, a user watches, or nothing was sent. */
   async end(): Promise<void> {
-    const { io, terminal } = this.#run;
+    const { io, options, terminal } = this.#run;
     const isWatched = io.stderr.isTTY === true && !io.env["CI"];
-    if (isWatched || this.tally.missing > 0) {
-      await terminal.note(this.tally.describeEnd(io.nowMs()));
+    const dryRun = options.isDryRun ? "; nothing was sent" : "";
+    if (isWatched || (dryRun && !this.#isQuiet) || this.tally.missing > 0) {
+      await terminal.note(this.tally.describeEnd(io.nowMs()) + dryRun);
     }
   }
 

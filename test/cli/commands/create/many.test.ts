@@ -49,6 +49,20 @@ const b = '{"id":2,"name":"b","tag":"pot"}';
 const createdA = { record: 1, line: 1, id: 1, status: "created", plant: { name: "a" } };
 const lineOfA = `${JSON.stringify(createdA)}\n`;
 
+/** Returns records like {@link a} as CSV. */
+function toTable(records: readonly string[]): string {
+  const rows = records.map((record) => {
+    const { id, name } = JSON.parse(record) as { readonly id: number; readonly name: string };
+    return `${id},${name}\n`;
+  });
+  return `id,name\n${rows.join("")}`;
+}
+
+/** The end of the messages of a run that can be resumed. @param command after `plantstore create` */
+function resumeWith(command: string): string {
+  return `resume with the command below, or repeat the whole run\n  plantstore create ${command}\n`;
+}
+
 /** Matches exactly one summary line. */
 function summary(...counts: readonly number[]): RegExp {
   const words = ["created", "unchanged", "replaced", "rejected", "failed"];
@@ -232,7 +246,8 @@ describe("many plants", () => {
   });
 
   it("with --quiet print usage errors", async () => {
-    const problem = /^error: standard input ends inside the array that begins at line 1: [^\n]*\n$/;
+    const problem =
+      /^error: standard input ends inside the array that begins at line 1: [^\n]*\n.* --from-line 1 --quiet -\n$/;
     expect(await create(`[${a},`, "--quiet")).toExit(2, problem);
   });
 });
@@ -248,6 +263,41 @@ describe("a single plant", () => {
     ["in an array", `[${a}]`, []],
   ])("gets a line %s", async (_what, input, args) => {
     expect(await create(input, ...args)).toPrint(lineOfA);
+  });
+
+  describe.each([
+    ["plants.ndjson", (records: readonly string[]) => records.join("\n")],
+    ["plants.JSONL", (records: readonly string[]) => records.join("\n")],
+    ["plants.csv", toTable],
+    ["plants.tsv", (records: readonly string[]) => toTable(records).replaceAll(",", "\t")],
+  ])("in a file that is called %s", (name, toText) => {
+    const createFile = async (...records: readonly string[]) =>
+      runCli(["create", await writeInput(name, toText(records))], { server });
+
+    it("gets a line", async () => {
+      expect(await createFile(a)).toPrint([{ record: 1, id: 1, status: "created" }]);
+    });
+
+    it("that is rejected gets a line, and the exit code of several", async () => {
+      const other = '{"id":1,"name":"other"}';
+      await createFile(a);
+      expect(await createFile(other)).toExit(8, summary(0, 0, 0, 1, 0), [
+        { record: 1, status: "rejected", error: { error: 40900 } },
+      ]);
+    });
+
+    it("that is missing is a warning", async () => {
+      expect(await createFile()).toExit(0, "warning: the input has no records\n");
+    });
+  });
+
+  it("in a file of another name prints just the Plant or the Error", async () => {
+    for (const name of ["plant.json", "plant", "plants.log"]) {
+      const path = await writeInput(name, a);
+      expect(await runCli(["create", path], { server })).toPrint('{"name":"a"}\n');
+      const missing = await runCli(["create", await writeInput(name, "")], { server });
+      expect(missing).toExit(3, /^error 40003: /, [{ error: 40003 }]);
+    }
   });
 
   it("with --quiet prints nothing", async () => {
@@ -403,10 +453,11 @@ describe("--rejects", () => {
     const args = ["create", input, "--rejects", rejects];
     const closed = { url: await findClosedUrl() };
     const first = await runCli([...args, "--retry", "2"], { server: closed });
-    const advice = `resume with --from-line 2 (extends ${rejects})`;
+    const command = `create --from-line 2 --rejects ${rejects} --retry 2 ${input}`;
+    const advice = `resume with the command below (extends ${rejects}), or repeat the whole run (replaces ${rejects})\n  plantstore ${command}\n`;
     expect(first).toExit(6, containing(advice), containing('"line":1'));
     expect(await readRejects()).toBe("{}\n");
-    await runCli([...args, "--from-line", "2"], { server });
+    await runCli(command.split(" "), { server });
     expect(await readRejects()).toBe('{}\n[]\n{"id":4}\n');
   });
 
@@ -441,7 +492,7 @@ describe("--rejects", () => {
     await run.saw('"created"');
     run.signal("SIGINT");
     expect((await run.finished).stderr).toContain(
-      `resume with --from-line 2 and the inputs from standard input on (extends ${rejects}), or repeat the same command (replaces ${rejects})`,
+      `(replaces ${rejects})\n  plantstore create --from-line 2 --rejects ${rejects} -\n`,
     );
     await create('{"id":2}\n', "--from-line", "1", "--rejects", rejects);
     expect(await readRejects()).toBe('{}\n{"id":2}\n');
@@ -473,7 +524,7 @@ describe("--rejects", () => {
     "that is full ends the run after the results of earlier records",
     async () => {
       const problem =
-        /error: \/dev\/full cannot be written: no space left on device; resume with --from-line 2, or repeat/;
+        /error: \/dev\/full cannot be written: no space left on device; resume with .*\n  plantstore create --from-line 2 --rejects \/dev\/full -\n$/;
       const result = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
       expect(result).toExit(2, problem, lineOfA);
     },
@@ -500,7 +551,7 @@ describe("a run that ends early", () => {
       { line: 2, status: "rejected" },
     ]);
     expect(result.stderr).toContain(
-      "stopped at the first rejected or failed record (--fail-fast): resume with --from-line 2, or repeat the same command\n",
+      `stopped at the first rejected or failed record (--fail-fast): ${resumeWith("--from-line 2 --fail-fast --concurrency 1 -")}`,
     );
     expect(await server.store.get(3n)).toBeUndefined();
     expect(stdin.destroyed).toBe(true);
@@ -517,7 +568,7 @@ describe("a run that ends early", () => {
       rejects,
     );
     expect(stderr).toContain(
-      `resume with --from-line 3 (extends ${rejects}), or repeat the same command (replaces ${rejects})\n`,
+      `(replaces ${rejects})\n  plantstore create --from-line 3 --fail-fast --rejects ${rejects} --concurrency 1 -\n`,
     );
     expect(await readRejects()).toBe("{}\n");
   });
@@ -527,12 +578,11 @@ describe("a run that ends early", () => {
     ["a table", ["--csv"], "id,name\n,a"],
   ])("in %s without a last line break names the last record's line", async (_what, args, input) => {
     const { stderr } = await create(input, "--fail-fast", ...args);
-    expect(stderr).toContain("resume with --from-line 2, or repeat");
+    expect(stderr).toContain(" --from-line 2 ");
   });
 
   it("by an invalid array exits with 2 and advises to correct it", async () => {
-    const problem =
-      'error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then resume with --from-line 4, or repeat the same command\n';
+    const problem = `error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then ${resumeWith("--from-line 4 -")}`;
     const result = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
     expect(result).toExit(2, problem, [{ line: 1 }, { line: 2 }]);
   });
@@ -552,7 +602,7 @@ describe("a run that ends early", () => {
     stdin.write(`${a}\n`);
     await run.saw("waiting for more input");
     stdin.destroy(new Error("the pipe broke"));
-    const problem = containing("the pipe broke; resume with --from-line 2");
+    const problem = containing("the pipe broke; resume with the command");
     expect(await run.finished).toExit(2, problem, lineOfA);
   });
 
@@ -587,7 +637,7 @@ describe("a run that ends early", () => {
       stdin.write(`${line(2)}${line(3)}`);
       await run.saw('"line":3');
       run.signal(signal);
-      const problem = `error: stopped by ${signal}: resume with --from-line 4, or repeat the same command\n`;
+      const problem = `error: stopped by ${signal}: ${resumeWith("--from-line 4 --many -")}`;
       expect(await run.finished).toExit(code, problem, [{ line: 1 }, { line: 2 }, { line: 3 }]);
       expect(stdin.destroyed).toBe(true);
     },
@@ -612,12 +662,12 @@ describe("a run that ends early", () => {
 
     it("resumes with this record", async () => {
       const problem =
-        /failed 1 in [^\n]*\nerror: stopped by SIGINT: resume with --from-line 2, or repeat the same command\n$/;
+        /failed 1 in [^\n]*\nerror: stopped by SIGINT: resume with .*\n.* --from-line 2 --many --retry 1 -\n$/;
       expect(await endAfterFailure()).toExit(130, problem, results);
     });
 
     it("resumes after all records if --rejects has this record, and names the file", async () => {
-      const problem = `\nerror: stopped by SIGINT: resume with --from-line 4 (extends ${rejects}), or repeat the same command (replaces ${rejects})\n`;
+      const problem = `(replaces ${rejects})\n  plantstore create --from-line 4 --many --rejects ${rejects} --retry 1 -\n`;
       const result = await endAfterFailure("--rejects", rejects);
       expect(result).toExit(130, containing(problem), results);
       expect(await readRejects()).toBe(line(2));
@@ -639,12 +689,13 @@ describe("a run that ends early", () => {
   it("by Ctrl-C while the store is unavailable reports no record, and resumes with the first one", async () => {
     const unavailable = await openScriptedServer(errorResponse(50_301));
     const stdin = Array.from({ length: 100 }, (_, id) => line(id)).join("");
-    const options = { server: unavailable, stdin, terminals: { stderr: true } };
+    // The command to copy is one line, whatever the width.
+    const options = { server: unavailable, stdin, terminals: { stderr: true }, columns: 40 };
     const run = startCli(["create", "-", "--retry", "100"], options);
     await run.saw("retrying");
     run.signal("SIGINT");
     const problem =
-      /failed 0, unfinished 100 in \d[^\n]*\n?s[^\n]*\n[^\n]*resume with --from-line 1,/;
+      /failed 0,\s+unfinished 100[^]*: resume\s+with[^]*\n {2}plantstore create --from-line 1 --retry 100 -\n$/;
     expect(await run.finished).toExit(130, problem);
   });
 
@@ -653,7 +704,7 @@ describe("a run that ends early", () => {
     const env = { PLANTSTORE_TOKEN: "wrong" };
     expect(await runCli(["create", "-"], { server, env, stdin })).toExit(
       4,
-      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; resume with --from-line 1, or repeat the same command\)\n$/,
+      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; resume with .*\)\n.* --from-line 1 -\n$/,
     );
   });
 
@@ -662,7 +713,7 @@ describe("a run that ends early", () => {
     const stdin = `${line(1)}${line(2)}`;
     expect(await runCli(["create", "-", "--retry", "1"], { server: closed, stdin })).toExit(
       6,
-      /after 2 attempts.*; resume with --from-line 1, or repeat the same command\n$/,
+      /after 2 attempts.*; resume with .*\n.* --from-line 1 --retry 1 -\n$/,
     );
   });
 
@@ -670,7 +721,7 @@ describe("a run that ends early", () => {
     const url = await openRawServer((socket) => void socket.end());
     const options = { server: { url }, stdin: `${line(1)}${line(2)}` };
     const problem =
-      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; resume with --from-line 1, or repeat the same command\n$/;
+      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; resume with .*\n.* --from-line 1 --retry 2 -\n$/;
     expect(await runCli(["create", "-", "--retry", "2"], options)).toExit(6, problem);
   });
 
@@ -681,8 +732,7 @@ describe("a run that ends early", () => {
     await run.saw('"line":1');
     run.closeStdout();
     stdin.write(line(2));
-    const problem =
-      "error: the output was closed; resume with --from-line 2, or repeat the same command\n";
+    const problem = `error: the output was closed; ${resumeWith("--from-line 2 --many -")}`;
     expect(await run.finished).toExit(141, problem, containing('"line":1'));
     expect(stdin.destroyed).toBe(true);
   });
@@ -693,8 +743,7 @@ describe("a run that ends early", () => {
     stdin.write(line(1));
     await run.saw('"line":1');
     stdin.destroy(new Error("the pipe broke"));
-    const problem =
-      "error: standard input cannot be read: the pipe broke; resume with --from-line 2, or repeat the same command\n";
+    const problem = `error: standard input cannot be read: the pipe broke; ${resumeWith("--from-line 2 --many -")}`;
     expect(await run.finished).toExit(2, problem, [{ line: 1 }]);
   });
 });
@@ -923,7 +972,7 @@ warning: record 3 (line 3): unknown member "colour": a plant has id, name and ta
 
   it("of a table are columns with cells", async () => {
     const { stderr } = await create("id,name,tga\n1,a,\n2,b,pot\n", "--csv");
-    expect(stderr).toBe('warning: record 2 (line 3): unknown member "tga": did you mean "tag"?\n');
+    expect(stderr).toBe('warning: record 2 (line 3): unknown column "tga": did you mean "tag"?\n');
   });
 
   it("cannot fill the terminal or the memory with their names", async () => {
@@ -940,7 +989,7 @@ describe("--dry-run", () => {
 
   it("checks all records with the rules of the service, without a server and a token", async () => {
     const result = await check(`${a}\n{"id":2}\n${a}\n`);
-    const counts = /^valid 2, rejected 1, failed 0 in [^\n]*\n$/;
+    const counts = /^valid 2, rejected 1, failed 0 in [^\n]*; nothing was sent\n$/;
     expect(result).toExit(8, counts, containing('"status":"rejected"'));
     expect(parseLines(result.stdout)).toEqual([
       { record: 1, line: 1, id: 1, status: "valid", plant: { name: "a" } },
@@ -956,10 +1005,18 @@ describe("--dry-run", () => {
   });
 
   it("checks a single plant in the input or in flags", async () => {
-    expect(await check(a)).toPrint('{"name":"a"}\n');
+    const sentence = "✓ plant 1 is valid; nothing was sent\n";
+    expect(await check(a)).toExit(0, sentence, '{"name":"a"}\n');
     expect(await check('{"id":1}')).toMatchObject({ exitCode: 3 });
     const flags = await runCli(["create", "--dry-run", "--id", "1", "--name", "a"], nowhere);
-    expect(flags).toPrint('{"name":"a"}\n');
+    expect(flags).toExit(0, sentence, '{"name":"a"}\n');
+    expect(await check(a, "--quiet")).toPrint("");
+  });
+
+  it("says that nothing was sent although all records are valid", async () => {
+    const counts = /^valid 2, rejected 0, failed 0 in [^\n]*; nothing was sent\n$/;
+    expect(await check(`${a}\n${b}\n`)).toExit(0, counts, [{ id: 1 }, { id: 2 }]);
+    expect(await check(`${a}\n${b}\n`, "--quiet")).toPrint("");
   });
 
   it("stops with --fail-fast, and writes rejects", async () => {
@@ -1005,9 +1062,12 @@ describe("contradicting or invalid options are rejected", () => {
     [["--delimiter", ";;", "-"], /--delimiter must be tab, or one ASCII character/],
     [["--delimiter", '"', "-"], /--delimiter must be tab, or one ASCII character/],
     [["--delimiter", "\\t", "-"], /or one ASCII character other than a quote \(got "\\t"\)/],
-    [["--id", "1", "--name", "a", "--fail-fast", "--dry-run"], /--fail-fast.* are for files/],
-    [["--id", "1", "--name", "a", "--csv"], /--csv.* are for files and standard input/],
-    [["--id", "1", "--name", "a", "--rejects", "x"], /--rejects are for files/],
+    [
+      ["--id", "1", "--name", "a", "--fail-fast", "--dry-run"],
+      /--fail-fast is for files and standard input, not for --id\/--name\/--tag/,
+    ],
+    [["--id", "1", "--name", "a", "--csv"], /^error: --csv is for files/],
+    [["--id", "1", "--name", "a", "--rejects", "x"], /^error: --rejects is for files/],
     [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
     [
       ["--rejects", "-", "-"],
