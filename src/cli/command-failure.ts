@@ -58,7 +58,7 @@ export function toFailure(error: unknown): Failure {
 }
 
 /** As {@link toFailure}, for a report. @throws the error itself, if it is a bug or the output was closed */
-export function toExpectedFailure(error: unknown): Failure & { readonly message: string } {
+export function explainFailure(error: unknown): Failure & { readonly message: string } {
   const { exitCode, message, stack } = toFailure(error);
   if (message === undefined || stack !== undefined) throw error;
   return { exitCode, message };

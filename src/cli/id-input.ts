@@ -63,18 +63,18 @@ async function* readLines(
   yield line + decoder.decode();
 }
 
-function parseId(text: string, place: string): bigint {
-  if (!text.startsWith("{")) return parseText(place, text, plantId);
+function parseId(text: string, source: string): bigint {
+  if (!text.startsWith("{")) return parseText(source, text, plantId);
   const json = readJson(text, (name) => name === "id");
-  if (json instanceof RequestError) throw new CommandError("usage", `${place}: ${json.message}`);
+  if (json instanceof RequestError) throw new CommandError("usage", `${source}: ${json.message}`);
   const [problem] = json.problems;
   // Neither of two members `id` is certain.
-  if (problem !== undefined) throw new CommandError("usage", `${place}: ${problem.message}`);
+  if (problem !== undefined) throw new CommandError("usage", `${source}: ${problem.message}`);
   const id = (json.value as JsonMembers).get("id");
-  if (id instanceof JsonNumber) return parseText(`${place}: id`, id.text, plantId);
+  if (id instanceof JsonNumber) return parseText(`${source}: id`, id.text, plantId);
   throw new CommandError(
     "usage",
-    `${place} has no member id with a number: add it, or write only the id`,
+    `${source} has no member id with a number: add it, or write only the id`,
   );
 }
 

@@ -30,9 +30,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const terminal = new Terminal(io);
   try {
-    const place = findInexactArgument(argv, io.readCommandLine);
-    if (place !== undefined) {
-      throw new CommandError("usage", `argument ${place} is not UTF-8: encode it as UTF-8`);
+    const position = findInexactArgument(argv, io.readCommandLine);
+    if (position !== undefined) {
+      throw new CommandError("usage", `argument ${position} is not UTF-8: encode it as UTF-8`);
     }
     // The version is printed without commander.
     const { runProgram } = await import("./program.ts");

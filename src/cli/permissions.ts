@@ -12,9 +12,9 @@ import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directorie
  *
  * - `private`: none, as with a directory of plantstore, a store or saved tokens
  * - `key`: none, but a key that belongs to root may be readable by a group
- * - `place`: others may read a directory that the operator chose, but not change it
+ * - `shared`: others may read a directory that the operator chose, but not change it
  */
-type Privacy = "private" | "key" | "place";
+type Privacy = "private" | "key" | "shared";
 
 /** A file or directory to check. */
 interface GuardedPath {
@@ -50,13 +50,13 @@ export async function findExposure(
   if (stats.isDirectory() && (isForeign || (mode & stickyBit) !== 0)) {
     return `${path} can be ${verbs} by other users: choose a directory of your own`;
   }
-  const change = privacy === "place" ? "go-w" : stats.isDirectory() ? "700" : "600";
+  const change = privacy === "shared" ? "go-w" : stats.isDirectory() ? "700" : "600";
   const shownMode = (mode & 0o7777).toString(8);
   return `${path} can be ${verbs} by other users (mode ${shownMode}): run "chmod ${change} ${toShellWord(path)}"`;
 }
 
 function getReadBits(privacy: Privacy, uid: number): number {
-  if (privacy === "place") return 0;
+  if (privacy === "shared") return 0;
   return privacy === "key" && uid === rootId ? 0o007 : 0o055;
 }
 
@@ -92,5 +92,5 @@ export async function findServeExposures(
 
 function toGuardedDirectory(path: string, io: Io): GuardedPath {
   const dataDirectory = attempt(() => resolve(findDataDirectory(io)));
-  return { path, privacy: path === dataDirectory ? "private" : "place" };
+  return { path, privacy: path === dataDirectory ? "private" : "shared" };
 }

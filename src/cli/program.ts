@@ -19,7 +19,7 @@ import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { listTopics } from "./topics.ts";
 
-/** Code of the error that ends the reading for `--version`. */
+/** Code of the error that ends the parsing for `--version`. */
 const versionCode = "commander.version";
 /** Longer lines of help are hard to read. */
 const maxColumns = 80;
@@ -28,8 +28,8 @@ const maxMessage = 1000;
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
 
-/** A command line that is being read. */
-interface Reading {
+/** The state of a command line that is being parsed. */
+interface ParseState {
   readonly argv: readonly string[];
   readonly io: Io;
   readonly terminal: Terminal;
@@ -56,53 +56,53 @@ export async function runProgram(
 ): Promise<number> {
   const exitCode = exitCodes.done.code;
   const undeclared = new Map<Commander, CommandRow>();
-  const reading: Reading = { argv, io, terminal, program, undeclared, output: "", exitCode };
+  const state: ParseState = { argv, io, terminal, program, undeclared, output: "", exitCode };
   try {
-    await createProgram(reading).parseAsync(argv, { from: "user" });
-    return reading.exitCode;
+    await createProgram(state).parseAsync(argv, { from: "user" });
+    return state.exitCode;
   } catch (error) {
     // Commander throws after it has printed help or the version.
     if (!(error instanceof CommanderError)) throw error;
     // A command is missing. The exit code reports that even if stderr cannot be written.
     if (error.exitCode !== exitCodes.done.code && argv.length > 0) {
-      await writeText(io.stderr, reading.output).catch(() => undefined);
+      await writeText(io.stderr, state.output).catch(() => undefined);
       return exitCodes.usage.code;
     }
     const version = async () => `${(await import("./version.ts")).toVersionLine(io)}\n`;
-    await writeText(io.stdout, error.code === versionCode ? await version() : reading.output);
+    await writeText(io.stdout, error.code === versionCode ? await version() : state.output);
     return exitCodes.done.code;
   }
 }
 
-function createProgram(reading: Reading): Commander {
-  const { stdout } = reading.io;
+function createProgram(state: ParseState): Commander {
+  const { stdout } = state.io;
   const print = (text: string): void => {
-    reading.output += text;
+    state.output += text;
   };
   // A terminal that does not report its width has 0 columns.
   const toWidth = (): number => Math.min(stdout.columns || maxColumns, maxColumns);
-  const program = new Commander(reading.program.name).configureOutput({
+  const program = new Commander(state.program.name).configureOutput({
     writeOut: print,
     writeErr: print,
     outputError: () => {},
     getOutHelpWidth: toWidth,
     getErrHelpWidth: toWidth,
   });
-  declare(program.summary(reading.program.summary), reading.program, reading);
+  declare(program.summary(state.program.summary), state.program, state);
   return program.option(...versionFlag).on("option:version", () => {
     throw new CommanderError(exitCodes.done.code, versionCode, "");
   });
 }
 
 /** Loads and declares a command that is a row in the list of its group so far. */
-async function complete(commander: Commander, reading: Reading): Promise<void> {
-  const row = reading.undeclared.get(commander);
-  reading.undeclared.delete(commander);
-  if (row !== undefined) declare(commander, await loadCommand(row), reading);
+async function load(commander: Commander, state: ParseState): Promise<void> {
+  const row = state.undeclared.get(commander);
+  state.undeclared.delete(commander);
+  if (row !== undefined) declare(commander, await loadCommand(row), state);
 }
 
 /** Declares a command, and for a group the rows of its commands. */
-function declare(commander: Commander, command: Command, reading: Reading): void {
+function declare(commander: Commander, command: Command, state: ParseState): void {
   const { commands, examples, environment = [], environmentNote, exitCodesNote } = command;
   const paragraphs = toParagraphs(command.description);
   commander
@@ -118,29 +118,29 @@ function declare(commander: Commander, command: Command, reading: Reading): void
     .exitOverride((error) => {
       throw error.exitCode === 0 || error.code === "commander.help"
         ? error
-        : toUsageError(error, commander, command, reading.argv);
+        : toUsageError(error, commander, command, state.argv);
     });
-  const flagNames = declareFlags(commander, command, reading.argv);
+  const flagNames = declareFlags(commander, command, state.argv);
   commander
     .optionsGroup("Options:")
     .addOption(new Flag(...colorFlag))
     .addOption(new Flag(...noColorFlag))
-    .on("option:color", () => (reading.terminal.colorChoice = true))
-    .on("option:no-color", () => (reading.terminal.colorChoice = false));
+    .on("option:color", () => (state.terminal.colorChoice = true))
+    .on("option:no-color", () => (state.terminal.colorChoice = false));
   if (commands === undefined) {
-    commander.action(() => run(command, commander, readFlags(commander, flagNames), reading));
+    commander.action(() => run(command, commander, readFlags(commander, flagNames), state));
     return;
   }
   // Each command reads the flags after its name.
   commander
     .enablePositionalOptions()
     .helpCommand(false)
-    .hook("preSubcommand", (_, child) => complete(child, reading));
+    .hook("preSubcommand", (_, child) => load(child, state));
   for (const row of commander.parent === null ? commands : [...commands, helpRow]) {
     if (row.group !== undefined) commander.commandsGroup(row.group);
     const child = commander.command(row.name, { hidden: row.isHidden === true });
     for (const argument of row.arguments ?? []) child.argument(argument.name, argument.help);
-    reading.undeclared.set(child.summary(row.summary), row);
+    state.undeclared.set(child.summary(row.summary), row);
   }
 }
 
@@ -176,20 +176,20 @@ async function run(
   command: Command,
   commander: Commander,
   flags: Flags,
-  reading: Reading,
+  state: ParseState,
 ): Promise<void> {
-  const { io, terminal, program } = reading;
+  const { io, terminal, program } = state;
   const { args: operands } = commander;
   const help = async (words: readonly string[]): Promise<void> => {
     const group = commander.parent ?? commander;
     // A new one, which lists `help` as it lists the others: without its options.
-    let found = group.parent === null && words.length === 0 ? createProgram(reading) : group;
+    let found = group.parent === null && words.length === 0 ? createProgram(state) : group;
     for (const word of words) {
       const next = found.commands.find((each) => each.name() === word);
       if (next === undefined) {
         throw new UsageError(`unknown command or topic '${word}': "plantstore help" lists them`);
       }
-      await complete((found = next), reading);
+      await load((found = next), state);
     }
     // Its own help() exits with process.exitCode, which is 1 until the end.
     found.outputHelp();
@@ -197,7 +197,7 @@ async function run(
   };
   try {
     const exitCode = await command.run?.({ io, terminal, operands, flags, program, help });
-    if (typeof exitCode === "number") reading.exitCode = exitCode;
+    if (typeof exitCode === "number") state.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw wrongUsage(error.message, commander);

@@ -158,7 +158,7 @@ export async function explainMissing(
  *
  * @throws StoreError if it cannot be created
  */
-export function createDefaultDirectory(url: string, io: Io): void {
+export function makeDefaultDirectory(url: string, io: Io): void {
   const { path } = parseStoreUrl(url);
   if (path === undefined) return;
   const directory = dirname(resolve(path));

@@ -28,7 +28,7 @@ export interface SendPlantOptions {
   /** Aborts the create, which then rejects with the signal's reason. The plant may have been created. */
   readonly signal?: AbortSignal;
   /** Ends the pause before a retry. The create then returns the result of the last attempt. */
-  readonly lastCall?: AbortSignal;
+  readonly stopSending?: AbortSignal;
 }
 
 /** A failed attempt that will be repeated. */
@@ -55,16 +55,16 @@ export async function sendPlant(
   options: SendPlantOptions,
   onRetry?: (retry: Retry) => void,
 ): Promise<FinalResponse> {
-  const { retries, signal, lastCall } = options;
+  const { retries, signal, stopSending } = options;
   for (let attempt = 1; ; attempt++) {
     const { result, retryAfterMs } = await send(body, attempt, options);
     const failure = toTransientFailure(result);
     if (failure === undefined || attempt > retries) return finish(result, attempt);
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
     onRetry?.({ attempt, delayMs, failure });
-    await pause(delayMs, [signal, lastCall]);
+    await pause(delayMs, [signal, stopSending]);
     signal?.throwIfAborted();
-    if (lastCall?.aborted) return finish(result, attempt);
+    if (stopSending?.aborted) return finish(result, attempt);
   }
 }
 

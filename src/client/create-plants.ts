@@ -30,8 +30,8 @@ export interface Outcome<Item> {
   readonly result: ItemResult | undefined;
 }
 
-/** Options for {@link createPlants}. */
-export interface CreatePlantsOptions extends Omit<SendPlantOptions, "post" | "signal"> {
+/** Options for {@link sendPlants}. */
+export interface SendPlantsOptions extends Omit<SendPlantOptions, "post" | "signal"> {
   /** Plants in flight at a time; at least 1. */
   readonly concurrency: number;
   /** True to send nothing after the first plant that is not created. */
@@ -39,7 +39,7 @@ export interface CreatePlantsOptions extends Omit<SendPlantOptions, "post" | "si
   /** True to send nothing. */
   readonly isDryRun?: boolean | undefined;
   /** Once aborted, no further plant is sent and no attempt is repeated. */
-  readonly lastCall: AbortSignal;
+  readonly stopSending: AbortSignal;
   /** Called when no further items are needed; must end them. */
   readonly stopReading: () => void;
   /** Called for each failed attempt before its retry. */
@@ -70,13 +70,13 @@ const minFailedAttempts = 3;
  * @throws StoppedError after all outcomes
  * @throws an error of the items after the outcomes of all earlier items
  */
-export async function* createPlants<Item extends PlantItem>(
+export async function* sendPlants<Item extends PlantItem>(
   items: AsyncIterable<Item>,
-  options: CreatePlantsOptions,
+  options: SendPlantsOptions,
 ): AsyncGenerator<readonly Outcome<Item>[], void, undefined> {
   const run = new Run<Item>(options);
   try {
-    yield* mapInOrder(items, run.create, {
+    yield* mapInOrder(items, run.send, {
       concurrency: options.concurrency,
       toSize: run.toSize,
       maxSize: maxHeldBytes,
@@ -88,9 +88,9 @@ export async function* createPlants<Item extends PlantItem>(
 }
 
 class Run<Item extends PlantItem> {
-  readonly #options: CreatePlantsOptions;
-  readonly #cutOff = new AbortController();
-  readonly #createOptions: SendPlantOptions;
+  readonly #options: SendPlantsOptions;
+  readonly #abort = new AbortController();
+  readonly #sendOptions: SendPlantOptions;
   readonly #lastById = new Map<bigint, Promise<unknown>>();
   /** Plants that the store accepted or rejected. */
   #decided = 0;
@@ -100,9 +100,9 @@ class Run<Item extends PlantItem> {
   #firstMissing = Number.POSITIVE_INFINITY;
   #stopError: Error | undefined;
 
-  constructor(options: CreatePlantsOptions) {
+  constructor(options: SendPlantsOptions) {
     this.#options = options;
-    this.#createOptions = { ...options, post: options.pool.post, signal: this.#cutOff.signal };
+    this.#sendOptions = { ...options, post: options.pool.post, signal: this.#abort.signal };
   }
 
   readonly toSize = ({ plant, bytes }: Item): number => {
@@ -112,12 +112,12 @@ class Run<Item extends PlantItem> {
     return Math.max(size, maxHeldBytes / (heldPerPending * concurrency));
   };
 
-  readonly create = async (item: Item, index: number): Promise<Outcome<Item>> => {
+  readonly send = async (item: Item, index: number): Promise<Outcome<Item>> => {
     const { isFailFast, stopReading } = this.#options;
     const { plant } = item;
     if (this.#isStopped(index)) return { item, result: undefined };
     const result = this.#isToSend(plant)
-      ? await this.#createInTurn(plant, index)
+      ? await this.#sendInTurn(plant, index)
       : toLocalResult(plant);
     if (isFailFast && result !== undefined && "error" in result) {
       this.#firstMissing = Math.min(this.#firstMissing, index);
@@ -131,7 +131,7 @@ class Run<Item extends PlantItem> {
   }
 
   async close(): Promise<void> {
-    this.#cutOff.abort();
+    this.#abort.abort();
     this.#options.stopReading();
     await this.#options.pool.close();
   }
@@ -142,12 +142,12 @@ class Run<Item extends PlantItem> {
 
   #isStopped(index: number): boolean {
     return (
-      index > this.#firstMissing || this.#cutOff.signal.aborted || this.#options.lastCall.aborted
+      index > this.#firstMissing || this.#abort.signal.aborted || this.#options.stopSending.aborted
     );
   }
 
   /** Sends plants with the same id one after the other. */
-  async #createInTurn(plant: NewPlant, index: number): Promise<SentResult | undefined> {
+  async #sendInTurn(plant: NewPlant, index: number): Promise<SentResult | undefined> {
     const { id } = plant;
     const send = async () => (this.#isStopped(index) ? undefined : this.#send(plant));
     const current = this.#lastById.get(id)?.then(send) ?? send();
@@ -165,10 +165,10 @@ class Run<Item extends PlantItem> {
       this.#failedAttempts++;
       this.#options.onRetry?.(retry);
     };
-    const { lastCall } = this.#options;
+    const { stopSending } = this.#options;
     try {
       const body = toNewPlantJson(plant);
-      const response = await sendPlant(body, this.#createOptions, onRetry).catch(toUnavailable);
+      const response = await sendPlant(body, this.#sendOptions, onRetry).catch(catchUnavailable);
       const isFailed =
         response instanceof UnavailableError || toTransientFailure(response) !== undefined;
       if (!isFailed && (response.ok || !concernsAllCreates(response.error.error))) {
@@ -177,7 +177,7 @@ class Run<Item extends PlantItem> {
         return toSentResult(response);
       }
       // The record is sent again when the run is resumed.
-      if (isFailed && lastCall.aborted) return undefined;
+      if (isFailed && stopSending.aborted) return undefined;
       this.#failedAttempts++;
       const isOutage =
         (decidedAtFailure ?? this.#decided) === this.#decided &&
@@ -185,7 +185,7 @@ class Run<Item extends PlantItem> {
       if (isFailed && !isOutage) return toSentResult(response);
       this.#stop(new StoppedError(response as StopCause));
     } catch (error) {
-      if (this.#cutOff.signal.aborted) return undefined;
+      if (this.#abort.signal.aborted) return undefined;
       if (isTooLargeForProxy(error)) {
         this.#decided++;
         this.#failedAttempts = 0;
@@ -208,7 +208,7 @@ function isUnreachable(response: FinalResponse | UnavailableError): boolean {
   return response instanceof UnavailableError && reasons.includes(response.reason);
 }
 
-function toUnavailable(error: unknown): UnavailableError {
+function catchUnavailable(error: unknown): UnavailableError {
   if (error instanceof UnavailableError) return error;
   throw error;
 }

@@ -49,7 +49,7 @@ export async function checkCreates(options: CheckReadinessOptions): Promise<Read
       isOtherUrl: error.error === errorTable.noSuchPath.error,
     };
   } catch (error) {
-    return toReadiness(error);
+    return explainUnready(error);
   }
 }
 
@@ -78,11 +78,11 @@ export async function checkReadiness({
     const state = gatewayStatuses.has(status) ? "unavailable" : "noPlantStore";
     return { state, reason: `${url} responded with status ${status}` };
   } catch (error) {
-    return toReadiness(error);
+    return explainUnready(error);
   }
 }
 
-function toReadiness(error: unknown): Readiness {
+function explainUnready(error: unknown): Readiness {
   if (error instanceof UnavailableError) {
     return { state: "unavailable", reason: error.message, cause: error };
   }

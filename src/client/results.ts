@@ -1,6 +1,6 @@
 /** Results of a create, and errors of a client: no usable response, stopped; what to do after an Error. */
 import { toEndpoint } from "../core/base-url.ts";
-import { findErrorRow, type NextStep, toUsualStatus } from "../core/errors.ts";
+import { findErrorRow, type NextStep, toDerivedStatus } from "../core/errors.ts";
 import type { ErrorBody, NewPlant, Plant } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 
@@ -158,7 +158,7 @@ export type ErrorCategory =
 export function categorizeError(error: number): ErrorCategory {
   const row = findErrorRow(error);
   if (row !== undefined) return categoryByStep[row.next];
-  const status = toUsualStatus(error);
+  const status = toDerivedStatus(error);
   if (status >= 500 && status <= 599) return "unavailable";
   return categoryByStatus[status] ?? "invalidPlant";
 }

@@ -240,7 +240,7 @@ export const statusModes = ["contract", "http"] as const;
 export type StatusMode = (typeof statusModes)[number];
 
 /** Returns the HTTP status that an error number begins with. */
-export function toUsualStatus(error: number): number {
+export function toDerivedStatus(error: number): number {
   return Math.trunc(error / 100);
 }
 
@@ -261,7 +261,7 @@ export function findErrorRow(error: number): ErrorRow | undefined {
 /** Returns the HTTP status of a failure. */
 export function toStatus(kind: ErrorKind, mode: StatusMode): number {
   const { error, status }: ErrorRow = errorTable[kind];
-  return mode === "http" ? toUsualStatus(error) : (status ?? 400);
+  return mode === "http" ? toDerivedStatus(error) : (status ?? 400);
 }
 
 /** One broken rule. */

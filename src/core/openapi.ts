@@ -13,7 +13,7 @@ import {
   RequestError,
   type StatusMode,
   toIdTakenError,
-  toUsualStatus,
+  toDerivedStatus,
 } from "./errors.ts";
 import { maxNesting } from "./json.ts";
 import { joinWords } from "./messages.ts";
@@ -147,11 +147,11 @@ function describeCreate(server: DescribedServer): OpenApiObject {
 
 /** One response for each status that an error number begins with. */
 function describeFailuresByStatus(examples: Examples): OpenApiObject {
-  const statuses = new Set(failures.map(({ error }) => toUsualStatus(error)));
+  const statuses = new Set(failures.map(({ error }) => toDerivedStatus(error)));
   return Object.fromEntries(
     [...statuses].map((status) => {
       const hasStatus = ({ error }: { readonly error: number }): boolean =>
-        toUsualStatus(error) === status;
+        toDerivedStatus(error) === status;
       const description = failures
         .filter(hasStatus)
         .map(({ error, when }) => `${error}: ${when}`)

@@ -296,10 +296,10 @@ export const negatedToggle: OptionType<boolean> = {
 };
 
 /** The address of metrics: the main one, or one of their own. */
-export type MetricsPlace = "main" | { readonly host: string; readonly port: number };
+export type MetricsAddress = "main" | { readonly host: string; readonly port: number };
 
 /** `main`, or an address and a port such as `127.0.0.1:9526`. */
-export const metricsPlace: OptionType<MetricsPlace> = {
+export const metricsAddress: OptionType<MetricsAddress> = {
   parse(value) {
     if (value === "main") return value;
     const [, name = "", portText = ""] = /^(.*):(\d+)$/.exec(value) ?? [];

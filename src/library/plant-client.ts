@@ -208,18 +208,18 @@ async function* createMany(
   plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
   { url, token: bearer, ca, signal = new AbortController().signal, ...options }: CheckedOptions,
 ): AsyncGenerator<CreateManyResult, void, undefined> {
-  const { createPlants } = await import("../client/create-plants.ts");
+  const { sendPlants } = await import("../client/create-plants.ts");
   const { toCreateRequest } = await import("../client/create-plant.ts");
   const source = new PlantSource(plants);
   const release = onAbort(signal, source.stop);
   if (signal.aborted) source.stop();
   try {
     const request = toCreateRequest(url, bearer, { ca });
-    const outcomes = createPlants(source.read(), {
+    const outcomes = sendPlants(source.read(), {
       ...options,
       request,
       pool: await openTransport(options.fetch, request, options),
-      lastCall: signal,
+      stopSending: signal,
       stopReading: source.stop,
     });
     for await (const batch of outcomes) {

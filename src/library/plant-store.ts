@@ -251,10 +251,10 @@ async function* toSeedRecords(
 ): AsyncGenerator<SeedRecord, void, undefined> {
   let count = 0;
   for await (const plant of plants) {
-    const place = `seed: record ${++count}`;
-    assertPlantTypes(plant, `${place}: `);
+    const name = `seed: record ${++count}`;
+    assertPlantTypes(plant, `${name}: `);
     // Checks the rules that types cannot express, such as the range of an id.
-    yield { plant: readNewPlant(Buffer.from(toNewPlantJson(plant))), place };
+    yield { plant: readNewPlant(Buffer.from(toNewPlantJson(plant))), name };
   }
 }
 

@@ -11,7 +11,7 @@ export interface SeedRecord {
   /** The plant, or the rule that the record breaks. */
   readonly plant: NewPlant | RequestError;
   /** Names the record in messages, such as `plants.csv: record 3 at line 4`. */
-  readonly place: string;
+  readonly name: string;
 }
 
 /** A file of plants. */
@@ -50,7 +50,7 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
   for await (const records of reader.read(chunks)) {
     for (const record of records) {
       const plant = locateError(record.content.plant, record, name);
-      yield { plant, place: `${name}: record ${++count} at line ${record.line}` };
+      yield { plant, name: `${name}: record ${++count} at line ${record.line}` };
     }
   }
 }
@@ -59,8 +59,8 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
 export async function checkSeed(
   records: AsyncIterable<SeedRecord>,
 ): Promise<RequestError | undefined> {
-  for await (const { plant, place } of records) {
-    if (plant instanceof RequestError) return locate(plant, place);
+  for await (const { plant, name } of records) {
+    if (plant instanceof RequestError) return locate(plant, name);
   }
   return undefined;
 }
@@ -78,7 +78,7 @@ export async function storeSeed(
   { onConflict, onProgress }: SeedOptions,
 ): Promise<SeedTally | RequestError> {
   const tally = { created: 0, unchanged: 0, replaced: 0 };
-  let batch: { readonly plant: NewPlant; readonly place: string }[] = [];
+  let batch: { readonly plant: NewPlant; readonly name: string }[] = [];
   let textLength = 0;
   let count = 0;
   const storeBatch = async (): Promise<RequestError | undefined> => {
@@ -86,17 +86,17 @@ export async function storeSeed(
     batch = [];
     textLength = 0;
     const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
-    for (const [index, { plant, place }] of stored.entries()) {
+    for (const [index, { plant, name }] of stored.entries()) {
       const result = results[index] ?? "conflict";
-      if (result === "conflict") return locate(toIdTakenError(plant.id), place);
+      if (result === "conflict") return locate(toIdTakenError(plant.id), name);
       tally[result]++;
     }
     onProgress?.((count += stored.length));
     return undefined;
   };
-  for await (const { plant, place } of records) {
-    if (plant instanceof RequestError) return (await storeBatch()) ?? locate(plant, place);
-    batch.push({ plant, place });
+  for await (const { plant, name } of records) {
+    if (plant instanceof RequestError) return (await storeBatch()) ?? locate(plant, name);
+    batch.push({ plant, name });
     textLength += toTextLength(plant);
     if (batch.length < maxBatch.plants && textLength < maxBatch.textLength) continue;
     const error = await storeBatch();
@@ -105,6 +105,6 @@ export async function storeSeed(
   return (await storeBatch()) ?? tally;
 }
 
-function locate({ kind, message }: RequestError, place: string): RequestError {
-  return new RequestError(kind, `${place}: ${message}`);
+function locate({ kind, message }: RequestError, name: string): RequestError {
+  return new RequestError(kind, `${name}: ${message}`);
 }

@@ -350,21 +350,21 @@ describe("aborting the signal", () => {
 
 describe("the last call", () => {
   it("ends the pause before the next attempt, and returns the outcome of the last attempt", async () => {
-    const lastCall = new AbortController();
+    const stopSending = new AbortController();
     const busy = errorResponse(50301, { "retry-after": "3600" });
     const { url, requests } = await openScriptedServer(busy);
-    const onRetry = (): void => lastCall.abort();
-    const outcome = await create(url, { lastCall: lastCall.signal, retries: 1, onRetry });
+    const onRetry = (): void => stopSending.abort();
+    const outcome = await create(url, { stopSending: stopSending.signal, retries: 1, onRetry });
     expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 1 });
     expect(requests).toHaveLength(1);
   });
 
   it("does not end a request in flight", async () => {
-    const lastCall = new AbortController();
+    const stopSending = new AbortController();
     const { url } = await openScriptedServer((response) => {
-      lastCall.abort();
+      stopSending.abort();
       created(response);
     });
-    expect(await create(url, { lastCall: lastCall.signal })).toMatchObject(success);
+    expect(await create(url, { stopSending: stopSending.signal })).toMatchObject(success);
   });
 });

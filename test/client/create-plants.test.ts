@@ -10,8 +10,8 @@ import {
   UnavailableError,
 } from "../../src/client/results.ts";
 import {
-  createPlants,
-  type CreatePlantsOptions,
+  sendPlants,
+  type SendPlantsOptions,
   type Outcome,
 } from "../../src/client/create-plants.ts";
 import { toCreateRequest } from "../../src/client/create-plant.ts";
@@ -49,7 +49,7 @@ async function* itemsOf(texts: readonly string[]): AsyncGenerator<TestItem> {
   for (const [index, text] of texts.entries()) yield toItem(text, index + 1);
 }
 
-interface TestOptions extends Partial<CreatePlantsOptions> {
+interface TestOptions extends Partial<SendPlantsOptions> {
   readonly token?: string;
 }
 
@@ -60,13 +60,13 @@ function start(
 ) {
   const { concurrency = 64, timeoutMs = 10_000 } = options;
   const request = toCreateRequest(baseUrl, token);
-  return createPlants(items, {
+  return sendPlants(items, {
     request,
     pool: openPool(request.url, concurrency, timeoutMs),
     timeoutMs,
     retries: 0,
     concurrency,
-    lastCall: new AbortController().signal,
+    stopSending: new AbortController().signal,
     stopReading: () => void items.return(undefined),
     ...options,
   });
@@ -514,16 +514,19 @@ describe("fail-fast", () => {
 
 describe("the last call", () => {
   it("lets requests in flight end, and leaves a plant that waits for a retry without a result", async () => {
-    const lastCall = new AbortController();
+    const stopSending = new AbortController();
     const held: ServerResponse[] = [];
     const url = await openManualServer(({ plant, response }) => {
       if (plant.id === 1n) errorResponse(50301)(response);
       else held.push(response);
       if (held.length < 4) return;
-      lastCall.abort();
+      stopSending.abort();
       for (const each of held.splice(0)) success(each);
     });
-    const collected = await run(countedItems(5), url, { retries: 50, lastCall: lastCall.signal });
+    const collected = await run(countedItems(5), url, {
+      retries: 50,
+      stopSending: stopSending.signal,
+    });
     expect(collected.error).toBeUndefined();
     expect(collected.unknown).toEqual([1]);
     expect(kindsOf(collected)).toEqual(["created", "created", "created", "created"]);

@@ -1,5 +1,5 @@
 /** Compares what a server sent with what a rule expects. */
-import { errorTable, type StatusMode, toUsualStatus } from "../../src/core/errors.ts";
+import { errorTable, type StatusMode, toDerivedStatus } from "../../src/core/errors.ts";
 import { fill, type Placeholders } from "./request-template.ts";
 import { parseErrorBody, parsePlant } from "../../src/core/read-plant.ts";
 import type { Conversation } from "./conversation.ts";
@@ -86,7 +86,7 @@ function checkContent(
   const body = parseErrorBody(response.bodyBytes);
   if (body === undefined) return `${unlike}: the body must be an Error`;
   if (error !== undefined && body.error !== errorTable[error].error) return unlike;
-  const failureStatus = statusMode === "http" ? toUsualStatus(body.error) : 400;
+  const failureStatus = statusMode === "http" ? toDerivedStatus(body.error) : 400;
   return response.status === (status === "failure" ? failureStatus : status) ? undefined : unlike;
 }
 

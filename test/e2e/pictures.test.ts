@@ -19,7 +19,7 @@ const plantCount = 5000;
 /** Height at which a page shows the text below the picture too, in pixels. */
 const maxPictureHeight = 300;
 /** Median of seven runs on two cores, Node 20. */
-const usualRate = "in 1.2 s (4,295/s)";
+const shownRate = "in 1.2 s (4,295/s)";
 /** Lines that are erased: progress, and a notice while a response is slow. */
 const erased = /records, |waiting for /;
 
@@ -34,7 +34,7 @@ function toFixed(screen: string, home: string, url: string): string {
       .replaceAll(url, "http://127.0.0.1:7526")
       .replaceAll(/pst_\w+/g, `pst_Kd81${"x".repeat(45)}`)
       .replaceAll(/request [0-9a-f]+-\d+/g, "request 9f1c2ab03d4e-3")
-      .replaceAll(/in [\d.]+ s \([\d,.]+\/s\)/g, usualRate)
+      .replaceAll(/in [\d.]+ s \([\d,.]+\/s\)/g, shownRate)
   );
 }
 

@@ -128,7 +128,7 @@ describe("storing a seed again", () => {
 it("stores a seed of several batches in its order, and reports progress", async () => {
   const store = await openStore("memory:");
   const records = Array.from({ length: 10_001 }, (_, index): SeedRecord => {
-    return { plant: { id: BigInt(index % 10_000), name: `fern ${index}` }, place: `${index}` };
+    return { plant: { id: BigInt(index % 10_000), name: `fern ${index}` }, name: `${index}` };
   });
   const progress: number[] = [];
   const tally = await storeSeed(store, records, {

@@ -7,7 +7,7 @@ import type { StopSignal } from "../io.ts";
 import { backupOptions, restoreOptions } from "../options/local.ts";
 import { jsonOption } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
-import { createDefaultDirectory, nameStore } from "../store-access.ts";
+import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 
 const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
 
@@ -114,7 +114,7 @@ export async function runRestore(run: Run): Promise<number> {
     run,
     { doing: `restoring ${file}`, unchanged: "the store was not replaced" },
     (work) => {
-      const onChecked = (): void => createDefaultDirectory(store, io);
+      const onChecked = (): void => makeDefaultDirectory(store, io);
       return restoreStore(file, store, { ...work, isForced, onChecked });
     },
     ({ path, plants, bytes, oldPath }) => {

@@ -53,15 +53,17 @@ export async function runDelete(run: Run): Promise<void> {
   const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
-  const place = `the store ${describeStoreUrl(url)}`;
+  const storeName = `the store ${describeStoreUrl(url)}`;
   if (!isConfirmed && (readsInput || !canAsk(io))) {
-    throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);
+    throw new UsageError(
+      `delete removes plants from ${storeName} permanently: pass --yes to confirm`,
+    );
   }
   const [deleted, missing] = [new IdList(), new IdList()];
   const describeOutcome = (): string =>
     deleted.count === 0
       ? "no plant was deleted"
-      : `deleted ${describePlants(deleted)} from ${place}`;
+      : `deleted ${describePlants(deleted)} from ${storeName}`;
 
   async function deleteBatch(
     store: PlantStore,
@@ -70,9 +72,9 @@ export async function runDelete(run: Run): Promise<void> {
   ): Promise<void> {
     let found = await findIds(store, batch);
     if (found.length > 0) {
-      if (!isConfirmed) await askUser(found, place, run, signal);
+      if (!isConfirmed) await askUser(found, storeName, run, signal);
       signal.throwIfAborted();
-      found = await deleteFound(store, found, place);
+      found = await deleteFound(store, found, storeName);
     }
     const known = new Set(found);
     deleted.add(found);
@@ -101,7 +103,7 @@ export async function runDelete(run: Run): Promise<void> {
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${place} has the ${missing.describe()}: "plantstore list" shows all plants`,
+    `no plant in ${storeName} has the ${missing.describe()}: "plantstore list" shows all plants`,
   );
 }
 
@@ -132,13 +134,13 @@ async function findIds(store: PlantStore, ids: readonly bigint[]): Promise<reado
 
 async function askUser(
   ids: readonly bigint[],
-  place: string,
+  storeName: string,
   { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new IdList();
   asked.add(ids);
-  const question = `Delete ${describePlants(asked)} from ${place} permanently? [y/N] `;
+  const question = `Delete ${describePlants(asked)} from ${storeName} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
@@ -146,11 +148,11 @@ async function askUser(
 async function deleteFound(
   store: PlantStore,
   ids: readonly bigint[],
-  place: string,
+  storeName: string,
 ): Promise<readonly bigint[]> {
   const deleted = await store.delete?.(ids);
   if (deleted !== undefined) return deleted;
-  throw new CommandError("usage", `${place} cannot delete plants`);
+  throw new CommandError("usage", `${storeName} cannot delete plants`);
 }
 
 function describePlants(ids: IdList): string {

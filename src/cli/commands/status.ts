@@ -11,7 +11,7 @@ import { useAndClose } from "../../core/store.ts";
 import { openStoreReader } from "../../store/open-store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
-import { toExitCode, toExpectedFailure } from "../command-failure.ts";
+import { toExitCode, explainFailure } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
@@ -125,7 +125,7 @@ const toError =
   (subject: string) =>
   (error: unknown): Check => {
     if (error instanceof CommandError && error.exitCode >= exitCodes.interrupted.code) throw error;
-    return { subject, state: "error", ...toExpectedFailure(error) };
+    return { subject, state: "error", ...explainFailure(error) };
   };
 
 const toErrors =
@@ -133,7 +133,13 @@ const toErrors =
   (error: unknown): readonly Check[] => [toError(subject)(error)];
 
 /** A value with its source. */
-function toMeaning({ value, source }: { readonly value: string; readonly source: string }): string {
+function describeSetting({
+  value,
+  source,
+}: {
+  readonly value: string;
+  readonly source: string;
+}): string {
   return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
 }
 
@@ -143,7 +149,7 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
   const options = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
-  const shown = toMeaning({ value: url, source });
+  const shown = describeSetting({ value: url, source });
   const ca = await findAuthorities(options, io);
   const { timeoutMs } = options;
   const place = { baseUrl: url, ca, timeoutMs, signal };
@@ -220,7 +226,7 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
   const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
   const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
-  const shown = toMeaning({ value: place, source }) + other;
+  const shown = describeSetting({ value: place, source }) + other;
   if (isVolatile) {
     return { subject, state: "ok", message: `${shown}: exists only inside its server`, facts };
   }
@@ -255,7 +261,7 @@ async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check
   }
   const { path, source } = found;
   const facts = { [`${subject}Directory`]: path };
-  const shown = toMeaning({ value: path, source });
+  const shown = describeSetting({ value: path, source });
   const stats = await stat(path).catch(ignoreMissing);
   if (stats === undefined) {
     const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
@@ -310,7 +316,7 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
       yield {
         subject,
         state: "ok",
-        message: toMeaning({ value: shown, source }),
+        message: describeSetting({ value: shown, source }),
         facts: { settings: values },
       };
     }

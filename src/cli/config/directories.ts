@@ -42,27 +42,24 @@ export interface FoundDirectory {
  *
  * @throws CommandError without a home directory
  */
-export function findConfigDirectory(place: DirectoryEnvironment): string {
-  return locateDirectory("config", place).path;
+export function findConfigDirectory(io: DirectoryEnvironment): string {
+  return locateDirectory("config", io).path;
 }
 
 /** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
-export function findConfigDirectoryIfAny(place: DirectoryEnvironment): string | undefined {
-  return attempt(() => findConfigDirectory(place));
+export function findConfigDirectoryIfAny(io: DirectoryEnvironment): string | undefined {
+  return attempt(() => findConfigDirectory(io));
 }
 
 /** Finds the directory of the store, which may not exist yet. @throws CommandError without a home directory */
-export function findDataDirectory(place: DirectoryEnvironment): string {
-  return locateDirectory("data", place).path;
+export function findDataDirectory(io: DirectoryEnvironment): string {
+  return locateDirectory("data", io).path;
 }
 
 /** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source. */
-export function locateDirectory(
-  kind: "config" | "data",
-  place: DirectoryEnvironment,
-): FoundDirectory {
+export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironment): FoundDirectory {
   const rules = rulesByKind[kind];
-  const { env, platform } = place;
+  const { env, platform } = io;
   const own = env[rules.variable];
   if (own) return { path: own, source: rules.variable };
   const xdg = env[rules.xdgVariable];
@@ -71,17 +68,17 @@ export function locateDirectory(
   if (xdg && paths.isAbsolute(xdg)) {
     return { path: paths.join(xdg, "plantstore"), source: rules.xdgVariable };
   }
-  return { path: findDefault(rules, place), source: "the default" };
+  return { path: findDefault(rules, io), source: "the default" };
 }
 
-function findDefault(rules: DirectoryRules, place: DirectoryEnvironment): string {
-  if (place.platform === "win32") {
+function findDefault(rules: DirectoryRules, io: DirectoryEnvironment): string {
+  if (io.platform === "win32") {
     const { variable, home, leaf } = rules.windows;
-    const parent = place.env[variable] || path.win32.join(findHome(rules, place), home);
+    const parent = io.env[variable] || path.win32.join(findHome(rules, io), home);
     return path.win32.join(parent, "plantstore", leaf);
   }
-  const parent = place.platform === "darwin" ? rules.macos : rules.linux;
-  return path.posix.join(findHome(rules, place), parent, "plantstore");
+  const parent = io.platform === "darwin" ? rules.macos : rules.linux;
+  return path.posix.join(findHome(rules, io), parent, "plantstore");
 }
 
 function findHome(rules: DirectoryRules, { homeDirectory }: DirectoryEnvironment): string {

@@ -22,13 +22,15 @@ export function toShortList(origins: readonly string[]): string {
  *
  * @throws the signal's reason, once it is aborted
  */
-export async function createMissingToken(
+export async function explainMissingToken(
   baseUrl: string,
   io: Io,
   signal: AbortSignal,
 ): Promise<CommandError> {
   const origins = await listSavedOrigins(findConfigDirectory(io), io);
-  const similar = origins.find((origin) => toPlace(origin) === toPlace(toEndpoint(baseUrl).origin));
+  const similar = origins.find(
+    (origin) => toAddress(origin) === toAddress(toEndpoint(baseUrl).origin),
+  );
   if (similar !== undefined) {
     const message = `no token for ${baseUrl}, but one is saved for ${similar}: did you mean that URL?`;
     return new CommandError("tokenRejected", message);
@@ -47,7 +49,7 @@ export async function createMissingToken(
 }
 
 /** Host and port, equal for origins that differ only in the scheme or in the name of this machine. */
-function toPlace(origin: string): string {
+function toAddress(origin: string): string {
   return origin.replace(/^https?:\/\//, "").replace(/^(?:localhost|\[::1\])(?=:|$)/, "127.0.0.1");
 }
 

@@ -34,8 +34,8 @@ export async function findToken(
     (await readEnvironment(io, signal)) ??
     (await readSaved(toEndpoint(baseUrl).origin, io));
   if (found === undefined) {
-    const { createMissingToken } = await import("./missing-token.ts");
-    throw await createMissingToken(baseUrl, io, signal);
+    const { explainMissingToken } = await import("./missing-token.ts");
+    throw await explainMissingToken(baseUrl, io, signal);
   }
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token from ${found.source} ${problem}`);

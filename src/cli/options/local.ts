@@ -124,10 +124,10 @@ export const serveOptions = {
     "Origin whose pages may use the server, or *; repeatable",
     { ...browser, type: types.origins, default: [], isRepeatable: true },
   ),
-  metricsPlace: setting(
+  metricsAddress: setting(
     "--metrics <where>",
     "Serve GET /metrics for Prometheus: main or HOST:PORT",
-    { ...operations, type: types.optional(types.metricsPlace), default: undefined },
+    { ...operations, type: types.optional(types.metricsAddress), default: undefined },
   ),
   logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
     ...operations,

@@ -1,6 +1,6 @@
 /** Lays out tables, and lists of terms with their meanings, in the columns of a terminal. */
 import { escapeUnprintable } from "../../core/messages.ts";
-import { fitText, padText, toTextWidth, usualColumns, wrapText } from "./text-width.ts";
+import { fitText, padText, toTextWidth, defaultColumns, wrapText } from "./text-width.ts";
 
 /** A column of a table and of CSV. */
 export interface Column<Row> {
@@ -33,7 +33,7 @@ export function toTable<Row>(
     columns.map(({ name }) => name.toUpperCase()),
     ...rows.map((row) => columns.map(({ read }) => toCell(read(row)))),
   ];
-  const widths = fitWidths(lines, columns, width || usualColumns);
+  const widths = fitWidths(lines, columns, width || defaultColumns);
   const total = widths.reduce((sum, each) => sum + each, gap.length * (columns.length - 1));
   if (width && total > width) return toBlocks(rows, columns, width);
   const shown = lines.map((cells) => {

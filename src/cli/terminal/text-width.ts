@@ -7,7 +7,7 @@ const maxUnitsPerColumn = 4;
 const segmenter = new Intl.Segmenter();
 
 /** Columns of a terminal that reports no width, or 0. */
-export const usualColumns = 80;
+export const defaultColumns = 80;
 
 /** Number of columns that printable text occupies. */
 export const toTextWidth = stringWidth;
@@ -54,7 +54,7 @@ export function wrapText(
   firstColumn = 0,
   indent = 0,
 ): string {
-  const width = columns || usualColumns;
+  const width = columns || defaultColumns;
   let wrapped = "";
   let column = firstColumn;
   let space = "";

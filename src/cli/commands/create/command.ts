@@ -34,12 +34,12 @@ plant that already exists is "unchanged".`,
     const { source } = createRun.options;
     try {
       if (source.from === "flags") {
-        const { createFromFlags } = await import("./create-one.ts");
-        return await createFromFlags(source.flags, createRun);
+        const { sendFromFlags } = await import("./create-one.ts");
+        return await sendFromFlags(source.flags, createRun);
       }
       // Most of the code.
-      const { createFromInputs } = await import("./create-many.ts");
-      return await createFromInputs(source.paths, createRun);
+      const { sendFromInputs } = await import("./create-many.ts");
+      return await sendFromInputs(source.paths, createRun);
     } finally {
       createRun.release();
     }

@@ -13,12 +13,12 @@ import { toInputName } from "../../input.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
 import { createOptions, toLongFlag } from "../../options/remote.ts";
 import { tracePost } from "../../request-trace.ts";
-import { createOne } from "./create-one.ts";
+import { sendOne } from "./create-one.ts";
 import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
 import { describeUnavailable, reportError, toDetails } from "./failure-messages.ts";
 import {
   openRecordInput,
-  type PlacedRecord,
+  type NumberedRecord,
   type RecordInput,
   UnknownMembers,
 } from "./record-input.ts";
@@ -32,8 +32,8 @@ import { RecordReport } from "./result-report.ts";
  * @returns the exit code, after the results are printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function createFromInputs(paths: readonly string[], run: CreateRun): Promise<number> {
-  const { options, lastCall, terminal } = run;
+export async function sendFromInputs(paths: readonly string[], run: CreateRun): Promise<number> {
+  const { options, stopSending, terminal } = run;
   const { rejectsPath, fromLine } = options;
   if (rejectsPath !== undefined && options.delimiter === undefined) assertOneFormat(paths);
   const input = await openRecordInput(paths, run);
@@ -42,10 +42,10 @@ export async function createFromInputs(paths: readonly string[], run: CreateRun)
       ? undefined
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
-  lastCall.addEventListener("abort", input.stop);
+  stopSending.addEventListener("abort", input.stop);
   try {
     const first = await readFirst(input, run);
-    if (first.isSingle) return await createSingle(first.records[0], input, rejects, run);
+    if (first.isSingle) return await sendSingle(first.records[0], input, rejects, run);
     // With undici, which takes 20 ms to load.
     return await sendMany(readAll(first, input), input, rejects, run);
   } finally {
@@ -66,7 +66,7 @@ const manyNames = /\.(?:ndjson|jsonl|[ct]sv)$/i;
 /** The records that decide between one plant and many. */
 interface FirstRecords {
   /** At most two. */
-  readonly records: readonly PlacedRecord[];
+  readonly records: readonly NumberedRecord[];
   /** The error of the input after them. */
   readonly error?: Error;
   /** True for JSON without a name that says otherwise, outside of an array, with at most one record. */
@@ -75,9 +75,9 @@ interface FirstRecords {
 
 async function readFirst(
   input: RecordInput,
-  { options, terminal, cutOff }: CreateRun,
+  { options, terminal, abort }: CreateRun,
 ): Promise<FirstRecords> {
-  const records: PlacedRecord[] = [];
+  const records: NumberedRecord[] = [];
   const read = async (): Promise<FirstRecords> => {
     const [first = "-", ...others] = input.paths;
     let isMany = options.isMany === true || others.length > 0 || manyNames.test(first);
@@ -90,7 +90,7 @@ async function readFirst(
       } while (!isMany && records.length < 2);
       return { records, isSingle: false };
     } catch (error) {
-      if (records.length === 0 || cutOff.aborted) throw error;
+      if (records.length === 0 || abort.aborted) throw error;
       return { records, error: error as Error, isSingle: false };
     }
   };
@@ -109,14 +109,14 @@ async function readFirst(
 async function* readAll(
   { records, error }: FirstRecords,
   input: RecordInput,
-): AsyncGenerator<PlacedRecord, void, undefined> {
+): AsyncGenerator<NumberedRecord, void, undefined> {
   yield* records;
   if (error !== undefined) throw error;
   yield* input.records;
 }
 
-async function createSingle(
-  record: PlacedRecord | undefined,
+async function sendSingle(
+  record: NumberedRecord | undefined,
   { paths }: RecordInput,
   rejects: RejectsFile | undefined,
   run: CreateRun,
@@ -128,7 +128,7 @@ async function createSingle(
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
   const isNamed = plant instanceof LocatedError;
-  return createOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
+  return sendOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
 /**
@@ -140,12 +140,12 @@ async function createSingle(
  * @throws CommandError, OutputError
  */
 async function sendMany(
-  records: AsyncIterable<PlacedRecord>,
+  records: AsyncIterable<NumberedRecord>,
   input: RecordInput,
   rejects: RejectsFile | undefined,
   run: CreateRun,
 ): Promise<number> {
-  const { options, io, lastCall, terminal } = run;
+  const { options, io, stopSending, terminal } = run;
   const { url, isDryRun, isQuiet, isVerbose, fromLine = 1 } = options;
   const found = isDryRun ? undefined : await findTokenToSend(run);
   await rejects?.open();
@@ -160,24 +160,24 @@ async function sendMany(
     if (needsWarning) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
     needsWarning = false;
   };
-  const { createPlants } = await import("../../../client/create-plants.ts");
+  const { sendPlants } = await import("../../../client/create-plants.ts");
   // undici takes 20 ms to load.
   const { openPool } = await import("../../../client/http-pool.ts");
   const request = toRequest(found?.token, run);
   const concurrency = isVerbose ? 1 : options.concurrency;
   const pool = openPool(request.url, concurrency, options.timeoutMs, request.ca);
-  const outcomes = createPlants(records, {
+  const outcomes = sendPlants(records, {
     ...options,
     concurrency,
     retries: options.bulkRetries,
     request,
     pool: isVerbose ? { ...pool, post: tracePost(pool.post, terminal) } : pool,
-    lastCall,
+    stopSending,
     stopReading: input.stop,
     onRetry,
   });
   const toText = (): string => {
-    if (lastCall.aborted) return "waiting for plants in flight; Ctrl-C again stops at once";
+    if (stopSending.aborted) return "waiting for plants in flight; Ctrl-C again stops at once";
     const { tally, bytesRead } = report;
     const progress = tally.describeProgress(bytesRead, input.totalBytes, io.nowMs());
     return outage ? `${describeUnavailable(outage, url)}, retrying: ${progress}` : progress;
@@ -191,7 +191,7 @@ async function sendMany(
   };
   let failure: unknown;
   try {
-    if (!isDryRun) run.sends = "many";
+    if (!isDryRun) run.inDoubt = "many";
     await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
   } catch (error) {
     if (!isExpected(error, run)) throw error;
@@ -220,16 +220,16 @@ async function sendMany(
 const signalDelayMs = 50;
 
 /** Checks for a failure after which the user can resume the run. */
-function isExpected(error: unknown, { cutOff }: CreateRun): boolean {
+function isExpected(error: unknown, { abort }: CreateRun): boolean {
   if (error instanceof StoppedError || error instanceof OutputError) return true;
-  return error instanceof CommandError && !cutOff.aborted;
+  return error instanceof CommandError && !abort.aborted;
 }
 
 /** How to resume the run: the end of a sentence, and the command line. With a file of rejects, only records that it lacks are sent again. */
 function toResume(
   { resumeAt, tally }: RecordReport,
   failure: unknown,
-  { place, paths }: RecordInput,
+  { position, paths }: RecordInput,
   { options, flags }: CreateRun,
 ): { readonly advice: string; readonly command: string } {
   const isSyntax = failure instanceof CommandError && failure.cause instanceof InputSyntaxError;
@@ -238,7 +238,7 @@ function toResume(
   const isChanged = rejectsPath !== undefined && tally.missing > 0;
   const toNote = (verb: string): string => (isChanged ? ` (${verb} ${rejectsPath})` : "");
   const advice = `${correct}resume with the command below${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
-  const { path, line } = resumeAt ?? place;
+  const { path, line } = resumeAt ?? position;
   const words = Object.entries(createOptions).flatMap(([name, row]) => {
     const value = name === "fromLine" ? `${line}` : flags[name];
     if (value === undefined) return [];

@@ -17,7 +17,7 @@ import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
 import { type CreateRun, findTokenToSend, type PlantFlags, toRequest } from "./create-run.ts";
-import type { PlacedRecord } from "./record-input.ts";
+import type { NumberedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
 /**
@@ -26,8 +26,8 @@ import type { RejectsFile } from "./rejects-file.ts";
  * @returns the exit code, once the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export function createFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
-  return createOne(toNewPlant(flags), run);
+export function sendFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
+  return sendOne(toNewPlant(flags), run);
 }
 
 /** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
@@ -60,7 +60,7 @@ interface SingleInput {
   /** Added to the message of an invalid plant: the name of the input, unless the message has it. */
   readonly details: readonly string[];
   /** Undefined if the input is empty. */
-  readonly record: PlacedRecord | undefined;
+  readonly record: NumberedRecord | undefined;
   /** Opened directly before the plant is sent or rejected. */
   readonly rejects: RejectsFile | undefined;
 }
@@ -72,7 +72,7 @@ interface SingleInput {
  * @returns the exit code, after the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function createOne(
+export async function sendOne(
   plant: NewPlant | Rejection,
   run: CreateRun,
   input?: SingleInput,
@@ -96,7 +96,7 @@ export async function createOne(
   const { token, source } = await findTokenToSend(run);
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
-  run.sends = "one";
+  run.inDoubt = "one";
   const response = await send(plant, token, run).catch(async (error: unknown) => {
     if (error instanceof UnavailableError) {
       await reject();
@@ -118,7 +118,7 @@ export async function createOne(
 }
 
 async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
-  const { options, io, terminal, cutOff } = run;
+  const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const printRetry = async (retry: Retry): Promise<void> => {
     const { describeUnavailable } = await import("./failure-messages.ts");
@@ -136,7 +136,7 @@ async function send(plant: NewPlant, token: string, run: CreateRun): Promise<Fin
   const work = () =>
     sendPlant(
       toNewPlantJson(plant),
-      { request, timeoutMs, retries, post: sendOnce, signal: cutOff },
+      { request, timeoutMs, retries, post: sendOnce, signal: abort },
       onRetry,
     );
   return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);

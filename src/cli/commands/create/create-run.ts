@@ -51,18 +51,18 @@ export class CreateRun {
   readonly terminal: Terminal;
   /** Certificates of trusted authorities, in PEM. */
   readonly ca: string | undefined;
-  /** Plants that may have been sent, which decide the effect of a signal. */
-  sends: "nothing" | "one" | "many" = "nothing";
+  /** Plants whose outcome is unknown if the run stops now, which decide the effect of a signal. */
+  inDoubt: "nothing" | "one" | "many" = "nothing";
   /** The signal after which only the plants in flight are completed. */
   stoppedBy: StopSignal | undefined;
   /** Restores the default effect of signals. */
   readonly release: () => void;
-  readonly #cutOff = new AbortController();
+  readonly #abort = new AbortController();
   /** Aborted when everything has to end, with the error to report. */
-  readonly cutOff = this.#cutOff.signal;
-  readonly #lastCall = new AbortController();
+  readonly abort = this.#abort.signal;
+  readonly #stopSending = new AbortController();
   /** Aborted when no further plant may be sent. */
-  readonly lastCall = this.#lastCall.signal;
+  readonly stopSending = this.#stopSending.signal;
 
   constructor(options: CreateCommandOptions, ca: string | undefined, { flags, io, terminal }: Run) {
     this.options = options;
@@ -74,15 +74,15 @@ export class CreateRun {
   }
 
   #stop(signal: StopSignal): void {
-    if (this.sends === "many") {
+    if (this.inDoubt === "many") {
       this.stoppedBy = signal;
-      this.#lastCall.abort();
-    } else if (this.sends === "one") {
+      this.#stopSending.abort();
+    } else if (this.inDoubt === "one") {
       const advice = "the plant may or may not exist; the same command can be repeated";
-      this.#cutOff.abort(new Interruption(signal, advice));
+      this.#abort.abort(new Interruption(signal, advice));
     } else {
       const message = `stopped by ${signal} before anything was sent`;
-      this.#cutOff.abort(new CommandError(toExitName(signal), message));
+      this.#abort.abort(new CommandError(toExitName(signal), message));
     }
   }
 }
@@ -94,7 +94,7 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
   const { fromLine, isMany, tokenFile } = options;
   const plantFlags = readOptions(plantOptions, flags, io);
-  const source = toPlantSource(plantFlags, operands, tokenFile === "-", io);
+  const source = parsePlantSource(plantFlags, operands, tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
   const given = inputOptions.find(([name]) => flags[name] !== undefined);
   if (source.from === "flags" && given !== undefined) {
@@ -118,7 +118,7 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
  * @param isTokenInStdin true if standard input is the token
  * @throws UsageError without a plant, or with both flags and a file
  */
-function toPlantSource(
+function parsePlantSource(
   flags: PlantFlags,
   paths: readonly string[],
   isTokenInStdin: boolean,
@@ -158,9 +158,9 @@ function toPlantSource(
  * @throws the reason of the run's cut-off
  */
 export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
-  const { options, io, terminal, cutOff } = run;
+  const { options, io, terminal, abort } = run;
   const { tokenFile, url } = options;
-  const read = () => findToken(tokenFile, url, io, cutOff);
+  const read = () => findToken(tokenFile, url, io, abort);
   let found: FoundToken;
   if (tokenFile === "-" && io.stdin.isTTY) {
     await terminal.note("reading the token from the terminal: end with Ctrl-D");
@@ -169,7 +169,7 @@ export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
     found = await terminal.showWhile(() => "waiting for input", read);
   }
   await warnAboutPlaintext(url, terminal);
-  cutOff.throwIfAborted();
+  abort.throwIfAborted();
   return found;
 }
 

@@ -20,8 +20,8 @@ import type { CreateRun } from "./create-run.ts";
 /** Largest record that is kept: no server accepts a larger plant. */
 const maxRecordBytes = maxBodyRange.max;
 
-/** A record with its place in the run. */
-export interface PlacedRecord extends PlantRecord {
+/** A record with its number and position in the run. */
+export interface NumberedRecord extends PlantRecord {
   /** The plant to send, or why it is rejected. */
   readonly plant: NewPlant | Rejection;
   /** Counts the records of the run, from 1. */
@@ -34,8 +34,8 @@ export interface PlacedRecord extends PlantRecord {
   readonly bytesRead: number;
 }
 
-/** Place in the input. */
-export type RecordPlace = Pick<PlacedRecord, "path" | "line">;
+/** Position in the inputs. */
+export type RecordPosition = Pick<NumberedRecord, "path" | "line">;
 
 /**
  * Checks the files and prepares to read them.
@@ -94,7 +94,7 @@ export class RecordInput {
   }
 
   /** Position of the first byte that belongs to no record yet. */
-  get place(): RecordPlace {
+  get position(): RecordPosition {
     return { path: this.#path, line: this.#reader.line };
   }
 
@@ -116,9 +116,9 @@ export class RecordInput {
     });
   }
 
-  async *#read(): AsyncGenerator<PlacedRecord, void, undefined> {
-    const { io, options, cutOff } = this.#run;
-    const signal = AbortSignal.any([this.#stop.signal, cutOff]);
+  async *#read(): AsyncGenerator<NumberedRecord, void, undefined> {
+    const { io, options, abort } = this.#run;
+    const signal = AbortSignal.any([this.#stop.signal, abort]);
     let offset = 0;
     try {
       for (const [index, path] of this.paths.entries()) {
@@ -127,7 +127,7 @@ export class RecordInput {
         const firstLine = (index === 0 && options.fromLine) || 1;
         for await (const records of this.#reader.read(readChunks(path, io, signal))) {
           for (const record of records) {
-            if (record.line >= firstLine) yield this.#place(record, offset);
+            if (record.line >= firstLine) yield this.#locate(record, offset);
             if (this.#stop.signal.aborted) return;
           }
         }
@@ -138,11 +138,11 @@ export class RecordInput {
         const message = `${toInputName(this.#path)} ${error.message}`;
         throw new CommandError("usage", message, { cause: error });
       }
-      if (!this.#stop.signal.aborted || cutOff.aborted) throw error;
+      if (!this.#stop.signal.aborted || abort.aborted) throw error;
     }
   }
 
-  #place(record: PlantRecord, offset: number): PlacedRecord {
+  #locate(record: PlantRecord, offset: number): NumberedRecord {
     const { line, column, bytes, content } = record;
     const { header } = this.#reader;
     const selected = selectPlant(content, header, this.#run.options.isStrict);
@@ -181,7 +181,7 @@ export class UnknownMembers {
   readonly #names = new Set<string>();
 
   /** @returns a warning for each name that is new, up to the limit */
-  add({ content, number, line, header }: PlacedRecord): readonly string[] {
+  add({ content, number, line, header }: NumberedRecord): readonly string[] {
     return content.unknownMembers.flatMap((name) => {
       if (this.#names.has(name) || this.#names.size === maxNames) return [];
       this.#names.add(name);

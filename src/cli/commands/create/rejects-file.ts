@@ -7,7 +7,7 @@ import { isBlank } from "../../../core/json.ts";
 import { CommandError } from "../../command-error.ts";
 import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import type { PlacedRecord } from "./record-input.ts";
+import type { NumberedRecord } from "./record-input.ts";
 
 /** Mode of a new file: records can be confidential. */
 const ownerOnly = 0o600;
@@ -53,7 +53,7 @@ export class RejectsFile {
   }
 
   /** Appends records. Rows of a table follow its header. @throws CommandError if the file cannot be written */
-  async add(records: readonly PlacedRecord[]): Promise<void> {
+  async add(records: readonly NumberedRecord[]): Promise<void> {
     const pieces: Uint8Array[] = [];
     for (const { header, bytes, line, path } of records) {
       if (header !== undefined && !(this.#header && Buffer.from(header).equals(this.#header))) {

@@ -12,16 +12,16 @@ import { toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
-import { type PlacedRecord, type RecordPlace, UnknownMembers } from "./record-input.ts";
+import { type NumberedRecord, type RecordPosition, UnknownMembers } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
-type RecordOutcome = Outcome<PlacedRecord>;
+type RecordOutcome = Outcome<NumberedRecord>;
 
 /** Reports the records of one run. */
 export class RecordReport {
   readonly tally: Tally;
   /** The first record that has to be sent again. */
-  resumeAt: RecordPlace | undefined;
+  resumeAt: RecordPosition | undefined;
   /** Number of bytes of all inputs up to the end of the last reported record. */
   bytesRead = 0;
   /** Removes progress from the terminal for a moment. */
@@ -121,7 +121,7 @@ export class RecordReport {
     }
   }
 
-  async #toSentenceLines(item: PlacedRecord, result: MissingResult): Promise<readonly string[]> {
+  async #toSentenceLines(item: NumberedRecord, result: MissingResult): Promise<readonly string[]> {
     const sentence = toRecordSentence(item, result, this.#withFile);
     const { columns } = this.#run.io.stdout;
     // A terminal that does not report its width has 0 columns.
@@ -154,7 +154,7 @@ function isMissing({ result }: RecordOutcome): boolean {
 
 /** Returns the line of a record, without a line break. */
 function toRecordJson(
-  { number, path, line, content: { id } }: PlacedRecord,
+  { number, path, line, content: { id } }: NumberedRecord,
   result: ItemResult,
   withFile: boolean,
 ): string {
@@ -170,16 +170,18 @@ const sentenceIndent = 2;
 
 /** Returns the result of a rejected or failed record as a sentence, without control characters. */
 function toRecordSentence(
-  { path, line, content: { id } }: PlacedRecord,
+  { path, line, content: { id } }: NumberedRecord,
   result: MissingResult,
   withFile: boolean,
 ): string {
-  const place = `${withFile ? `${toInputName(path)} ` : ""}line ${line}  `;
+  const position = `${withFile ? `${toInputName(path)} ` : ""}line ${line}  `;
   const plant = id === undefined ? "" : `id ${id}  `;
   const { status, error: rejection, requestId } = result;
   const number = rejection.error === undefined ? "" : ` ${rejection.error}`;
   const request = requestId === undefined ? "" : ` (request ${requestId})`;
-  return escapeUnprintable(`${place}${plant}${status}${number}: ${toMessage(rejection)}${request}`);
+  return escapeUnprintable(
+    `${position}${plant}${status}${number}: ${toMessage(rejection)}${request}`,
+  );
 }
 
 /** Returns the result of a single plant as one line. */

@@ -14,7 +14,7 @@ import { openStore } from "../../../store/open-store.ts";
 import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { type OutputStream, writeText } from "../../io.ts";
-import { createDefaultDirectory } from "../../store-access.ts";
+import { makeDefaultDirectory } from "../../store-access.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
@@ -102,7 +102,7 @@ export async function runServer(
     onOpen(server);
     metricsServer = await openOwnMetrics(metrics, run);
     await seeds?.checkSeeds(run);
-    createDefaultDirectory(options.store, run.io);
+    makeDefaultDirectory(options.store, run.io);
     const store = await openStore(options.store, {
       onCommit: metrics?.addCommit,
       onWarning: (message) => log.message("warn", message),
@@ -164,7 +164,7 @@ async function openServer(
         log.request(record);
         metrics?.addRequest(record);
       },
-      metrics: options.metricsPlace === "main" ? metrics : undefined,
+      metrics: options.metricsAddress === "main" ? metrics : undefined,
     });
     if (tls === undefined || server.host !== undefined) return server;
     await server.close(0);
@@ -195,7 +195,7 @@ async function loadMetrics(
   { options, countDroppedLines }: ServerRun,
   findServer: () => PlantServer | undefined,
 ): Promise<Metrics | undefined> {
-  if (options.metricsPlace === undefined) return undefined;
+  if (options.metricsAddress === undefined) return undefined;
   const { createMetrics } = await import("../../../server/metrics.ts");
   return createMetrics({
     readLoad: () => findServer()?.readLoad(),
@@ -211,18 +211,18 @@ async function loadMetrics(
 /** Opens the server of the metrics, unless the main server has them. @throws CommandError if it cannot listen */
 async function openOwnMetrics(
   metrics: Metrics | undefined,
-  { options: { metricsPlace }, log }: ServerRun,
+  { options: { metricsAddress }, log }: ServerRun,
 ): Promise<MetricsServer | undefined> {
-  if (metrics === undefined || metricsPlace === undefined || metricsPlace === "main") {
+  if (metrics === undefined || metricsAddress === undefined || metricsAddress === "main") {
     return undefined;
   }
   const { openMetricsServer } = await import("../../../server/metrics.ts");
   try {
-    const server = await openMetricsServer(metrics, metricsPlace);
+    const server = await openMetricsServer(metrics, metricsAddress);
     log.message("info", `Metrics are at ${server.url}`);
     return server;
   } catch (error) {
-    throw explainListening(error, metricsPlace, "--metrics") ?? error;
+    throw explainListening(error, metricsAddress, "--metrics") ?? error;
   }
 }
 

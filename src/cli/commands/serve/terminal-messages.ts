@@ -4,7 +4,7 @@ import { type LineFormat, type LogLevel, toShownPath } from "../../../server/log
 import { type Io, type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
 import type { Palette, Terminal } from "../../terminal/terminal.ts";
-import { toTextWidth, usualColumns, wrapText } from "../../terminal/text-width.ts";
+import { toTextWidth, defaultColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
 
 /** A row of the banner. */
@@ -26,7 +26,7 @@ export async function printBanner(
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
   const width = Math.max(...rows.map(({ label }) => label.length));
-  const columns = stderr.columns || usualColumns;
+  const columns = stderr.columns || defaultColumns;
   const toLine = (label: string, text: string, limit?: number): string =>
     toItem(indent + dim(label), indent.length + width, text, limit);
   /** Indents a line less if it does not fit. */

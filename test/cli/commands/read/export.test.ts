@@ -28,7 +28,7 @@ async function exportAll(url: string): Promise<readonly NewPlant[]> {
   return parseLines(stdout);
 }
 
-function createPlants(count: number, name = "plant"): readonly NewPlant[] {
+function sendPlants(count: number, name = "plant"): readonly NewPlant[] {
   return Array.from({ length: count }, (_, index) => ({ id: BigInt(index), name }));
 }
 
@@ -82,7 +82,7 @@ describe("every plant of a store", () => {
   });
 
   it.each([0, 1, 2, 100, 101, 1000])("is exported once: %i plants", async (count) => {
-    const plants = createPlants(count);
+    const plants = sendPlants(count);
     expect(await exportAll(await createSqliteStore(plants))).toEqual(plants);
   });
 
@@ -123,7 +123,7 @@ describe("every plant of a store", () => {
 
 describe("an export during other writes", () => {
   it("has every plant that the same process acknowledged before", async () => {
-    const plants = createPlants(500);
+    const plants = sendPlants(500);
     const url = await createSqliteStore(plants);
     const store = await openStore(url);
     onTestFinished(() => store.close());
@@ -157,7 +157,7 @@ describe("an export during other writes", () => {
 
 /** Creates plants of several pages. */
 function createPages(): readonly NewPlant[] {
-  return createPlants(2000, "n".repeat(1000));
+  return sendPlants(2000, "n".repeat(1000));
 }
 
 describe("the output", () => {
@@ -198,7 +198,7 @@ describe("the output", () => {
   });
 
   it("that is full is reported as an error", async () => {
-    const url = await createSqliteStore(createPlants(1));
+    const url = await createSqliteStore(sendPlants(1));
     const full = new Writable({
       write: (_chunk, _encoding, done) =>
         done(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" })),
