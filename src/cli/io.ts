@@ -68,6 +68,11 @@ export interface Io {
   endBySignal(signal: StopSignal | "SIGHUP"): void;
   /** Calls `handler` with each SIGHUP, instead of its default effect. */
   onHangUp(handler: () => void): void;
+  /**
+   * Calls `handler` once, within a quarter of a second after the parent process has ended: npm passes no SIGTERM on, but ends
+   * the shell that it runs the program with. Has no effect on Windows.
+   */
+  onParentExit(handler: () => void): void;
   /** Ignores SIGUSR1, with which Node opens its debugger for every user of this machine. */
   keepDebuggerClosed(): void;
   /** Returns the maximum number of open files and sockets of this process; takes 5 ms. */
@@ -144,6 +149,7 @@ export function createProcessIo(): Io {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
     },
+    onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
     keepDebuggerClosed: () => void process.on("SIGUSR1", () => {}),
     readOpenFilesLimit,
@@ -219,6 +225,19 @@ function onSignal(handler: (signal: StopSignal) => void): () => void {
   };
   for (const signal of stopSignals) process.on(signal, listener);
   return stop;
+}
+
+const parentPollMs = 250;
+
+function onParentExit(handler: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    // The system gives the process another parent.
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    handler();
+  }, parentPollMs);
+  timer.unref();
 }
 
 /** A terminal in non-blocking mode may be busy for a moment. */

@@ -140,3 +140,20 @@ describe("a signal", () => {
     expect(await ended).toEqual({ code: null, signal: "SIGTERM" });
   });
 });
+
+it.skipIf(process.platform === "win32")("a process notices the end of its parent", async () => {
+  const { file } = await startScript(`
+    const alive = setInterval(() => {}, 1000);
+    io.onParentExit(() => {
+      clearInterval(alive);
+      void writeText(io.stdout, "ended");
+    });
+    await writeText(io.stdout, "started ");
+  `);
+  // A shell that ends with its input.
+  const shell = spawn("sh", ["-c", '"$0" "$1" & read line', process.execPath, file]);
+  const output = textOf(shell);
+  await once(shell.stdout, "data");
+  shell.stdin.end();
+  expect(await output).toBe("started ended");
+});

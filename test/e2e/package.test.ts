@@ -20,6 +20,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { findFreePort } from "../helpers/postgres-server.ts";
 import { copyCheckout, pack, packCheckout } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
@@ -105,13 +106,14 @@ async function finish(child: ChildProcess) {
   return { code, ...outputs };
 }
 
-/** Serves, creates a plant and stops. @returns the result of the create, and the exit code of serve */
+/** Serves at a chosen port, so that the token of a durable store is saved, creates a plant, and stops. @returns the result of the create, and the exit code of serve */
 async function serveAndCreate(
   serveArgs: readonly string[],
   env: Readonly<Record<string, string>>,
   cwd = project,
 ) {
-  const server = start(["serve", "--port", "0", ...serveArgs], env, cwd);
+  const port = await findFreePort();
+  const server = start(["serve", "--port", String(port), ...serveArgs], env, cwd);
   const stopped = finish(server);
   if (server.stdout === null) throw new Error("its stdout is piped");
   const lines = createInterface({ input: server.stdout });
@@ -242,7 +244,10 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
 
   it("reports in one line what to do with only a read-only home", async () => {
     const { code, stdout, stderr } = await finish(
-      start(["serve", "--port", "0", "--store", "memory:"], { HOME: "/dev/null/home" }),
+      start(["serve", "--store", "sqlite:new.db"], {
+        HOME: "/dev/null/home",
+        PLANTSTORE_PORT: String(await findFreePort()),
+      }),
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^error: the token cannot be saved .*PLANTSTORE_CONFIG_DIR\n$/);
@@ -252,7 +257,10 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     const preloaded = join(directory, "preloaded.cjs");
     await writeFile(preloaded, "globalThis.preloaded = true;");
     const others = "--throw-deprecation --pending-deprecation --enable-source-maps";
-    const env = { NODE_OPTIONS: `--require ${preloaded} ${others} --max-old-space-size=512` };
+    const env = {
+      NODE_OPTIONS: `--require ${preloaded} ${others} --max-old-space-size=512`,
+      PLANTSTORE_TOKEN: "chosen-in-ci",
+    };
     expect(await serveAndCreate(["--store", "memory:"], env)).toEqual(done);
   });
 
@@ -331,7 +339,8 @@ describe("installed without the package of SQLite", () => {
   });
 
   it("serves from memory, and creates", async () => {
-    expect(await serveAndCreate(["--store", "memory:"], {}, alone)).toEqual(done);
+    const env = { PLANTSTORE_TOKEN: "chosen-in-ci" };
+    expect(await serveAndCreate(["--store", "memory:"], env, alone)).toEqual(done);
   });
 
   // Newer versions of Node have SQLite.

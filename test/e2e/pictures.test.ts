@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { drawChart, drawSession, pictureColumns } from "../../.build/pictures.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -56,7 +57,11 @@ it("the picture in the README shows what the commands print", async () => {
   const records = ids.map((id) => (id === 4 ? '{"id":4}' : `{"id":${id},"name":"moss ${id}"}`));
   await writeFile(join(home, "plants.ndjson.gz"), gzipSync(`${records.join("\n")}\n`));
   const paths = [join(home, "bin"), dirname(process.execPath), process.env["PATH"]];
-  const env = { PATH: paths.join(delimiter), NO_COLOR: "", PLANTSTORE_PORT: "0" };
+  const env = {
+    PATH: paths.join(delimiter),
+    NO_COLOR: "",
+    PLANTSTORE_PORT: String(await findFreePort()),
+  };
   const size = `stty cols ${pictureColumns} -echo`;
 
   const server = startSession(`${size}; exec plantstore serve`, home, env);

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { serveBinary } from "../helpers/binary-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
-import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 /** A command and its output. */
@@ -72,8 +72,7 @@ it.each<[document: string, minimumSteps: number]>([
   expect(steps.length).toBeGreaterThanOrEqual(minimumSteps);
   const input = steps.find(({ command }) => command === "cat plants.ndjson");
   if (input !== undefined) await writeFile(join(home, "plants.ndjson"), input.shown);
-  const server = startBinary(["serve", "--port", "0"], { home });
-  const url = await server.firstLine;
+  const { url } = await serveBinary([], { home });
 
   const script = steps
     .map(({ command }) => `${command}\nmark\n`)

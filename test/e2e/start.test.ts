@@ -1,6 +1,6 @@
 /** The start of the built command. */
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -51,11 +51,51 @@ it("a command whose event loop ends before its work exits with 1", async () => {
   expect(await runBinary(args, { home, env })).toEqual({ code: 1, stdout: "", stderr: "" });
 });
 
-it("ends in order with SIGHUP", async () => {
-  const { child, finished } = await serveBinary();
+it("logs a SIGHUP once, although the server has just saved its first token", async () => {
+  const { child, url, stop } = await serveBinary();
+  let log = "";
+  child.stderr.on("data", (text: string) => (log += text));
   child.kill("SIGHUP");
-  await finished;
-  expect(child.signalCode ?? child.exitCode).toBe("SIGHUP");
+  await expect.poll(() => log).toContain("SIGHUP");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const { code, stderr } = await stop();
+  expect({ code, messages: stderr.match(/"SIGHUP[^"]*"/g) }).toEqual({
+    code: 0,
+    messages: ['"SIGHUP ignored: the server has no certificate"'],
+  });
+});
+
+describe("when its terminal closes, a server", () => {
+  it("ends if its log is on the terminal", async () => {
+    const home = await createTemporaryDirectory();
+    const port = await findFreePort();
+    const session = startSession(`$PLANTSTORE serve --port ${port} --store memory:`, home);
+    await session.saw("Ctrl-C");
+    session.close();
+    await expect.poll(() => isServing(port)).toBe(false);
+  });
+
+  it.each([
+    ["nohup started it", "nohup $PLANTSTORE"],
+    ["its log is elsewhere", "$PLANTSTORE"],
+  ])("survives if %s", async (_what, plantstore) => {
+    const home = await createTemporaryDirectory();
+    const port = await findFreePort();
+    const command = `${plantstore} serve --port ${port} --store memory: > out 2> log`;
+    const session = startSession(`${command} & echo $! > pid; sleep 60`, home);
+    await expect.poll(() => isServing(port)).toBe(true);
+    const processId = Number(await readFile(join(home, "pid"), "utf8"));
+    onTestFinished(() => void process.kill(processId, "SIGKILL"));
+    session.close();
+    const message = '"SIGHUP ignored: the server has no certificate"';
+    await expect.poll(() => readFile(join(home, "log"), "utf8")).toContain(message);
+    expect(await isServing(port)).toBe(true);
+  });
+
+  async function isServing(port: number): Promise<boolean> {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    return response?.status === 200;
+  }
 });
 
 it("Node 22 and later cache compiled code", async () => {

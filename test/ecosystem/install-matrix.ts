@@ -15,6 +15,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pack } from "../helpers/pack.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -175,7 +176,9 @@ async function testCell(cellName: string, node: string, tarball: string): Promis
       ? [join(project, "node_modules/.bin/plantstore")]
       : [...command, execute, "plantstore"];
   const [file = "", ...words] = plantstore;
-  const server = spawn(file, [...words, "serve", "--port", "0"], {
+  // A chosen port, for which the token is saved.
+  const port = await findFreePort();
+  const server = spawn(file, [...words, "serve", "--port", String(port)], {
     cwd: project,
     env,
     detached: true,

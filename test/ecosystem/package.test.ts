@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { pack } from "../helpers/pack.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -100,7 +101,9 @@ it.each(managers)(
     const args = install.map((each) => each.replace("TARBALL", tarball));
     await run(process.execPath, args, options);
 
-    const server = spawn(process.execPath, [...execute, "serve", "--port", "0"], {
+    // A chosen port, for which the token is saved.
+    const port = String(await findFreePort());
+    const server = spawn(process.execPath, [...execute, "serve", "--port", port], {
       ...options,
       detached: true,
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,14 +1,16 @@
 /** A server of the built command, and the commands that use it. */
 import { type BinaryOptions, runBinary, startBinary } from "./run-binary.ts";
+import { findFreePort } from "./postgres-server.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
 
-/** Starts `serve` on a free port, in a new home unless the options name one. */
+/** Starts `serve` at a chosen port, so that it saves its token, in a new home unless the options name one. */
 export async function serveBinary(
   args: readonly string[] = [],
   { home: given, ...options }: Partial<BinaryOptions> = {},
 ) {
   const home = given ?? (await createTemporaryDirectory());
-  const running = startBinary(["serve", "--port", "0", ...args], { ...options, home });
+  const port = await findFreePort();
+  const running = startBinary(["serve", "--port", String(port), ...args], { ...options, home });
   const url = await running.firstLine;
   const env = { ...options.env, PLANTSTORE_URL: url };
   return {

@@ -7,6 +7,7 @@ import type { InputStream, Io, OutputStream, StopSignal } from "../../src/cli/io
 import { main } from "../../src/cli/main.ts";
 import { attempt } from "../../src/core/attempt.ts";
 import { testToken } from "./plant-server.ts";
+import { findFreePort } from "./postgres-server.ts";
 import { checkOutput } from "./secrecy.ts";
 
 /** Which of the three streams is a terminal; by default none. */
@@ -66,6 +67,8 @@ export interface CliRun {
   stop(): Promise<CliResult>;
   /** Delivers a SIGHUP. */
   hangUp(): void;
+  /** Reports the end of the parent process. Returns whether the command watches it. */
+  endParent(): boolean;
   /** Delivers an uncaught error. */
   throwUncaught(error: unknown): void;
   /** Closes stdout like a reader that stops early. */
@@ -85,6 +88,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   const stderr = createOutput(terminals.stderr === true, columns);
   const handlers = new Set<(signal: StopSignal) => void>();
   const hangUpHandlers = new Set<() => void>();
+  const parentHandlers = new Set<() => void>();
   const uncaughtHandlers = new Set<(error: unknown) => void>();
   let exit!: (code: number) => void;
   const exited = new Promise<number>((resolve) => (exit = resolve));
@@ -111,6 +115,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
       return () => handlers.delete(handler);
     },
     endBySignal: (name) => stderr.stream.write(`ended by ${name}`),
+    onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
     readOpenFilesLimit: () => Infinity,
     keepDebuggerClosed: () => undefined,
@@ -150,6 +155,10 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     hangUp() {
       for (const handler of hangUpHandlers) handler();
     },
+    endParent() {
+      for (const handler of parentHandlers) handler();
+      return parentHandlers.size > 0;
+    },
     throwUncaught(error) {
       for (const handler of uncaughtHandlers) handler(error);
     },
@@ -169,7 +178,8 @@ export async function startServe(
   options: CliOptions = {},
 ): Promise<CliRun & { readonly url: string }> {
   const hasAddress = ["--port", "--socket", "--ephemeral"].some((flag) => args.includes(flag));
-  const run = startCli(["serve", ...(hasAddress ? [] : ["--port", "0"]), ...args], options);
+  const port = hasAddress ? [] : ["--port", String(await findFreePort())];
+  const run = startCli(["serve", ...port, ...args], options);
   onTestFinished(async () => void (await run.stop()));
   return { ...run, url: await run.firstLine() };
 }

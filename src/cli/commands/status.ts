@@ -19,7 +19,12 @@ import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import { findUnknownVariables, settings, statusOptions } from "../options/local.ts";
+import {
+  findServiceVariables,
+  findUnknownVariables,
+  settings,
+  statusOptions,
+} from "../options/local.ts";
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
@@ -114,6 +119,10 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   yield await checkDirectory("config", io).catch(toError("config"));
   yield await checkDirectory("data", io).catch(toError("data"));
   yield* listSettings(run);
+  for (const name of findServiceVariables(io.env)) {
+    const message = `${io.env[name]} is ignored: Kubernetes sets it for a service of this name`;
+    yield { subject: name, state: "none", message };
+  }
   for (const name of findUnknownVariables(io.env)) {
     const message = "unknown and without effect: check its spelling";
     yield { subject: name, state: "warning", message };

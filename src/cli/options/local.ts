@@ -6,6 +6,7 @@ import type { LogLevel } from "../../server/log.ts";
 import { describeForms } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
+import { isServiceAddress } from "./values.ts";
 import {
   createOptions,
   file,
@@ -251,8 +252,8 @@ export const settings: Options = Object.fromEntries(
   ),
 );
 
-/** Variables that Kubernetes sets in each container for a service of the name `plantstore`. */
-const kubernetesVariable = /^PLANTSTORE_(?:SERVICE_|PORT_\d+_)/;
+/** Variables that Kubernetes sets in each container for a service whose name begins with `plantstore`. */
+const serviceVariable = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP|SCTP))(?:_[A-Z0-9_]+)?$/;
 
 /** Finds variables that look like settings of plantstore and are not: mostly typing errors. */
 export function findUnknownVariables(env: Io["env"]): readonly string[] {
@@ -260,8 +261,16 @@ export function findUnknownVariables(env: Io["env"]): readonly string[] {
     ...Object.keys(otherVariables),
     ...Object.values(settings).map(({ env: name }) => name),
   ]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith("PLANTSTORE_") && env[name] && !known.has(name))
-    .filter((name) => !kubernetesVariable.test(name))
+  return Object.entries(env)
+    .filter(([name, value]) => name.startsWith("PLANTSTORE_") && value && !isServiceAddress(value))
+    .map(([name]) => name)
+    .filter((name) => !known.has(name) && !serviceVariable.test(name))
     .toSorted();
+}
+
+/** Finds variables of settings whose value is ignored, because Kubernetes has set it. */
+export function findServiceVariables(env: Io["env"]): readonly string[] {
+  return Object.values(settings)
+    .map(({ env: name = "" }) => name)
+    .filter((name) => isServiceAddress(env[name] ?? ""));
 }

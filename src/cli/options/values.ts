@@ -54,7 +54,7 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   }
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
-  if (variable && !kubernetesAddress.test(variable)) {
+  if (variable && !isServiceAddress(variable)) {
     return { value: parseText(env, variable, type), source: env };
   }
   const fallback =
@@ -62,8 +62,10 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   return readSaved(option, io) ?? { value: fallback, source: "the default" };
 }
 
-/** Kubernetes sets `PLANTSTORE_PORT` to `tcp://…` for a service of the name `plantstore`. */
-const kubernetesAddress = /^(?:tcp|udp|sctp):\/\//;
+/** Checks for the value that Kubernetes gives `PLANTSTORE_PORT` in each container, for a service of the name `plantstore`. */
+export function isServiceAddress(value: string): boolean {
+  return /^(?:tcp|udp|sctp):\/\//.test(value);
+}
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */
 export function readDefaultUrl(io: Io): Setting<string> | undefined {

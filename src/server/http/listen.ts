@@ -126,7 +126,11 @@ async function findUnixPath(fd: number): Promise<string> {
 }
 
 /** Returns the origin of a server. One that listens at all addresses is reached through the loopback address. */
-function toOrigin(scheme: string, host: string, { port }: Pick<AddressInfo, "port">): string {
+export function toOrigin(
+  scheme: string,
+  host: string,
+  { port }: Pick<AddressInfo, "port">,
+): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const name = reachable.includes(":") ? `[${reachable}]` : reachable;
   return new URL(`${scheme}://${name}:${port}`).origin;

@@ -51,7 +51,8 @@ describe("on a terminal", () => {
     // Alone, and in the link that opens the page.
     expect(stderr.split(token ?? "none").length).toBe(3);
     expect(stderr).toContain(`${url}/#${token}\n`);
-    expect(stderr).toContain(`plantstore create --url ${url} --id 1 --name fern`);
+    // The first start has made it the default URL.
+    expect(stderr).toContain(" plantstore create --id 1 --name fern\n");
   });
 
   it("quotes a URL with brackets for the shell", async () => {
@@ -169,7 +170,7 @@ describe("with its port in use", () => {
     [
       "the server",
       (taken: string) => ["--port", new URL(taken).port],
-      (taken: string) => `error: port ${new URL(taken).port} on 127.0.0.1 is already in use: stop`,
+      (taken: string) => `error: a plant store already runs at ${taken}: use it, or choose`,
     ],
     [
       "metrics",
@@ -216,7 +217,8 @@ describe("a new store", () => {
   it("does not start if its token cannot be saved, and then has no token", async () => {
     await writeFile(join(home, "file"), "");
     const env = { PLANTSTORE_CONFIG_DIR: join(home, "file") };
-    const result = await runCli(["serve", "--port", "0"], { home, env });
+    const { port } = new URL(await findClosedUrl());
+    const result = await runCli(["serve", "--port", port], { home, env });
     expect(result).toExit(1, /^error: [^\n]*PLANTSTORE_CONFIG_DIR\n$/);
 
     const { url } = await serve();
@@ -244,8 +246,8 @@ describe("the first server", () => {
     expect(created).toMatchObject({ exitCode: 0 });
   });
 
-  it("does not become the default at a free port, or with a store in memory", async () => {
-    await serveOnce();
+  it("does not become the default at any free port, or with a store in memory", async () => {
+    await serveOnce(["--port", "0"]);
     await serveAt(await findClosedUrl(), "--store", "memory:");
     expect(existsSync(toSettingsFile(configDirectory))).toBe(false);
   });
@@ -329,12 +331,59 @@ describe("PLANTSTORE_TOKEN", () => {
   });
 });
 
-describe("a memory: store", () => {
-  it("issues a token that is not saved", async () => {
-    const { url } = await serve(["--store", "memory:"]);
-    expect(await create(url)).toMatchObject({ exitCode: 4 });
+describe.each([
+  ["a memory: store", ["--store", "memory:"]],
+  ["a store at any free port", ["--port", "0"]],
+])("%s", (_what, args) => {
+  it("issues a token that is not saved, and is in the command to type next", async () => {
+    const { url, stderr } = await serve(args, { terminals: allTerminals });
+    await expect.poll(stderr).toContain("Stop");
     expect(existsSync(configDirectory)).toBe(false);
+    const [, token = ""] =
+      /PLANTSTORE_TOKEN=(pst_\w+) plantstore create --url \S+ --id/.exec(stderr()) ?? [];
+    expect(await create(url)).toMatchObject({ exitCode: 4 });
+    expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
   });
+
+  it("warns that no client knows its token, unless --json prints it", async () => {
+    const warning = /"level":"warn","message":"no client knows the token of this server: [^"]/;
+    expect((await serveOnce(args)).stderr).toMatch(warning);
+    home = await createTemporaryDirectory();
+    expect((await serveOnce([...args, "--json"])).stderr).not.toContain("no client knows");
+  });
+});
+
+it("warns about each unknown variable that begins with PLANTSTORE_", async () => {
+  const env = { PLANTSTORE_PROT: "9999", PLANTSTORE_TOKN: "x", PLANTSTORE_EMPTY: "" };
+  const { stderr } = await serveOnce([], { env });
+  expect(stderr.match(/"warn","message":"PLANTSTORE_\w+ is unknown[^"]*/g)).toEqual(
+    ["PROT", "TOKN"].map(
+      (name) =>
+        `"warn","message":"PLANTSTORE_${name} is unknown and has no effect: check its spelling`,
+    ),
+  );
+});
+
+it("starts with the variables of Kubernetes for a service of the name plantstore", async () => {
+  const address = "tcp://10.96.0.1:7526";
+  const env = {
+    PLANTSTORE_SERVICE_HOST: "10.96.0.1",
+    PLANTSTORE_SERVICE_PORT: "7526",
+    PLANTSTORE_SERVICE_PORT_HTTP: "7526",
+    PLANTSTORE_PORT: address,
+    PLANTSTORE_PORT_7526_TCP: address,
+    PLANTSTORE_PORT_7526_TCP_PROTO: "tcp",
+    PLANTSTORE_PORT_7526_TCP_PORT: "7526",
+    PLANTSTORE_PORT_7526_TCP_ADDR: "10.96.0.1",
+    PLANTSTORE_METRICS_PORT: address,
+    PLANTSTORE_METRICS_SERVICE_HOST: "10.96.0.1",
+  };
+  const args = ["--socket", join(home, "plants.sock"), "--store", "memory:"];
+  const { exitCode, stderr } = await serveOnce(args, {
+    env: { ...env, PLANTSTORE_TOKEN: "a-chosen-token-1" },
+  });
+  expect(exitCode).toBe(0);
+  expect(stderr).not.toContain('"warn"');
 });
 
 describe("--ephemeral", () => {
@@ -380,7 +429,7 @@ describe("--ephemeral", () => {
   it("allows another port", async () => {
     const { url } = await serve(["--ephemeral"]);
     const { port } = new URL(url);
-    const problem = `port ${port} on 127.0.0.1 is already in use`;
+    const problem = `a plant store already runs at ${url}: use it`;
     expect(await runCli(["serve", "--ephemeral", "--port", port])).toExit(1, containing(problem));
   });
 
@@ -664,10 +713,11 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
 });
 
 describe("a SIGHUP", () => {
-  it("stops a server without a certificate", async () => {
+  it("is ignored by a server without a certificate", async () => {
     const run = await serve();
     run.hangUp();
-    expect(await run.finished).toMatchObject({ exitCode: 0 });
+    await run.saw("SIGHUP ignored: the server has no certificate");
+    expect(await create(run.url)).toMatchObject({ exitCode: 0 });
   });
 
   it("stops a server whose terminal was closed", async () => {
@@ -682,6 +732,32 @@ it("logs an uncaught error with its stack, and continues to serve", async () => 
   run.throwUncaught(new TypeError("x is not a function"));
   await run.saw("unexpected: TypeError: x is not a function\\n    at ");
   expect(await create(run.url)).toMatchObject({ exitCode: 0 });
+});
+
+describe("the end of the parent process", () => {
+  it.each<[what: string, env: Readonly<Record<string, string>>]>([
+    ["npm start", { npm_lifecycle_event: "start", npm_package_name: "plantstore" }],
+    ["npx", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'plantstore'" }],
+    ["npx -c", { npm_lifecycle_event: "npx", npm_lifecycle_script: "plantstore serve" }],
+  ])("stops a server that %s started", async (_what, env) => {
+    const run = await serve([], { env });
+    expect(run.endParent()).toBe(true);
+    const message = containing("Stopping: npm, which started this server, has ended");
+    expect(await run.finished).toExit(0, message, `${run.url}\n`);
+  });
+
+  it.each<[what: string, env: Readonly<Record<string, string>>]>([
+    ["a shell", {}],
+    ["a user's own npm script", { npm_lifecycle_event: "start", npm_package_name: "greenhouse" }],
+    [
+      "another script of the package",
+      { npm_lifecycle_event: "dev", npm_package_name: "plantstore" },
+    ],
+    ["a program that npx runs", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'vitest'" }],
+  ])("is not watched by a server that %s started", async (_what, env) => {
+    const run = await serve([], { env });
+    expect(run.endParent()).toBe(false);
+  });
 });
 
 describe("--metrics", () => {
@@ -732,7 +808,7 @@ it("does not start under Bun, whose node:http differs", async () => {
   expect(await runCli(args, { bunVersion: "1.4.5" })).toExit(1, problem);
 });
 
-it("names the missing directory of a Unix socket, or one that is not writable", async () => {
+it("says what the directory of a Unix socket must be", async () => {
   const path = join(home, "missing", "plants.sock");
   const problem = `not permitted to listen on ${path}: choose `;
   expect(await runCli(["serve", "--socket", path], { home })).toExit(1, containing(problem));

@@ -167,6 +167,15 @@ describe("status shows settings, which", () => {
     expect(find("PLANTSTORE_EMPTY")).toBe("");
   });
 
+  it("are reported as ignored if Kubernetes set them for a service", async () => {
+    const env = { PLANTSTORE_PORT: "tcp://10.96.0.1:7526", PLANTSTORE_SERVICE_HOST: "10.96.0.1" };
+    const { find, report } = await examine([], { env });
+    expect(find("PLANTSTORE_PORT")).toBe(
+      "none: tcp://10.96.0.1:7526 is ignored: Kubernetes sets it for a service of this name",
+    );
+    expect(report.checks.filter(({ state }) => state === "warning")).toEqual([]);
+  });
+
   it("are wrong usage as invalid flags", async () => {
     const result = await runCli(["status", "--url", "nowhere"]);
     expect(result).toExit(2, /^error: --url must be a URL [^\n]*\n$/);

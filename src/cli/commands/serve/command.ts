@@ -8,7 +8,8 @@ export const serveCommand: CommandBody = {
 accepts requests. The first start of a store issues a token and saves it, so that
 "plantstore create" on this machine can use it. With PLANTSTORE_TOKEN, serve
 accepts that token, and issues and saves none. --ephemeral saves nothing; a
-script gets its token with --json.`,
+script gets its token with --json. The topic configuration has limits and
+timeouts, such as --max-body and --drain.`,
   options: serveOptions,
   examples: [
     "plantstore serve",

@@ -25,32 +25,33 @@ export type FirstToken =
   | { readonly kind: "none" };
 
 /**
- * Gives a store the token that `create` will use: the one that is saved for its address, or a new one, which is saved unless
- * the store is volatile. A store with tokens gets no other one.
+ * Gives a store the token that `create` will use: the one that is saved for its address, or a new one. It is saved unless
+ * the store is volatile or the port is any free one. A store with tokens gets no other one.
  *
  * @throws CommandError if a saved token cannot be read or saved; StoreError
  */
 export async function provideToken(
-  { environmentToken, isEphemeral, isVolatile, basePath, port }: ServeOptions,
+  options: ServeOptions,
   { url }: PlantServer,
   store: Pick<PlantStore, "addToken" | "listTokens">,
   io: Io,
 ): Promise<FirstToken> {
+  const { environmentToken, isEphemeral, isVolatile, basePath, port } = options;
   if (environmentToken !== undefined) return { kind: "environment" };
-  const origin = isEphemeral ? undefined : findOrigin(url, basePath);
-  if (origin === undefined && !isVolatile) return { kind: "none" };
-  const directory = origin === undefined ? "" : findConfigDirectory(io);
-  const saved = origin === undefined ? undefined : readSavedToken(directory, origin, io);
+  const isAnyPort = port === 0 && (options.socketPath ?? options.socketFd) === undefined;
+  const origin = isEphemeral || isAnyPort ? undefined : findOrigin(url, basePath);
+  const saved = origin && readSavedToken(findConfigDirectory(io), origin, io);
   const issued = await store.listTokens();
   if (issued.length > 0) {
     const isKnown = issued.some(({ digest }) => saved && digest === digestToken(saved));
     return { kind: isKnown ? "saved" : "none" };
   }
   const token = saved ?? mintToken();
-  if (origin !== undefined && saved === undefined && !isVolatile) {
+  const isSaved = origin !== undefined && !isVolatile;
+  if (isSaved && saved === undefined) {
     // First: after a crash in between, the next start finds the saved token and an empty store.
-    await saveToken(directory, { origin, token }, io);
-    if (port !== 0) await saveFirstUrl(url, directory);
+    await saveToken(findConfigDirectory(io), { origin, token }, io);
+    await saveFirstUrl(url, findConfigDirectory(io));
   }
   await store.addToken({
     digest: digestToken(token),
@@ -58,8 +59,7 @@ export async function provideToken(
     name: "first",
     issuedAtMs: Date.now(),
   });
-  if (saved !== undefined) return { kind: "saved" };
-  return { kind: "issued", token, isSaved: !isVolatile };
+  return saved === undefined ? { kind: "issued", token, isSaved } : { kind: "saved" };
 }
 
 /**

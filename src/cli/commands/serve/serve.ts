@@ -6,7 +6,7 @@ import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../..
 import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
-import type { ListenAddress } from "../../../server/http/listen.ts";
+import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
@@ -19,7 +19,7 @@ import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
 import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
-import { printStart } from "./start-messages.ts";
+import { isStartedByNpm, printStart } from "./start-messages.ts";
 
 /** Serves until a signal stops it. @throws CommandError if the server cannot start */
 export async function runServe({ flags, io, terminal }: Run): Promise<void> {
@@ -48,11 +48,18 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   };
   io.keepDebuggerClosed();
   io.onUncaught((error) => log.error(error));
+  if (isStartedByNpm(io.env)) {
+    io.onParentExit(() => {
+      if (stop.signal.aborted) return;
+      log.message("info", "Stopping: npm, which started this server, has ended");
+      stop.abort();
+    });
+  }
   let server: PlantServer | undefined;
   const hangUp = new AbortController();
   io.onHangUp(() => {
-    // A server in the foreground ends with its terminal.
-    if (options.tls === undefined || io.stderr.isTTY) {
+    // A server in the foreground ends with its terminal. Any other one outlives it: Node does not keep what nohup set.
+    if (io.stderr.isTTY) {
       hangUp.abort();
       stop.abort();
     } else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
@@ -172,7 +179,7 @@ async function openServer(
       "the socket in LISTEN_FDS is a Unix socket, which does not support TLS: remove --tls-cert, or listen on an address",
     );
   } catch (error) {
-    throw explainListening(error, options) ?? error;
+    throw (await findRunningStore(error, options)) ?? explainListening(error, options) ?? error;
   }
 }
 
@@ -226,7 +233,30 @@ async function openOwnMetrics(
   }
 }
 
+/** Limit for the request that finds out whether a plant store uses the port, in milliseconds. */
+const probeMs = 1000;
+
+/** Explains a port that is in use by another plant store. @returns undefined for any other error or user of the port */
+async function findRunningStore(
+  error: unknown,
+  { host, port, socketPath, socketFd }: ListenAddress,
+): Promise<CommandError | undefined> {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "EADDRINUSE" || (socketPath ?? socketFd) !== undefined) return undefined;
+  const baseUrl = toOrigin("http", host, { port });
+  const { checkReadiness } = await import("../../../client/probe.ts");
+  const { signal } = new AbortController();
+  const { state } = await checkReadiness({ baseUrl, timeoutMs: probeMs, signal });
+  if (state !== "ready" && state !== "notReady") return undefined;
+  return new CommandError(
+    "internal",
+    `a plant store already runs at ${baseUrl}: use it, or choose another port with --port (0 selects a free port)`,
+    { cause: error },
+  );
+}
+
 const systemCode = /^E[A-Z_]+$/;
+const passedSocket = "the socket in LISTEN_FDS";
 
 /**
  * Explains an error of listening.
@@ -242,13 +272,13 @@ export function explainListening(
   const { code = "" } = error as NodeJS.ErrnoException;
   // The address is not the reason.
   if (hasTooManyFiles(error) || !systemCode.test(code)) return undefined;
-  const address = socketPath ?? `port ${port} on ${host}`;
-  const place = socketFd === undefined ? address : "the socket in LISTEN_FDS";
+  const place = socketFd === undefined ? (socketPath ?? `port ${port} on ${host}`) : passedSocket;
+  const free = socketPath === undefined ? "a port above 1023" : "an existing, writable directory";
   const problem =
     code === "EADDRINUSE"
       ? `${place} is already in use: stop the other process, or choose another with ${flag}`
       : code === "EACCES"
-        ? `not permitted to listen on ${place}: choose a port above 1023 or a writable directory with ${flag}`
+        ? `not permitted to listen on ${place}: choose ${free} with ${flag}`
         : `cannot listen on ${place} (${code}): check ${socketFd === undefined ? flag : "it"}`;
   return new CommandError("internal", problem, { cause: error });
 }

@@ -29,20 +29,10 @@ interface Started {
 
 /** Prints warnings, and where the server is: for the user of a terminal, or as lines of the log. */
 export async function printStart(started: Started, run: ServerRun): Promise<void> {
-  const { url, host, token } = started;
+  const { url, host } = started;
   const { options, io, terminal, log } = run;
-  const { store: storeUrl, tls } = options;
-  const exposures = await findServeExposures({ storeUrl, keyFile: tls?.keyFile }, io);
-  const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
   const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  const unknown = findUnknownVariables(io.env);
-  const warnings = [
-    ...findRisks(host, token, options, isForUser),
-    ...exposures,
-    ...(expiry === undefined ? [] : [expiry]),
-    ...unknown.map((name) => `${name} is unknown and has no effect: check its spelling`),
-  ];
-  for (const warning of warnings) {
+  for (const warning of await listWarnings(started, run, isForUser)) {
     if (isForUser) await terminal.warning(warning);
     else log.message("warn", warning);
   }
@@ -73,7 +63,7 @@ function toRows(
   const defaultUrl = attempt(() => readOption(urlOption.url, undefined, io).value);
   const option = url === defaultUrl ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
-  const advice = `: run \`${command} token issue\` and \`${command} login\``;
+  const elsewhere = "in a second terminal";
   const place = isVolatile ? "memory, until the server stops" : describeStoreUrl(store);
   const rows: BannerRow[] = [{ label: "Store", text: place }];
   if (socketFd !== undefined) {
@@ -92,44 +82,29 @@ function toRows(
   switch (token.kind) {
     case "environment":
       rows.push({ label: "Token", text: "the one in PLANTSTORE_TOKEN" });
-      rows.push({
-        label: "Try",
-        text: "in a second terminal with this PLANTSTORE_TOKEN:",
-        line: create,
-      });
+      rows.push({ label: "Try", text: `${elsewhere} with this PLANTSTORE_TOKEN:`, line: create });
       break;
     case "saved":
       rows.push({ label: "Token", text: "the one that is saved for this user" });
-      rows.push({ label: "Try", text: "in a second terminal:", line: create });
+      rows.push({ label: "Try", text: `${elsewhere}:`, line: create });
       break;
-    case "issued":
-      rows.push({
-        label: "Token",
-        text: token.isSaved ? "new, saved for this user" : "new, not saved",
-        line: token.token,
-      });
-      rows.push({
-        label: "Try",
-        text: "in a second terminal:",
-        line: !token.isSaved ? `PLANTSTORE_TOKEN=${token.token} ${create}` : create,
-      });
+    case "issued": {
+      const text = token.isSaved ? "new, saved for this user" : "new, not saved";
+      const line = token.isSaved ? create : `PLANTSTORE_TOKEN=${token.token} ${create}`;
+      rows.push({ label: "Token", text, line: token.token });
+      rows.push({ label: "Try", text: `${elsewhere}:`, line });
       if (docs && url.startsWith("http")) {
         const page = `${new URL("/", url).href}#${token.token}`;
         rows.push({ label: "Page", text: "in a browser, with this token:", line: page });
       }
       break;
-    case "none":
-      rows.push({
-        label: "Token",
-        text: `none of this store is saved for this user${isVolatile ? "" : advice}`,
-      });
-      if (!isVolatile) {
-        rows.push({
-          label: "Try",
-          text: "in a second terminal:",
-          line: `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`,
-        });
-      }
+    }
+    case "none": {
+      const advice = `run \`${command} token issue\` and \`${command} login\``;
+      const line = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
+      rows.push({ label: "Token", text: `none of this store is saved for this user: ${advice}` });
+      rows.push({ label: "Try", text: `${elsewhere}:`, line });
+    }
   }
   return rows;
 }
@@ -144,45 +119,47 @@ function toStoreFlag(store: string, io: Io): string {
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
 const minTokenLength = 16;
 
-/**
- * Finds the risks.
- *
- * @param host undefined for a Unix socket
- * @param isShown whether the user sees an issued token
- */
-function findRisks(
-  host: string | undefined,
-  token: FirstToken,
-  options: ServeOptions,
+/** @param isShown whether the user sees an issued token */
+async function listWarnings(
+  { host, token }: Started,
+  run: ServerRun,
   isShown: boolean,
-): readonly string[] {
-  const { tls, environmentToken, faults } = options;
-  const risks = [];
-  const isLocal = host === undefined || isLoopback(host);
-  if (tls === undefined && !isLocal) {
-    risks.push(
+): Promise<readonly string[]> {
+  const { options, io } = run;
+  const { tls, environmentToken, maxConnections, unmetConnections, faults } = options;
+  const warnings: string[] = [];
+  if (tls === undefined && host !== undefined && !isLoopback(host)) {
+    warnings.push(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
-    risks.push(
-      "no client knows the token of this server: print it with --json, or set PLANTSTORE_TOKEN",
-    );
+    const advice = options.isVolatile
+      ? "print it with --json, or set PLANTSTORE_TOKEN"
+      : `"${toInvocation(io)} token issue" issues another one`;
+    warnings.push(`no client knows the token of this server: ${advice}`);
   }
   if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
-    risks.push(
+    warnings.push(
       `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
     );
   }
-  const { maxConnections, unmetConnections } = options;
   // The default is a limit, not a request.
   if (unmetConnections !== undefined && unmetConnections !== limitOptions.maxConnections.default) {
-    risks.push(
+    warnings.push(
       `--max-connections is ${maxConnections} instead of ${unmetConnections}, because the process may open few files: raise the limit (ulimit -n)`,
     );
   }
-  if (faults !== undefined) risks.push(...describeFaults(faults));
-  return risks;
+  if (faults !== undefined) warnings.push(...describeFaults(faults));
+  warnings.push(
+    ...(await findServeExposures({ storeUrl: options.store, keyFile: tls?.keyFile }, io)),
+  );
+  const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
+  if (expiry !== undefined) warnings.push(expiry);
+  for (const name of findUnknownVariables(io.env)) {
+    warnings.push(`${name} is unknown and has no effect: check its spelling`);
+  }
+  return warnings;
 }
 
 function describeFaults(faults: FaultRates): readonly string[] {
@@ -195,6 +172,22 @@ function describeFaults(faults: FaultRates): readonly string[] {
   ];
 }
 
+/** npm quotes the name for the shell. */
+const npxScript = /^(["']?)plantstore\1(?:\s|$)/;
+
+/**
+ * Checks whether `npm start` of plantstore itself or `npx plantstore` started this process. Such a process ends with npm;
+ * one that a user's own npm script started does not.
+ */
+export function isStartedByNpm({
+  npm_lifecycle_event: event,
+  npm_lifecycle_script: script = "",
+  npm_package_name: packageName,
+}: Environment): boolean {
+  if (event === "npx") return npxScript.test(script);
+  return event === "start" && packageName === "plantstore";
+}
+
 /** The words with which a user can run this program from another terminal, for a shell. */
 export function toInvocation({ env, script }: Pick<Io, "env" | "script">): string {
   if (script === undefined || isOnPath(script, env)) return "plantstore";
@@ -205,9 +198,9 @@ export function toInvocation({ env, script }: Pick<Io, "env" | "script">): strin
 const npmDirectory = /[\\/]node_modules[\\/](?:\.bin|npm[\\/].*)$/;
 
 function isOnPath(script: string, env: Environment): boolean {
-  const own = attempt(() => realpathSync(script));
-  const directories = (env["PATH"] ?? "").split(delimiter);
-  return directories
+  const [first] = (env["PATH"] ?? "")
+    .split(delimiter)
     .filter((directory) => directory !== "" && !npmDirectory.test(directory))
-    .some((directory) => attempt(() => realpathSync(join(directory, "plantstore"))) === own);
+    .flatMap((directory) => attempt(() => realpathSync(join(directory, "plantstore"))) ?? []);
+  return first !== undefined && first === attempt(() => realpathSync(script));
 }
