@@ -65,7 +65,6 @@ export interface CommandBody {
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */
   readonly environment?: readonly Item[];
-  readonly environmentNote?: string;
   readonly exitCodes: readonly ExitCodeName[];
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
@@ -142,7 +141,8 @@ export function describeDefault(option: Option<unknown>): string | undefined {
   if (!flags.endsWith(">")) return undefined;
   if (shownDefault !== undefined) return shownDefault;
   const hasDefault = "default" in option && typeof value !== "function";
-  return hasDefault ? type.format(value) : undefined;
+  const text = hasDefault ? type.format(value) : "none";
+  return text === "none" ? undefined : text;
 }
 
 /** The default and the environment variable of an option, for help. */

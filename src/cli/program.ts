@@ -6,15 +6,15 @@ import { CommandError, exitCodes, UsageError } from "./command-error.ts";
 import {
   type Command,
   type CommandRow,
+  describeDefault,
   type Item,
-  listValueSources,
   loadCommand,
   toExitCodeItems,
   toParagraphs,
 } from "./command.ts";
 import { helpRow, plantstoreCommand } from "./commands/plantstore.ts";
 import { type Io, writeText } from "./io.ts";
-import { commonFlags, type Option, versionFlag } from "./options/remote.ts";
+import { commonFlags, type Option, toLongFlag, versionFlag } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { listTopics } from "./topics.ts";
@@ -23,6 +23,8 @@ import { listTopics } from "./topics.ts";
 const versionCode = "commander.version";
 /** Longer lines of help are hard to read. */
 const maxColumns = 80;
+/** Larger ones are 128 and the number of a signal. */
+const maxListedExitCode = 127;
 /** UTF-16 code units of a message that quotes the command line. */
 const maxMessage = 1000;
 
@@ -103,28 +105,32 @@ async function load(commander: Commander, state: ParseState): Promise<void> {
 
 /** Declares a command, and for a group the rows of its commands. */
 function declare(commander: Commander, command: Command, state: ParseState): void {
-  const { commands, examples, environment = [], environmentNote, exitCodesNote } = command;
-  const paragraphs = toParagraphs(command.description);
+  const { commands, environment = [], exitCodesNote } = command;
+  const isRoot = commander.parent === null;
+  const variables = toVariableNote(command);
+  // Signals have the same exit codes in every command: the topic configuration lists them.
+  const codes = toExitCodeItems(command).filter(([code]) => Number(code) <= maxListedExitCode);
   commander
-    .description([...paragraphs, ["Examples:", ...examples].join("\n  ")].join("\n\n"))
+    .description(toParagraphs(command.description).join("\n\n"))
     .addHelpText("after", () =>
       [
-        toList("Topics:", [], commander.parent === null ? describeTopics() : undefined, commander),
-        toList("Environment (empty means unset):", environment, environmentNote, commander),
-        toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
+        toList("Topics:", [], isRoot ? describeTopics() : undefined, commander),
+        toList("Environment (empty means unset):", environment, variables, commander),
+        toList("Exit codes:", codes, exitCodesNote, commander),
+        ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),
       ].join(""),
     )
-    .helpOption(...helpFlag)
     .exitOverride((error) => {
       throw error.exitCode === 0 || error.code === "commander.help"
         ? error
         : toUsageError(error, commander, command, state.argv);
     });
   const flagNames = declareFlags(commander, command, state.argv);
+  // Every command has these flags. Only the help of `plantstore` lists them.
   commander
-    .optionsGroup("Options:")
-    .addOption(new Flag(...colorFlag))
-    .addOption(new Flag(...noColorFlag))
+    .addOption(new Flag(...colorFlag).hideHelp(!isRoot))
+    .addOption(new Flag(...noColorFlag).hideHelp(!isRoot))
+    .addHelpOption(new Flag(...helpFlag).hideHelp(!isRoot))
     .on("option:color", () => (state.terminal.colorChoice = true))
     .on("option:no-color", () => (state.terminal.colorChoice = false));
   if (commands === undefined) {
@@ -146,6 +152,14 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
 
 function describeTopics(): string {
   return `${listTopics().join(", ")}\n"plantstore help TOPIC" prints a topic.`;
+}
+
+/** Names the variable of one option as an example of all; undefined for a command without one. */
+function toVariableNote({ options = {} }: Command): string | undefined {
+  const [setting] = Object.values(options).filter(({ env }) => env !== undefined);
+  if (setting === undefined) return undefined;
+  const flag = toLongFlag(setting.flags);
+  return `${setting.env} sets ${flag}, and so on: see "plantstore help configuration".`;
 }
 
 /** A list at the end of help, in the format of commander. */
@@ -220,11 +234,12 @@ function declareFlags(
   });
 }
 
-/** A flag of an option; its help names the default and the environment variable. */
+/** A flag of an option; its help names the default. */
 function createFlag(option: Option<unknown>, commander: Commander, argv: readonly string[]): Flag {
-  const { flags, help, group, isRepeatable } = option;
-  const sources = listValueSources(option);
-  const flag = new Flag(flags, sources.length === 0 ? help : `${help}\n(${sources.join(", ")})`);
+  const { flags, help, group, isRepeatable, isHidden } = option;
+  const shownDefault = describeDefault(option);
+  const note = shownDefault === undefined ? "" : ` (default: ${shownDefault})`;
+  const flag = new Flag(flags, help + note).hideHelp(isHidden === true);
   if (group !== undefined) flag.helpGroup(group);
   if (!flag.required) return flag;
   return flag.argParser((value: string, previous: string | undefined) => {
@@ -263,10 +278,14 @@ function toUsageError(
   argv: readonly string[],
 ): CommandError {
   const [problem = "", guess = ""] = message.replace(/^error: /, "").split("\n");
-  const isUnknown = code === "commander.unknownCommand" || code === "commander.unknownOption";
   const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };
-  const words = argv.map((word) => word.split("=", 1).join());
-  const hint = isUnknown ? words.find((word) => Object.hasOwn(known, word)) : undefined;
+  const words =
+    code === "commander.unknownCommand"
+      ? commander.args.slice(0, 1)
+      : code === "commander.unknownOption"
+        ? argv.map((word) => word.split("=", 1).join()).filter((word) => word.startsWith("-"))
+        : [];
+  const hint = words.find((word) => Object.hasOwn(known, word));
   if (hint !== undefined) return wrongUsage(`no '${hint}': ${known[hint]}`, commander);
   return wrongUsage(guess === "" ? problem : `${problem} ${guess}`, commander);
 }

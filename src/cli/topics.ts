@@ -15,12 +15,10 @@ export function listManualFiles(): readonly string[] {
   return listManual().filter((file) => !file.endsWith(extension));
 }
 
-/** The text of a topic, in Markdown without pictures, or of another file; undefined for an unknown name. */
+/** The text of a topic, in Markdown, or of another file; undefined for an unknown name. */
 export function readTopic(name: string): string | undefined {
-  const isTopic = listTopics().includes(name);
-  if (!isTopic && !listManualFiles().includes(name)) return undefined;
-  const text = readFileSync(join(findManual(), isTopic ? name + extension : name), "utf8");
-  return isTopic ? text.replaceAll(/^!\[.*\n\n/gm, "") : text;
+  const file = listManual().find((each) => each === name || each === name + extension);
+  return file && readFileSync(join(findManual(), file), "utf8");
 }
 
 function listManual(): readonly string[] {

@@ -41,21 +41,18 @@ function readTable(path: string, heading: string): string[][] {
     );
 }
 
-/** Reads the flags and defaults in the first lines of code below a heading. */
+/** Reads the flags, variables and defaults in the first lines of code below a heading. */
 function readDefaults(path: string, heading: string): string[][] {
   const [, section = ""] = read(path).split(`\n## ${heading}\n`);
   const [lines = ""] = /(?:^ {4}--.*\n)+/m.exec(section) ?? [];
-  return [...lines.matchAll(/(\S+) *(.*)\n/g)].map(([, flag = "", text = ""]) => [flag, text]);
+  return [...lines.matchAll(/(\S+) +(\S+) *(.*)\n/g)].map(([, ...columns]) => columns);
 }
 
 /** Returns the rows that document options with an environment variable. */
 function toRows(options: Options): unknown[][] {
   return Object.values(options)
     .filter(({ env }) => env !== undefined)
-    .map((option) => [
-      toLongFlag(option.flags),
-      describeDefault(option)?.replace("none", "") ?? "",
-    ]);
+    .map((option) => [toLongFlag(option.flags), option.env, describeDefault(option) ?? ""]);
 }
 
 describe("the topic configuration", () => {

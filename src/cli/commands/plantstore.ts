@@ -156,9 +156,9 @@ export const plantstoreCommand: Command = {
     doctor: showsStatus,
     import: creates,
     add: creates,
+    put: creates,
     rm: `"plantstore delete" deletes plants from a store`,
     show: reads,
     ls: reads,
-    start: `"plantstore serve" starts a plant store`,
   },
 };

@@ -22,10 +22,21 @@ import {
 
 const address = { group: "Address:" } as const;
 const plants = { group: "Plants:" } as const;
-const limits = { group: "Limits:" } as const;
+/** Limits, which few change. */
+const limits = { isHidden: true } as const;
 const testing = { group: "For tests of clients:" } as const;
 const browser = { group: "In a browser:" } as const;
 const operations = { group: "Metrics and log:" } as const;
+
+const storeSetting = setting(
+  "--store <url>",
+  `Store of plants: ${describeForms({ isOpened: false })}`,
+  {
+    type: storeUrlOrPath,
+    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
+    shownDefault: "<data dir>/plants.db",
+  },
+);
 
 /** Options of `serve`. */
 export const serveOptions = {
@@ -33,7 +44,7 @@ export const serveOptions = {
     ...address,
     ...storeOptions.host,
   }),
-  port: setting("--port <port>", "Port to listen on; 0 selects a free port", {
+  port: setting("--port <port>", "Port; 0 selects a free port", {
     ...address,
     ...storeOptions.port,
     default: 7526,
@@ -68,12 +79,7 @@ export const serveOptions = {
     "Policy for an id that belongs to a different plant: reject or replace",
     { ...plants, ...storeOptions.onConflict },
   ),
-  store: setting("--store <url>", `Store of plants: ${describeForms({ isOpened: false })}`, {
-    ...plants,
-    type: storeUrlOrPath,
-    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
-    shownDefault: "<data dir>/plants.db",
-  }),
+  store: { ...storeSetting, ...plants },
   isEphemeral: toggleFlag("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
     ...plants,
   }),
@@ -148,7 +154,7 @@ export const serveOptions = {
   ),
   faults: setting(
     "--faults <list>",
-    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"; first=fail,pass,drop plans those of the first creates',
+    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
     { ...testing, type: types.optional(faultList), default: undefined },
   ),
 } as const satisfies Options;
@@ -156,7 +162,7 @@ export const serveOptions = {
 /** The store, for the commands that open it themselves. */
 export const storeOption = {
   store: {
-    ...serveOptions.store,
+    ...storeSetting,
     help: `Store of plants: ${describeForms({ isOpened: true })}`,
   },
 } as const satisfies Options;

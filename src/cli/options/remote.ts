@@ -29,6 +29,8 @@ export interface Option<T> {
   readonly isFile?: true;
   /** The heading in help of commands with many options. */
   readonly group?: string;
+  /** True if few need it, so that only the topic `configuration` and the manual page list it. */
+  readonly isHidden?: true;
   /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
   readonly for?: "inputs";
 }
@@ -82,12 +84,12 @@ export const urlOption = {
 /** Options of commands that send requests: the server, and how to connect to it. */
 export const requestOptions = {
   ...urlOption,
-  cacert: setting("--cacert <file>", "Certificates of trusted authorities, in PEM", {
+  cacert: setting("--cacert <file>", "CA certificates, in PEM", {
     ...sending,
     // An empty text selects the authorities of Node.
     type: { ...types.text, format: (path: string) => path || "none" },
     isFile: true,
-    shownDefault: "those saved at login, or those of Node",
+    shownDefault: "those saved at login",
   }),
   timeoutMs: setting("--timeout <time>", "Maximum time for each attempt", {
     ...sending,
@@ -158,7 +160,7 @@ export const createOptions = {
   }),
   ...requestOptions,
   /** Retries of a single plant. */
-  retries: setting("--retry <n>", "Number of retries while the server is unavailable", {
+  retries: setting("--retry <n>", "Number of retries", {
     ...sending,
     ...client.retries,
     shownDefault: `${client.retries.default}, or ${bulkRetries} for several plants`,
@@ -166,6 +168,7 @@ export const createOptions = {
   concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
     ...sending,
     ...createManyOptions.concurrency,
+    isHidden: true,
   }),
   isVerbose: toggleFlag(
     "-v, --verbose",

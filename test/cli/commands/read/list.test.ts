@@ -79,7 +79,7 @@ describe("which plants", () => {
     expect(await listIds(url, ["--limit", "101"])).toHaveLength(101);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
-      /--limit <n> +Maximum number of plants to print, up to 10000\n +\(default: 100\)/,
+      /--limit <n> +Maximum number of plants to print, up to 10000 \(default: 100\)/,
     );
   });
 
