@@ -410,8 +410,8 @@ describe("bundled", () => {
   }
 
   it("works with esbuild as the manual says", async () => {
-    const [, args = ""] = /^npx esbuild (.*)$/m.exec(manual) ?? [];
-    await runBundler("esbuild", args.split(" "));
+    const [, args = ""] = /^npx esbuild ((?:.*\\\n)*.*)$/m.exec(manual) ?? [];
+    await runBundler("esbuild", args.split(/[\s\\]+/));
     const { stdout } = await run(process.execPath, ["out/program.mjs"], { cwd: project });
     expect(stdout).toBe("fern\n");
   });

@@ -45,7 +45,7 @@ it("an export whose output is closed exits with 141 and no message", async () =>
 /** The recipe of the manual for moving a store, without the names of the stores. */
 async function readMovingRecipe(): Promise<string[]> {
   const topic = await readFile(new URL("../../src/manual/storage.md", import.meta.url), "utf8");
-  const recipe = /^ *plantstore export --store sqlite:old.db \| plantstore (.*) --url \S+$/m;
+  const recipe = /^ *plantstore export --store sqlite:old.db \|\n *plantstore (.*) --url \S+$/m;
   return recipe.exec(topic)?.[1]?.split(" ") ?? [];
 }
 

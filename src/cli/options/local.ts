@@ -140,7 +140,7 @@ export const serveOptions = {
     ...operations,
     type: types.choice(["text", "json"]),
     default: ({ stderr }: Io): "text" | "json" => (stderr.isTTY ? "text" : "json"),
-    shownDefault: "text on a terminal, otherwise json",
+    shownDefault: "json, or text on a terminal",
   }),
   logLevel: setting("--log-level <level>", "Minimum level to log: error, warn, info or debug", {
     ...operations,

@@ -76,7 +76,7 @@ export const urlOption = {
     ...sending,
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
-    shownDefault: "the saved URL, or http://127.0.0.1:7526",
+    shownDefault: "saved URL, or http://127.0.0.1:7526",
     saved: "url",
   }),
 } as const satisfies Options;
