@@ -103,12 +103,18 @@ export const exitCodes = {
     code: 1,
     meaning: "Internal error, output could not be written, or serve could not start",
   },
-  usage: { code: 2, meaning: "Wrong usage, or a local file or setting that cannot be read" },
-  invalidPlant: { code: 3, meaning: "Invalid plant, found locally or by the server" },
+  usage: {
+    code: 2,
+    meaning: "Wrong usage, or a local file, store or setting that cannot be read or written",
+  },
+  invalidPlant: {
+    code: 3,
+    meaning: "Invalid plant, found locally or by the server, or a damaged store or backup",
+  },
   tokenRejected: { code: 4, meaning: "No token, or the server rejected it" },
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },
   unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
-  noPlantStore: { code: 7, meaning: "No plant store at this URL" },
+  noPlantStore: { code: 7, meaning: "No plant store at this URL, or no secure connection to it" },
   someMissing: { code: 8, meaning: "Some of several plants were not created" },
   noSuchPlant: { code: 9, meaning: "No such plant or token" },
   interrupted: { code: 130, meaning: "Stopped by SIGINT (Ctrl-C)" },
@@ -129,7 +135,7 @@ export const requestExitCodes = [
 ] as const;
 
 /** Exit codes of commands that open a store. */
-export const storeExitCodes = ["done", "internal", "usage", "unavailable"] as const;
+export const storeExitCodes = ["done", "internal", "usage", "invalidPlant", "unavailable"] as const;
 
 /** The name of a row of {@link exitCodes}. */
 export type ExitCodeName = keyof typeof exitCodes;

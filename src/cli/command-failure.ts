@@ -1,15 +1,19 @@
 /** Maps errors to messages and exit codes. */
 import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/results.ts";
+import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { isError, toSystemReason } from "../core/messages.ts";
-import { CommandError, type ExitCodeName, exitCodes } from "./command-error.ts";
+import { isError, toShellWord, toSystemReason } from "../core/messages.ts";
+import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
 import { OutputError } from "./io.ts";
+import { urlOption } from "./options/remote.ts";
 
 /** The messages and the exit code of a failed command. */
 export interface Failure {
   readonly exitCode: number;
   /** Absent if everything was printed already. */
   readonly message?: string;
+  /** That of an Error of a server. */
+  readonly number?: number;
   /** Lines after the message. */
   readonly hints?: readonly string[];
   /** Only for a bug. */
@@ -21,17 +25,23 @@ export function toExitCode(error: number): number {
   return exitCodes[categorizeError(error)].code;
 }
 
-/** A store that cannot be read is a local file that cannot be read. A retry may succeed if a store is busy or cannot be written. */
+/** A store that cannot be opened or changed is a local file like others. A retry may succeed if it is busy or its disk full. */
 const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   unusable: "usage",
+  readOnly: "usage",
+  damaged: "invalidPlant",
   full: "unavailable",
   busy: "unavailable",
   closed: "internal",
   failed: "internal",
 };
 
-/** Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace. */
-export function toFailure(error: unknown): Failure {
+/**
+ * Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace.
+ *
+ * @param doubt as for {@link toAdvice}
+ */
+export function toFailure(error: unknown, doubt?: string): Failure {
   if (isOfWorkingDirectory(error)) {
     return failure("usage", "the working directory was deleted: change to another one");
   }
@@ -39,9 +49,11 @@ export function toFailure(error: unknown): Failure {
     const { exitCode, message, hints } = error;
     return { exitCode, message, hints };
   }
-  if (error instanceof UnavailableError) return failure("unavailable", toAdvice(error));
+  if (error instanceof UnavailableError) {
+    return failure(toUnavailableExit(error), toAdvice(error, doubt));
+  }
   if (error instanceof NotAPlantStoreError) {
-    const advice = error.proxyLimit === undefined ? "; check --url and its path" : "";
+    const advice = error.proxyLimit === undefined ? ": check --url" : "";
     return failure("noPlantStore", `${error.message}${advice}`);
   }
   if (error instanceof OutputError) {
@@ -57,10 +69,19 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** As {@link toFailure}, for a report. @throws the error itself, if it is a bug or the output was closed */
-export function explainFailure(error: unknown): Failure & { readonly message: string } {
-  const { exitCode, message, stack } = toFailure(error);
-  if (message === undefined || stack !== undefined) throw error;
+/** A retry does not heal a failure of TLS, such as an untrusted certificate. */
+export function toUnavailableExit({ reason }: UnavailableError): ExitCodeName {
+  return reason === "insecure" ? "noPlantStore" : "unavailable";
+}
+
+/** A failure that is reported. */
+export type CheckProblem = Failure & { readonly message: string };
+
+/** As {@link toFailure}, for a check. @throws the error itself, if it is a bug, a signal, or the output was closed */
+export function toProblem(error: unknown): CheckProblem {
+  const { exitCode, message, stack } = toFailure(error, "try again");
+  const isSignal = error instanceof Interruption;
+  if (message === undefined || stack !== undefined || isSignal) throw error;
   return { exitCode, message };
 }
 
@@ -85,8 +106,7 @@ export function toAdvice(
 ): string {
   switch (reason) {
     case "refused":
-      if (url.startsWith("unix:")) return `${message}: ${toSocketAdvice(detail)}`;
-      return `${message}: start a server with "plantstore serve", or choose another URL with --url`;
+      return `${message}: ${toRefusedAdvice(url, detail)}`;
     case "unknownHost":
       return `${message}: check --url`;
     case "insecure":
@@ -99,8 +119,13 @@ export function toAdvice(
   }
 }
 
-function toSocketAdvice(detail: string): string {
-  if (detail === "EACCES") return "use it as a user who may write to it, or set --url";
+function toRefusedAdvice(url: string, detail: string): string {
+  if (detail === "EACCES") return "use it as a user who may write to it, or check --url";
   if (detail === "ENOTSOCK") return "check the path in --url";
-  return 'start a server with "plantstore serve --socket PATH", or set --url';
+  const { origin, socketPath, httpUrl } = toEndpoint(url);
+  if (!isLocalUrl(url) || url.startsWith("https:")) return "check --url, and that its server runs";
+  let command = "plantstore serve";
+  if (socketPath !== undefined) command += ` --socket ${toShellWord(socketPath)}`;
+  else if (origin !== urlOption.url.default) command += ` --port ${new URL(httpUrl).port || 80}`;
+  return `start a server with "${command}", or check --url`;
 }

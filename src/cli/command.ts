@@ -73,8 +73,8 @@ export interface CommandBody {
   readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Lists the values of the first argument for completion. */
-  readonly listValues?: () => Promise<readonly Candidate[]>;
+  /** Lists the values of the first argument for completion, after the flags so far. */
+  readonly listValues?: (run: Pick<Run, "flags" | "io">) => Promise<readonly Candidate[]>;
   /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }
@@ -98,6 +98,9 @@ export const storeCommand = {
       "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
   },
 } as const;
+
+/** The hint of commands that print nothing but JSON. */
+export const jsonHint = { "--json": "the output is JSON already: leave it out" } as const;
 
 /** Hints of commands that talk to a server. */
 export const serverHints = {

@@ -1,10 +1,12 @@
 /** Opens a store itself, without a server, to read or change it. Messages say which store, and how it differs from a server's. */
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
+import { toShellWord } from "../core/messages.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createDirectory, toWriteError } from "../store/durable-files.ts";
+import { createStoreError, failures } from "../store/store-failure.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -46,10 +48,26 @@ export function changeStore<T>(
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
   const open = async (): Promise<PlantStore> => {
+    assertWritable(url);
     const { openStore } = await import("../store/open-store.ts");
     return openStore(url, { mustExist: true });
   };
   return use(url, run, open, change);
+}
+
+/**
+ * Asserts that this user may change the file of a store, if it exists. SQLite reports some cases as an error of the disk.
+ *
+ * @throws StoreError `readOnly`
+ */
+export function assertWritable(url: string): void {
+  const { path } = parseStoreUrl(url);
+  if (path === undefined || !existsSync(path)) return;
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw createStoreError(failures.readOnly, resolve(path), error);
+  }
 }
 
 /** The effect of a command on its store, as a verb. */
@@ -114,14 +132,20 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
     return await useAndClose(await open(), work);
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
-    const hints = await explainMissing(url, run);
     const { path, place } = parseStoreUrl(url);
-    const isElsewhere = hints.length > 0 && path !== undefined && !existsSync(path);
-    const message = isElsewhere
-      ? `the store ${place} does not exist on this machine`
-      : error.message;
+    if (path === undefined || existsSync(path)) throw error;
+    const hints = await explainMissing(url, run);
+    if (hints.length === 0) throw error;
+    const message = `the store ${place} does not exist on this machine`;
     throw new CommandError("usage", message, { cause: error, hints });
   }
+}
+
+/** A command line for the store of a run, without its password. The environment names it for every command. */
+export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, "flags">): string {
+  if (store === undefined) return `plantstore ${command}`;
+  const url = describeStoreUrl(storeOption.store.type.parse(store));
+  return `plantstore ${command} --store ${toShellWord(url)}`;
 }
 
 /**
@@ -144,9 +168,9 @@ export async function explainMissing(
     ];
   }
   // Loads the client, which other commands that open a store do without.
-  const { findLocalServer } = await import("../client/probe.ts");
-  const server = await findLocalServer(url, signal);
-  if (server !== "volatile") return [];
+  const { checkLocalServer } = await import("../client/probe.ts");
+  const server = await checkLocalServer(url, signal);
+  if (server?.state !== "ready" || !server.isVolatile) return [];
   return [
     `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
   ];

@@ -143,7 +143,7 @@ export function toCreateRequest(
 }
 
 /** Transient failures of a proxy in front of the plant store (RFC 6585 section 4, RFC 9110 section 15.6). */
-export const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /**
  * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
@@ -155,16 +155,17 @@ export const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503,
 export function parseResponse(response: ClientResponse, request: CreateRequest): CreateResponse {
   const { status, headers, body } = response;
   const { url } = request;
-  const foreign = (message: string): Error => new NotAPlantStoreError(url, message);
+  const foreign = (detail: string): Error =>
+    new NotAPlantStoreError(url, `HTTP ${status}${detail}`);
   const redact = (text: string): string => withoutToken(text, request);
   const read = (name: string): string | undefined => readHeader(headers, name);
 
   if (status >= 300 && status <= 399) {
     const target = quoteInput(redact(read("location") ?? "nowhere"), 200);
-    throw foreign(`it redirects to ${target}, and redirects are not followed`);
+    throw foreign(` to ${target}, and redirects are not followed`);
   }
   const coding = read("content-encoding") ?? "identity";
-  const type = read("content-type") ?? "none";
+  const type = read("content-type") ?? "";
   const isReadable =
     coding.toLowerCase() === "identity" && /^application\/json[ \t]*(?:;|$)/i.test(type);
   const error = isReadable && status >= 400 ? parseErrorBody(body) : undefined;
@@ -182,17 +183,15 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
     const message = `a proxy in front of the store limits URLs and headers (status ${status}): large_client_header_buffers in nginx`;
     throw new NotAPlantStoreError(url, message, { proxyLimit: "head" });
   }
-  if (status !== 200 && status !== 400) throw foreign(`its response has the status ${status}`);
   if (coding.toLowerCase() !== "identity") {
-    throw foreign(`its response is compressed (${quoteInput(redact(coding))})`);
+    throw foreign(`, compressed with ${quoteInput(redact(coding))}`);
   }
-  if (!isReadable) {
-    const shown = quoteInput(redact(type));
-    throw foreign(`its response has the content type ${shown}, not application/json`);
+  if (!isReadable || (status !== 200 && status !== 400)) {
+    throw foreign(`, ${quoteInput(redact(type)) || "no content type"}`);
   }
-  if (status === 400) throw foreign("its response has the status 400 but holds no Error");
+  if (status === 400) throw foreign(", JSON without an Error");
   const plant = parsePlant(body);
-  if (plant === undefined) throw foreign("its response has the status 200 but holds no Plant");
+  if (plant === undefined) throw foreign(", JSON without a Plant");
   return { ok: true, plant, result: toResult(read(resultHeader.toLowerCase())) };
 }
 

@@ -185,16 +185,12 @@ const lostReasons: ReadonlyMap<string, string> = new Map([
 
 /** Creates the error for a response that an HTTP parser rejects. */
 export function createNoHttpError(url: string, cause: Error): Error {
-  return new NotAPlantStoreError(
-    url,
-    `its response is not HTTP (${cause.message.replace("Parse Error: ", "")})`,
-    { cause },
-  );
+  return new NotAPlantStoreError(url, "no HTTP response", { cause });
 }
 
 /** Creates the error for a response with more than `maxBytes` bytes. */
 export function createTooLongError(url: string, maxBytes: number, options?: ErrorOptions): Error {
-  return new NotAPlantStoreError(url, `its response has more than ${maxBytes} bytes`, options);
+  return new NotAPlantStoreError(url, `a response of more than ${maxBytes} bytes`, options);
 }
 
 /** Node's error for a host with several addresses. */

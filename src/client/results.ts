@@ -125,7 +125,7 @@ export class NotAPlantStoreError extends Error {
     detail: string,
     { proxyLimit, ...options }: ErrorOptions & { readonly proxyLimit?: ProxyLimit } = {},
   ) {
-    const message = `${url} is not the create operation of a plant store: ${detail}`;
+    const message = `${url} is not a plant store (${detail})`;
     super(proxyLimit === undefined ? message : detail, options);
     this.url = url;
     this.proxyLimit = proxyLimit;

@@ -132,13 +132,22 @@ export interface StoreEngine extends StoreParts {
 /**
  * Reasons for a failure of the store. The plant of a failed create may or may not be stored.
  *
- * - `full`: the disk is full or read-only, or files of the store are missing. Works again once that is fixed
+ * - `full`: the disk is full, or files of the store are missing. Works again once that is fixed
+ * - `readOnly`: the file of the store cannot be written. Works again once that is fixed
  * - `busy`: locked by others for too long, or unreachable
  * - `closed`: `close()` was called
  * - `unusable`: cannot be opened until the operator fixes it
+ * - `damaged`: its file is damaged: only a backup helps
  * - `failed`: anything else
  */
-export type StoreErrorReason = "full" | "busy" | "closed" | "unusable" | "failed";
+export type StoreErrorReason =
+  | "full"
+  | "readOnly"
+  | "busy"
+  | "closed"
+  | "unusable"
+  | "damaged"
+  | "failed";
 
 /** A failure of the store. Its message may contain paths: it is for the operator, never for a client. */
 export class StoreError extends Error {

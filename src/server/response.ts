@@ -189,6 +189,7 @@ export class MethodError extends RequestError {
 export function describeFailure(error: unknown): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {
     case "full":
+    case "readOnly":
       return new RequestError("storageFull", "the storage is full or read-only: try again later");
     case "busy":
       return new RequestError("overloaded", "the storage is busy: try again");

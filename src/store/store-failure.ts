@@ -34,12 +34,12 @@ export const failures = {
   inputOutput: meaning("busy", "cannot read or write its disk: check the disk and the system log"),
   noRoom: meaning("full", "is full: free some space on its disk"),
   noFiles: transient(`cannot be opened, because ${tooManyFiles}`),
-  readOnly: meaning("full", "is read-only: make the file and its directory writable"),
+  readOnly: meaning("readOnly", "is read-only: make the file and its directory writable"),
   closed: meaning("closed", "is closed"),
   unknown: meaning("failed", "failed"),
 
   // The store cannot work until its operator changes something.
-  damaged: unusable("is damaged: restore an intact backup, or choose another path"),
+  damaged: meaning("damaged", "is damaged: restore an intact backup, or choose another path"),
   notOpened: unusable(
     "cannot be opened: check that its directory may be written, or choose another path",
   ),

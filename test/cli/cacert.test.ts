@@ -45,17 +45,16 @@ describe("--cacert", () => {
     const trusted = await run([...args, "--cacert", cacert], env, plants);
     expect(trusted).toMatchObject({ exitCode });
     const untrusted = await run(args, env, plants);
-    expect(untrusted.exitCode).toBe(6);
+    expect(untrusted.exitCode).toBe(7);
     expect(untrusted.stderr + untrusted.stdout).toContain(
       "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE",
     );
-    expect(untrusted.stderr).not.toContain("--wait");
   });
 
   it("ends ping --wait at once without it, since waiting does not cure that", async () => {
     const { exitCode, stderr } = await run(["ping", "--wait", "1h", "--url", server.url]);
-    expect(exitCode).toBe(6);
-    expect(stderr).not.toContain(" after ");
+    expect(exitCode).toBe(7);
+    expect(stderr).not.toContain("waited");
   });
 
   it("does not help with a certificate for another host, whose names the error lists", async () => {
@@ -69,7 +68,7 @@ describe("--cacert", () => {
       ["ping", "--wait", "1h"],
     ]) {
       const { exitCode, stderr } = await run([...args, ...target], {}, '{"id":1,"name":"fern"}');
-      expect(exitCode).toBe(6);
+      expect(exitCode).toBe(7);
       expect(stderr).toContain(
         "its certificate is for plants.example.org and *.example.net, not for localhost: use one of these names in --url",
       );
@@ -84,14 +83,14 @@ describe("--cacert", () => {
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_CACERT: cacert };
     expect(await run(["ping"], env)).toMatchObject({ exitCode: 0 });
-    expect(await run(["ping", "--cacert="], env)).toMatchObject({ exitCode: 6 });
+    expect(await run(["ping", "--cacert="], env)).toMatchObject({ exitCode: 7 });
   });
 
   it("replaces the authorities of Node: another certificate is not trusted", async () => {
     await writeFile(cacert, createCertificate("localhost").cert);
     const problem =
       /its certificate is not signed by one of the given authorities \(\w+\): add its authority with --cacert FILE \(ca in a program\)\n/;
-    expect(await run(["ping", "--url", server.url, "--cacert", cacert])).toExit(6, problem);
+    expect(await run(["ping", "--url", server.url, "--cacert", cacert])).toExit(7, problem);
   });
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
@@ -160,8 +159,8 @@ describe("the certificates of a login", () => {
       exitCode: 0,
     });
     expect(await ping(server.url)).toBe(0);
-    expect(await ping(other.url)).toBe(6);
-    expect(await run(["ping", "--url", server.url, "--cacert="])).toMatchObject({ exitCode: 6 });
+    expect(await ping(other.url)).toBe(7);
+    expect(await run(["ping", "--url", server.url, "--cacert="])).toMatchObject({ exitCode: 7 });
   });
 
   it("are kept by a login without --cacert, and replaced by one with it", async () => {
@@ -186,7 +185,7 @@ describe("the certificates of a login", () => {
   it("are removed by a login with an empty --cacert, once Node trusts the server", async () => {
     await login(server.url, ["--cacert", cacert]);
     const args = ["login", "--url", server.url, "--cacert="];
-    expect(await run(args, withoutToken, testToken)).toMatchObject({ exitCode: 6 });
+    expect(await run(args, withoutToken, testToken)).toMatchObject({ exitCode: 7 });
     expect(readCredential(server.url)?.ca).toBe(certificate.cert);
     const env = { PLANTSTORE_CONFIG_DIR: config(), NODE_EXTRA_CA_CERTS: cacert };
     const trusted = await runBinary(args, { home: directory, env, stdin: testToken });
@@ -202,14 +201,14 @@ describe("the certificates of a login", () => {
       (await readFile(file, "utf8")).replace("BEGIN CERTIFICATE-----\\n", "$&x"),
     );
     const result = await run(["status"], withoutToken);
-    expect(result).toExit(6, "", containing("is not signed by one of the given authorities"));
+    expect(result).toExit(7, "", containing("is not signed by one of the given authorities"));
   });
 
   it("are removed with the token of their origin", async () => {
     await login(server.url, ["--cacert", cacert]);
     expect(await run(["logout"], withoutToken)).toMatchObject({ exitCode: 0 });
     expect(readCredential(server.url)).toBeUndefined();
-    expect(await ping(server.url)).toBe(6);
+    expect(await ping(server.url)).toBe(7);
   });
 
   it("are a usage error for http as a flag; the variable is not saved then", async () => {
@@ -227,7 +226,7 @@ describe("the certificates of a login", () => {
   it("are not those of a path in older settings", async () => {
     await mkdir(config());
     await writeFile(join(config(), "settings.json"), JSON.stringify({ url: server.url, cacert }));
-    expect(await ping(server.url)).toBe(6);
+    expect(await ping(server.url)).toBe(7);
   });
 });
 

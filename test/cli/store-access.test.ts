@@ -135,7 +135,7 @@ it("a store that another process keeps locked exits with 6", async () => {
   );
 });
 
-it("export of a store with a damaged page exits with 2", async () => {
+it("export of a store with a damaged page exits with 3", async () => {
   const plants = Array.from({ length: 1000 }, (_, index) => ({ ...fern, id: BigInt(index) }));
   const path = await copyStore(await createSqliteStore(plants));
   const { DatabaseSync } = await loadSqlite();
@@ -148,5 +148,5 @@ it("export of a store with a damaged page exits with 2", async () => {
   await writeFile(path, bytes.fill(0xff, Math.floor(bytes.length / 2)));
 
   const result = await runCli(["export", "--store", `sqlite:${path}`]);
-  expect(result).toExit(2, /^error: the store \S+ is damaged: restore an intact backup[^\n]*\n$/);
+  expect(result).toExit(3, /^error: the store \S+ is damaged: restore an intact backup[^\n]*\n$/);
 });

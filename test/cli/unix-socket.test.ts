@@ -108,11 +108,12 @@ it("a client of the library uses the socket", async () => {
 });
 
 describe("an error names the socket and the next step:", () => {
-  const start = 'start a server with "plantstore serve --socket PATH", or set --url';
+  const advise = (path: string) =>
+    `start a server with "plantstore serve --socket ${path}", or check --url`;
   const args = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
 
   it("a missing socket", async () => {
-    const problem = `error: cannot connect to unix:${socketPath}: no such socket: ${start}\n`;
+    const problem = `error: cannot connect to unix:${socketPath}: no such socket: ${advise(socketPath)}\n`;
     expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
@@ -122,7 +123,7 @@ describe("an error names the socket and the next step:", () => {
     // Closing the server would remove the socket.
     await rename(socketPath, `${socketPath}.old`);
     server.close();
-    const problem = `error: cannot connect to unix:${socketPath}.old: connection refused: ${start}\n`;
+    const problem = `error: cannot connect to unix:${socketPath}.old: connection refused: ${advise(`${socketPath}.old`)}\n`;
     expect(await run(args, `unix:${socketPath}.old`)).toExit(6, problem);
   });
 
@@ -138,7 +139,7 @@ describe("an error names the socket and the next step:", () => {
     expect(toFailure(error)).toEqual({
       exitCode: 6,
       message:
-        "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or set --url",
+        "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or check --url",
     });
   });
 

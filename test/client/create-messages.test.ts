@@ -96,11 +96,15 @@ describe("parseResponse throws NotAPlantStoreError for", () => {
     [
       "a redirect",
       toResponse(307, "", { location: "https://elsewhere.example/\u202e" }),
-      /redirects to https:\/\/elsewhere\.example\/\\u202e, and redirects are not followed/,
+      /\(HTTP 307 to https:\/\/elsewhere\.example\/\\u202e, and redirects are not followed\)$/,
     ],
-    ["a redirect without a location", toResponse(302, ""), /redirects to nowhere/],
-    ["another status of success", toResponse(201, '{"name":"fern"}'), /the status 201$/],
-    ["a missing page", toResponse(404, "<h1>"), /the status 404$/],
+    ["a redirect without a location", toResponse(302, ""), /HTTP 302 to nowhere/],
+    [
+      "another status of success",
+      toResponse(201, '{"name":"fern"}'),
+      /\(HTTP 201, application\/json\)$/,
+    ],
+    ["a missing page", toResponse(404, "<h1>"), /\(HTTP 404, application\/json\)$/],
     [
       "a body that a proxy rejects",
       toResponse(413, "<h1>", { "content-type": "text/html" }),
@@ -115,42 +119,62 @@ describe("parseResponse throws NotAPlantStoreError for", () => {
     [
       "an Error whose number does not begin with its status",
       toResponse(404, '{"error":40900,"message":"taken"}'),
-      /the status 404$/,
+      /\(HTTP 404, application\/json\)$/,
     ],
     [
       "an Error with the status 200",
       toResponse(200, '{"error":20000,"message":""}'),
-      /holds no Plant/,
+      /\(HTTP 200, JSON without a Plant\)$/,
     ],
-    ["HTML", toResponse(200, "<h1>", { "content-type": "text/html" }), /content type text\/html/],
-    ["a response without a content type", toResponse(200, '{"name":"a"}', {}), /content type none/],
+    ["HTML", toResponse(200, "<h1>", { "content-type": "text/html" }), /\(HTTP 200, text\/html\)$/],
+    [
+      "a response without a content type",
+      toResponse(200, '{"name":"a"}', {}),
+      /\(HTTP 200, no content type\)$/,
+    ],
     [
       "a content type that only begins as application/json",
       toResponse(200, '{"name":"a"}', { "content-type": "application/jsonl" }),
-      /content type application\/jsonl/,
+      /\(HTTP 200, application\/jsonl\)$/,
     ],
     [
       "a compressed response",
       toResponse(200, "", { ...jsonType, "content-encoding": "gzip" }),
-      /compressed \(gzip\)/,
+      /\(HTTP 200, compressed with gzip\)$/,
     ],
     [
       "status 200 without a Plant",
       toResponse(200, '{"error":1,"message":""}'),
-      /200 but holds no Plant/,
+      /\(HTTP 200, JSON without a Plant\)$/,
     ],
-    ["a name that is not a string", toResponse(200, '{"name":1}'), /holds no Plant/],
-    ["a tag that is not a string", toResponse(200, '{"name":"a","tag":null}'), /holds no Plant/],
-    ["an array", toResponse(200, "[]"), /holds no Plant/],
-    ["half a Plant", toResponse(200, '{"name":"fe'), /holds no Plant/],
-    ["an empty body", toResponse(200, ""), /holds no Plant/],
-    ["status 400 without an Error", toResponse(400, '{"name":"fern"}'), /400 but holds no Error/],
+    [
+      "a name that is not a string",
+      toResponse(200, '{"name":1}'),
+      /\(HTTP 200, JSON without a Plant\)$/,
+    ],
+    [
+      "a tag that is not a string",
+      toResponse(200, '{"name":"a","tag":null}'),
+      /\(HTTP 200, JSON without a Plant\)$/,
+    ],
+    ["an array", toResponse(200, "[]"), /\(HTTP 200, JSON without a Plant\)$/],
+    ["half a Plant", toResponse(200, '{"name":"fe'), /\(HTTP 200, JSON without a Plant\)$/],
+    ["an empty body", toResponse(200, ""), /\(HTTP 200, JSON without a Plant\)$/],
+    [
+      "status 400 without an Error",
+      toResponse(400, '{"name":"fern"}'),
+      /\(HTTP 400, JSON without an Error\)$/,
+    ],
     [
       "an error number beyond int32",
       toResponse(400, '{"error":2147483648,"message":""}'),
-      /no Error/,
+      /without an Error/,
     ],
-    ["an Error without a message", toResponse(400, '{"error":1}'), /holds no Error/],
+    [
+      "an Error without a message",
+      toResponse(400, '{"error":1}'),
+      /\(HTTP 400, JSON without an Error\)$/,
+    ],
   ])("%s", (_what, foreign, message) => {
     const parse = () => parseResponse(foreign, request);
     expect(parse).toThrow(NotAPlantStoreError);

@@ -152,7 +152,7 @@ describe("a failed attempt", () => {
 
   it.each([201, 404, 500, 501])("is not retried after status %i", async (status) => {
     const { url, requests } = await openScriptedServer(json(status, "{}"), created);
-    await expectNotAPlantStore(create(url, { retries: 5 }), `the status ${status}`);
+    await expectNotAPlantStore(create(url, { retries: 5 }), `(HTTP ${status}, `);
     expect(requests).toHaveLength(1);
   });
 
@@ -281,7 +281,7 @@ describe("a response that no plant store sends", () => {
     ["endless headers", `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(100_000)}`],
   ])("is reported as not HTTP: %s", async (_what, bytes) => {
     const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
-    await expectNotAPlantStore(create(url), "its response is not HTTP");
+    await expectNotAPlantStore(create(url), "no HTTP response");
   });
 
   it("is not read to its end if it has more than 16 MiB", async () => {
@@ -297,7 +297,7 @@ describe("a response that no plant store sends", () => {
     });
     await expectNotAPlantStore(
       create(url),
-      `${url}/plants is not the create operation of a plant store: its response has more than 16777216 bytes`,
+      `${url}/plants is not a plant store (a response of more than 16777216 bytes)`,
     );
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });

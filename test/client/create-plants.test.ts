@@ -399,7 +399,7 @@ describe("the run ends early", () => {
     [
       "is not HTTP",
       () => openRawServer((socket) => socket.once("data", () => socket.write("SSH-2.0\r\n"))),
-      "its response is not HTTP",
+      "no HTTP response",
     ],
   ])("if the response %s", async (_what, open, message) => {
     const collected = await run(countedItems(1000), await open(), { retries: 5 });

@@ -65,7 +65,7 @@ it("rejects a response that is too long", async () => {
   });
   const response = post("http://a", async () => new Response(endless));
   await expect(response).rejects.toThrow(NotAPlantStoreError);
-  await expect(response).rejects.toThrow("its response has more than 16777216 bytes");
+  await expect(response).rejects.toThrow("a response of more than 16777216 bytes");
   expect(isCancelled).toBe(true);
 });
 

@@ -50,7 +50,7 @@ describe.each<[string, () => Promise<string>]>([
     const first = await run(["token", "issue", "--name", "ci"]);
     const second = await run(["token", "issue", "--name", "ci"]);
     const prefix = first.stdout.slice(0, 8);
-    expect(await run(["token", "revoke", prefix, "--after", "24h"])).toMatchObject({ code: 0 });
+    expect(await run(["token", "revoke", prefix, "--in", "24h"])).toMatchObject({ code: 0 });
     await expect.poll(() => create(second.stdout)).toMatchObject({ code: 0 });
     expect(await create(first.stdout)).toMatchObject({ code: 0 });
 

@@ -29,6 +29,11 @@ export async function resizeDisk(disk: string, megabytes: number): Promise<void>
   await run("mount", ["-o", `remount,size=${megabytes}m`, disk]);
 }
 
+/** Forbids every user to write to a disk. */
+export async function makeReadOnly(disk: string): Promise<void> {
+  await run("mount", ["-o", "remount,ro", disk]);
+}
+
 /** Fills a disk of less than 16 MB with a file. */
 export async function fillDisk(disk: string): Promise<void> {
   const byteCount = 16 * 1024 * 1024;

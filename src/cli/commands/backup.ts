@@ -142,7 +142,7 @@ async function printResult(
 
 /** Such as `1 plant`. */
 function toPlantCount(count: number): string {
-  return `${count} plant${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString("en")} plant${count === 1 ? "" : "s"}`;
 }
 
 /** A copy, and how the end of its use of signals is reported. */

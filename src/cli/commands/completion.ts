@@ -8,8 +8,9 @@ import {
   findCommand,
   type Run,
 } from "../command.ts";
-import { writeText } from "../io.ts";
+import { type Io, writeText } from "../io.ts";
 import { commonFlags, type Option, toLongFlag, versionFlag } from "../options/remote.ts";
+import type { Flags } from "../options/values.ts";
 
 /** `plantstore completion`. */
 export const completionCommand: CommandBody = {
@@ -38,7 +39,8 @@ export async function printScript({ operands: [shell = ""], io }: Run): Promise<
   const script = Object.entries(completionScripts).find(([name]) => name === shell);
   if (script === undefined) {
     const known = Object.keys(completionScripts).join(", ");
-    throw new UsageError(`no completion for "${quoteInput(shell)}": choose one of ${known}`);
+    const problem = shell === "" ? "no shell" : `no completion for "${quoteInput(shell)}"`;
+    throw new UsageError(`${problem}: choose one of ${known}`);
   }
   await writeText(io.stdout, script[1]);
 }
@@ -55,7 +57,7 @@ export function listShells(): readonly Candidate[] {
  * @throws OutputError
  */
 export async function printCandidates({ operands, program, io }: Run): Promise<void> {
-  const { values, withFiles } = await findCandidates(program, operands);
+  const { values, withFiles } = await findCandidates(program, operands, io);
   const lines = values.map(({ value, description }) => `${value}\t${description}\n`);
   if (withFiles) lines.push(`${filesMarker}\n`);
   await writeText(io.stdout, lines.join(""));
@@ -134,19 +136,24 @@ const none: Candidates = { values: [], withFiles: false };
 export async function findCandidates(
   program: Command,
   words: readonly string[],
+  io: Io,
 ): Promise<Candidates> {
   const current = words.at(-1) ?? "";
   const context = await readWords(program, words.slice(0, -1));
-  const { values, withFiles } = await listCandidates(context, current, program);
+  const { values, withFiles } = await listCandidates(context, current, program, io);
   return { values: values.filter(({ value }) => value.startsWith(current)), withFiles };
 }
+
+type NamedOption = readonly [name: string, option: Option<unknown>];
 
 /** The words before the cursor. */
 interface CompletionContext {
   readonly command: Command;
   readonly operands: readonly string[];
-  /** The option whose value comes next. */
-  readonly openOption: Option<unknown> | undefined;
+  /** The values of options, by their names. */
+  readonly flags: Flags;
+  /** The option whose value comes next, with its name. */
+  readonly open: NamedOption | undefined;
   /** After `--`, words are neither options nor commands. */
   readonly isOptionsEnd: boolean;
 }
@@ -154,20 +161,24 @@ interface CompletionContext {
 async function readWords(program: Command, words: readonly string[]): Promise<CompletionContext> {
   let command = program;
   let operands: string[] = [];
-  let openOption: Option<unknown> | undefined;
+  let open: NamedOption | undefined;
+  const flags: Record<string, string> = {};
   let isOptionsEnd = false;
   for (const word of words) {
     const child = isOptionsEnd ? undefined : await findCommand(command, [word]);
-    if (openOption !== undefined) {
-      openOption = undefined;
+    if (open !== undefined) {
+      flags[open[0]] = word;
+      open = undefined;
     } else if (isOptionsEnd) {
       operands.push(word);
     } else if (word === "--") {
       isOptionsEnd = true;
     } else if (word.startsWith("-")) {
-      // The value of --option=value is in the same word, which is the name of no option.
-      const option = findOption(command, word);
-      if (option?.flags.endsWith(">")) openOption = option;
+      const [flag = "", ...value] = word.split("=");
+      const found = findOption(command, flag);
+      if (found === undefined || !found[1].flags.endsWith(">")) continue;
+      if (value.length === 0) open = found;
+      else flags[found[0]] = value.join("=");
     } else if (child === undefined) {
       operands.push(word);
     } else {
@@ -175,27 +186,28 @@ async function readWords(program: Command, words: readonly string[]): Promise<Co
       operands = [];
     }
   }
-  return { command, operands, openOption, isOptionsEnd };
+  return { command, operands, flags, open, isOptionsEnd };
 }
 
 async function listCandidates(
-  { command, operands, openOption, isOptionsEnd }: CompletionContext,
+  { command, operands, flags, open, isOptionsEnd }: CompletionContext,
   current: string,
   program: Command,
+  io: Io,
 ): Promise<Candidates> {
-  if (openOption !== undefined) return listValues(openOption, "");
+  if (open !== undefined) return listValues(open[1], "");
   if (current.startsWith("-") && !isOptionsEnd) {
     const [flag = "", ...value] = current.split("=");
     if (value.length === 0) return { values: listFlags(command, program), withFiles: false };
-    const option = findOption(command, flag);
-    return option === undefined ? none : listValues(option, `${flag}=`);
+    const found = findOption(command, flag);
+    return found === undefined ? none : listValues(found[1], `${flag}=`);
   }
   const group = command.name === "help" ? await findCommand(program, operands) : command;
   const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
   const args = command.arguments ?? [];
   const isVariadic = args.at(-1)?.name.includes("...") === true;
   const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
-  const values = operands.length === 0 ? ((await command.listValues?.()) ?? []) : [];
+  const values = operands.length === 0 ? ((await command.listValues?.({ flags, io })) ?? []) : [];
   return {
     values: [...listCommands(commands), ...values],
     withFiles: argument?.isFile === true,
@@ -211,7 +223,7 @@ function listValues({ type, isFile }: Option<unknown>, prefix: string): Candidat
 }
 
 function listFlags(command: Command, program: Command): readonly Candidate[] {
-  const options = Object.values(command.options ?? {});
+  const options = Object.values(command.options ?? {}).filter(({ isHidden }) => !isHidden);
   const flags = [
     ...options.map(({ flags: text, help }) => [text, help] as const),
     ...commonFlags,
@@ -225,8 +237,8 @@ function listCommands(group: Command | undefined): readonly Candidate[] {
   return commands.map(({ name, summary }) => ({ value: name, description: summary }));
 }
 
-function findOption(command: Command, flag: string): Option<unknown> | undefined {
-  return Object.values(command.options ?? {}).find(({ flags }) =>
+function findOption(command: Command, flag: string): NamedOption | undefined {
+  return Object.entries(command.options ?? {}).find(([, { flags }]) =>
     flags.split(/[ ,]+/).includes(flag),
   );
 }

@@ -13,7 +13,7 @@ import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { deleteOptions } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
-import { changeStore, warnIfElsewhere } from "../store-access.ts";
+import { changeStore, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 /** `plantstore delete`. */
@@ -103,7 +103,7 @@ export async function runDelete(run: Run): Promise<void> {
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${storeName} has the ${missing.describe()}: "plantstore list" shows all plants`,
+    `no plant in ${storeName} has the ${missing.describe()}: "${toStoreCommand("list", run)}" shows all plants`,
   );
 }
 

@@ -5,15 +5,16 @@ import { UsageError } from "../command-error.ts";
 import { toExitCode } from "../command-failure.ts";
 import type { Candidate, CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
-import { jsonOption } from "../options/remote.ts";
+import { explainOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 import { toItem } from "../terminal/table.ts";
 
 /** `plantstore explain`. */
 export const explainCommand: CommandBody = {
   description: `Explains error numbers of a plant store: their condition, how to fix them, and the
-exit code of "plantstore create". The first digits of a number explain all that begin so.`,
-  options: jsonOption,
+exit code of "plantstore create". The first digits of a number select all numbers
+that begin with them.`,
+  options: explainOptions,
   listValues: async () => listErrorNumbers(),
   examples: [
     "plantstore explain 40900",
@@ -36,7 +37,7 @@ export async function printExplanation({
   io,
   terminal,
 }: Run): Promise<void> {
-  const { json } = readOptions(jsonOption, flags, io);
+  const { json } = readOptions(explainOptions, flags, io);
   if (json) {
     const shown = names.length === 0 ? errorKinds : findAllKinds(names);
     return terminal.printLines(shown.map(toErrorJson));
@@ -68,7 +69,7 @@ function findAllKinds(names: readonly string[]): readonly ErrorKind[] {
 
 function findKinds(name: string): readonly ErrorKind[] {
   const wanted = name.toLowerCase();
-  const isPrefix = /^\d{2,}$/.test(name);
+  const isPrefix = /^\d+$/.test(name);
   const kinds = errorKinds.filter((each) => {
     const number = String(errorTable[each].error);
     return each.toLowerCase() === wanted || (isPrefix && number.startsWith(name));

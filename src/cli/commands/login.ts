@@ -1,9 +1,7 @@
 /** The commands `login` and `logout`. */
 import { existsSync } from "node:fs";
 import { findTokenProblem } from "../../auth/token.ts";
-import type { TokenCheck } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
-import type { ErrorBody } from "../../core/plant.ts";
 import {
   CommandError,
   exitCodes,
@@ -11,6 +9,7 @@ import {
   requestExitCodes,
   UsageError,
 } from "../command-error.ts";
+import type { CheckProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
@@ -27,12 +26,12 @@ import {
   type SavedToken,
   saveToken,
 } from "../config/saved-tokens.ts";
-import { readTokenFile } from "../config/token-source.ts";
+import { type FoundToken, readTokenFile } from "../config/token-source.ts";
 import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
-import { checkTokenWithProgress, mayGetToken, toTokenExitCode } from "../token-check.ts";
+import { checkTokenWithProgress, findServerProblem, toErrorProblem } from "../server-check.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
@@ -62,9 +61,8 @@ certificates of --cacert are saved with the token.`,
 /** `plantstore logout`. */
 export const logoutCommand: CommandBody = {
   description: `Removes the saved token for a plant store from this machine, and the certificates
-of its login: without --url, those of the default. The last login is then no
-longer the default, and a further "plantstore logout" removes nothing until the
-next login. The token stays valid until it expires or is revoked with
+of its login: without --url, those of the default, which is then the default no
+longer. Repeating it has no effect. The token stays valid until it expires or is revoked with
 "plantstore token revoke".`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
@@ -88,14 +86,14 @@ export async function runLogin(run: Run): Promise<number> {
   if (flags["cacert"] && !options.url.startsWith("https:")) {
     throw new UsageError(`--cacert is for https, and the URL is ${options.url}: remove --cacert`);
   }
-  const rejection = await interruptible(
+  const problem = await interruptible(
     io,
     (signal) => saveIfAccepted(options, run, signal),
     "nothing was saved",
   );
-  if (rejection !== undefined) {
-    await terminal.error(`${rejection.message} (nothing was saved)`, rejection.error);
-    return toTokenExitCode(rejection.error);
+  if (problem !== undefined) {
+    await terminal.error(`${problem.message}; nothing was saved`, problem.number);
+    return problem.exitCode;
   }
   await terminal.note(`Logged in to ${options.url} (now the default)`);
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
@@ -104,12 +102,12 @@ export async function runLogin(run: Run): Promise<number> {
   return exitCodes.done.code;
 }
 
-/** @returns the Error of a rejected token; undefined once the token is saved */
+/** @returns the problem with the server or the token; undefined once the token is saved */
 async function saveIfAccepted(
   options: Options,
   { io, terminal }: Run,
   signal: AbortSignal,
-): Promise<ErrorBody | undefined> {
+): Promise<CheckProblem | undefined> {
   const { url: baseUrl, timeoutMs, tokenFile } = options;
   const { origin } = toEndpoint(baseUrl);
   const ca = await findAuthorities(options, io);
@@ -118,18 +116,18 @@ async function saveIfAccepted(
   const saved = readCredential(directory, origin, io);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
-  const check = (token?: string): Promise<TokenCheck> =>
+  const check = (token?: string) =>
     checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
-  const server = await check();
-  if (!server.isAccepted && !mayGetToken(server)) return server.error;
+  const problem = findServerProblem(await check(), baseUrl);
+  if (problem !== undefined) return problem;
   const canReuse = saved !== undefined && tokenFile === undefined && io.stdin.isTTY;
   let credential: SavedToken | undefined;
   if (canReuse && (await check(saved.token)).isAccepted) credential = saved;
   if (credential === undefined) {
-    const token = await readToken(options, { io, terminal }, signal);
+    const { token, source } = await readToken(options, { io, terminal }, signal);
     const result = await check(token);
-    if (!result.isAccepted) return result.error;
+    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, source);
     credential = { origin, token };
   }
   signal.throwIfAborted();
@@ -144,18 +142,19 @@ async function readToken(
   { url, tokenFile = "-" }: Options,
   { io, terminal }: Pick<Run, "io" | "terminal">,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<FoundToken> {
   const isInput = tokenFile === "-";
   if (isInput && !io.stdin.isTTY) {
     await terminal.note(`reading the token for ${url} from standard input`);
   }
-  const token =
+  const question = `Token for ${url} (it is not shown): `;
+  const found =
     isInput && io.stdin.isTTY
-      ? await askSecret(`Token for ${url} (it is not shown): `, io, signal)
-      : (await readTokenFile(tokenFile, io, signal)).token;
-  const problem = findTokenProblem(token);
+      ? { token: await askSecret(question, io, signal), source: "the terminal" }
+      : await readTokenFile(tokenFile, io, signal);
+  const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token ${problem}; nothing was saved`);
-  return token;
+  return found;
 }
 
 /**
@@ -169,6 +168,7 @@ export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
     await terminal.warning(`${toSettingsFile(directory)} was broken, and is empty now`);
   }
   const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
+  const before = readDefaultUrl(io)?.value;
   // Only a logout saves settings without a URL. Another one must not remove the token of another server.
   const isLoggedOut = source === "the default" && existsSync(toSettingsFile(directory));
   await terminal.note(
@@ -176,10 +176,9 @@ export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
       ? "already logged out: nothing was removed"
       : await removeLogin(toEndpoint(url).origin, directory),
   );
-  const current = readDefaultUrl(io);
-  if (current !== undefined) {
-    const origin = current.source === urlOption.url.env ? ` (from ${current.source})` : "";
-    await terminal.note(`the default server is now ${current.value}${origin}`);
+  const current = readDefaultUrl(io)?.value;
+  if (current !== undefined && current !== before) {
+    await terminal.note(`the default server is now ${current}`);
   }
   const origins = await listSavedOrigins(directory, io);
   await terminal.note(

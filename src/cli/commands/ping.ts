@@ -1,22 +1,23 @@
 /** The command `ping`. */
 import { pause } from "../../client/create-plant.ts";
-import { checkCreates, type Readiness } from "../../client/probe.ts";
-import type { UnavailableError } from "../../client/results.ts";
+import { checkReadiness, checkToken, type CheckTokenOptions } from "../../client/probe.ts";
 import { redactTokens } from "../../core/messages.ts";
-import { CommandError, interruptible, requestExitCodes } from "../command-error.ts";
-import { toAdvice } from "../command-failure.ts";
+import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { type CheckProblem, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import type { Io } from "../io.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities } from "../server-access.ts";
+import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
 /** `plantstore ping`. */
 export const pingCommand: CommandBody = {
   description: `Checks whether a plant store is ready to create plants: the server runs, is not
 stopping, its storage is writable, and plants are created at exactly this URL.
 Needs no token and creates nothing. With --wait, tries until the server is ready
-or the time is over; a wrong URL or an untrusted certificate ends it at once.`,
+or the time is over; another server, a wrong path or a failure of TLS ends it at
+once.`,
   options: pingOptions,
   examples: [
     "plantstore ping",
@@ -40,76 +41,69 @@ const lastAttemptMs = 1000;
 /**
  * Checks a plant store, and waits until it is ready or the time is over.
  *
- * @throws CommandError if the plant store is not ready
+ * @returns the exit code
  */
-export async function runPing({ flags, io, terminal }: Run): Promise<void> {
+export async function runPing({ flags, io, terminal }: Run): Promise<number> {
   const options = readOptions(pingOptions, flags, io);
-  const { url, waitMs } = options;
+  const { url, json } = options;
   const ca = await findAuthorities(options, io);
-  const readiness = await interruptible(io, (signal) =>
+  const problem = await interruptible(io, (signal) =>
     terminal.showWhile(
       () => `waiting for ${url}`,
       () => waitUntilReady({ ...options, ca }, io, signal),
     ),
   );
-  if (options.json) await terminal.printLines([redactTokens(toReport(url, readiness))]);
-  if (readiness.state === "ready") return terminal.note(`${url} is ready`);
-  const exit = readiness.state === "notReady" ? "unavailable" : readiness.state;
-  const time = waitMs > 0 && !isFinal(readiness) ? ` after ${waitMs / 1000} s` : "";
-  const canWait = waitMs === 0 && exit === "unavailable" && !isFinal(readiness);
-  const advice = canWait ? "; --wait 30s waits until it is" : "";
-  throw new CommandError(exit, `${url} is not ready${time}: ${toReason(readiness)}${advice}`, {
-    cause: "cause" in readiness ? readiness.cause : undefined,
-  });
+  if (json) await terminal.printLines([redactTokens(toReport(url, problem))]);
+  if (problem === undefined) await terminal.note(`${url} is ready`);
+  else await terminal.error(problem.message, problem.number);
+  return problem?.exitCode ?? exitCodes.done.code;
 }
 
-/** @returns the result of the last attempt */
+/** @returns the problem of the last attempt; undefined once the plant store is ready */
 async function waitUntilReady(
   { url: baseUrl, ca, timeoutMs, waitMs }: Options & { readonly ca: string | undefined },
   { nowMs }: Io,
   signal: AbortSignal,
-): Promise<Readiness> {
+): Promise<CheckProblem | undefined> {
   const endMs = nowMs() + waitMs;
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
     const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal };
-    const readiness = await checkCreates(attempt);
+    const problem = await findProblem(attempt);
+    // Nothing else changes by waiting.
+    if (problem?.exitCode !== exitCodes.unavailable.code) return problem;
     const leftMs = endMs - nowMs();
-    if (readiness.state === "ready" || leftMs <= 0 || isFinal(readiness)) return readiness;
+    if (leftMs <= 0) {
+      const waited = waitMs > 0 ? `; waited ${waitMs / 1000} s` : "";
+      return { ...problem, message: problem.message + waited };
+    }
     await pause(Math.min(retryMs, leftMs), [signal]);
     signal.throwIfAborted();
   }
 }
 
+/** Requests `/readyz`, which responds at once, and then creates at the URL itself, without a token. */
+async function findProblem(attempt: CheckTokenOptions): Promise<CheckProblem | undefined> {
+  const { baseUrl } = attempt;
+  try {
+    const readiness = await checkReadiness(attempt);
+    if (readiness.state === "notReady") return toErrorProblem({ ok: false, ...readiness }, baseUrl);
+    // A proxy may close the connection of a path that it hides.
+    const cause = readiness.state === "unknown" ? readiness.cause : undefined;
+    if (cause !== undefined && cause.reason !== "lost") throw cause;
+    return findServerProblem(await checkToken(attempt), baseUrl);
+  } catch (error) {
+    return toProblem(error);
+  }
+}
+
 /** The result as a line of JSON. */
-function toReport(url: string, readiness: Readiness): string {
-  const ready = readiness.state === "ready";
+function toReport(url: string, problem: CheckProblem | undefined): string {
   return JSON.stringify({
     url,
-    ready,
-    ...(readiness.state === "notReady" && { error: readiness.error.error }),
-    ...(!ready && { problem: toReason(readiness) }),
+    ready: problem === undefined,
+    error: problem?.number,
+    problem: problem && toSentence(problem),
   });
-}
-
-function toReason(readiness: Exclude<Readiness, { readonly state: "ready" }>): string {
-  if (readiness.state === "unavailable" && readiness.cause !== undefined) {
-    return toAdvice(readiness.cause, "try again");
-  }
-  if (readiness.state !== "notReady") return readiness.reason;
-  const { error, message } = readiness.error;
-  return `error ${error}: ${message}`;
-}
-
-/** Checks for a state that does not change by waiting. */
-function isFinal(readiness: Readiness): boolean {
-  return isInsecure(readiness) || (readiness.state === "noPlantStore" && !!readiness.isOtherUrl);
-}
-
-/** Checks for a failure of TLS. */
-function isInsecure(
-  readiness: Readiness,
-): readiness is Readiness & { readonly cause: UnavailableError } {
-  return readiness.state === "unavailable" && readiness.cause?.reason === "insecure";
 }

@@ -139,7 +139,7 @@ export const plantstoreCommand: Command = {
       name: "completion",
       group: commandGroups.other,
       summary: "Print the completion script for a shell",
-      arguments: [{ name: "<shell>", help: "bash, zsh or fish" }],
+      arguments: [{ name: "[shell]", help: "bash, zsh or fish" }],
       load: async () => (await import("./completion.ts")).completionCommand,
     },
     helpRow,

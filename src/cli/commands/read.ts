@@ -5,12 +5,12 @@ import type { StoreReader } from "../../core/store.ts";
 import { plantId } from "../../library/option-types.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, storeExitCodes } from "../command-error.ts";
-import { type CommandBody, type Run, storeCommand } from "../command.ts";
+import { type CommandBody, jsonHint, type Run, storeCommand } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
-import { exportOptions, jsonStoreOptions, listOptions } from "../options/local.ts";
+import { exportOptions, listOptions, storeOption } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
-import { explainMissing, readStore } from "../store-access.ts";
+import { explainMissing, readStore, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
@@ -39,7 +39,7 @@ the ids. Names the unknown ids at the end. Reads the store itself, without a
 server or a token. Servers may write to it at the same time. With - instead of
 ids, it reads one id per line from standard input, or JSON with an id, as
 create, list and export print it.`,
-  options: jsonStoreOptions,
+  options: storeOption,
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -48,6 +48,7 @@ create, list and export print it.`,
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
   ],
   ...storeCommand,
+  hints: { ...storeCommand.hints, ...jsonHint },
   exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: printPlant,
 };
@@ -67,6 +68,7 @@ printed too.`,
     "  plantstore create --many --quiet",
   ],
   ...storeCommand,
+  hints: { ...storeCommand.hints, ...jsonHint },
   exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],
   run: runExport,
 };
@@ -118,7 +120,7 @@ export async function printPlants(run: Run): Promise<void> {
  */
 export async function printPlant(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { store: url } = readOptions(jsonStoreOptions, flags, io);
+  const { store: url } = readOptions(storeOption, flags, io);
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const missing = new IdList();
@@ -139,7 +141,7 @@ export async function printPlant(run: Run): Promise<void> {
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "plantstore list" shows all plants`,
+    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "${toStoreCommand("list", run)}" shows all plants`,
     { hints: await explainMissing(url, run) },
   );
 }
@@ -153,8 +155,8 @@ export async function printPlant(run: Run): Promise<void> {
  */
 export async function runExport(run: Run): Promise<void> {
   const { flags, io } = run;
-  const { store: url, json, csv } = readOptions(exportOptions, flags, io);
-  const style = selectStyle({ json: json ?? !csv, csv }, io.stdout);
+  const { store: url, csv } = readOptions(exportOptions, flags, io);
+  const style = csv ? "csv" : "json";
   await readInterruptibly(
     url,
     run,

@@ -1,17 +1,15 @@
 /** The command `status`: what commands use, where it comes from, and whether it works. */
 import { access, constants, stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { checkReadiness } from "../../client/probe.ts";
 import { attempt } from "../../core/attempt.ts";
 import { isLocalUrl } from "../../core/base-url.ts";
-import type { ErrorBody } from "../../core/plant.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { openStoreReader } from "../../store/open-store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
-import { CommandError, exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
-import { toExitCode, explainFailure } from "../command-failure.ts";
+import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { type CheckProblem, toProblem } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
@@ -29,15 +27,21 @@ import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities } from "../server-access.ts";
+import { assertWritable } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
-import { checkTokenWithProgress, mayGetToken } from "../token-check.ts";
+import {
+  checkTokenWithProgress,
+  findServerProblem,
+  toErrorProblem,
+  toSentence,
+} from "../server-check.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import { isActive } from "./token.ts";
 
 /** `plantstore status`. */
 export const statusCommand: CommandBody = {
   description: `Shows the server, the token and the store that commands use, the directories,
-and each setting that is not at its default, with its source: a flag, an
+and each setting that is not at its default. Each value has its source: a flag, an
 environment variable, a file, or the default. Checks that each of them works, and
 says how to fix a problem. Creates no plant, changes nothing, and prints no
 secrets.`,
@@ -132,10 +136,12 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
 /** A line for an error, in the words of every other command. @throws the error itself, if it is a bug or a signal */
 const toError =
   (subject: string) =>
-  (error: unknown): Check => {
-    if (error instanceof CommandError && error.exitCode >= exitCodes.interrupted.code) throw error;
-    return { subject, state: "error", ...explainFailure(error) };
-  };
+  (error: unknown): Check =>
+    toCheck(subject, toProblem(error));
+
+function toCheck(subject: string, problem: CheckProblem): Check {
+  return { subject, state: "error", message: toSentence(problem), exitCode: problem.exitCode };
+}
 
 const toErrors =
   (subject: string) =>
@@ -165,17 +171,22 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });
   const server = await checkTokenWithProgress(place, terminal).catch(fail);
   if ("state" in server) return [server, await checkToken(undefined)];
+  const stranger = findServerProblem(server, url);
   const readiness = await checkReadiness(place);
-  const problem = mayGetToken(server)
-    ? readiness.state === "notReady" && readiness.error
-    : !server.isAccepted && server.error;
-  const state = problem ? "error" : server.isAccepted ? "warning" : "ok";
-  const risk = server.isAccepted ? ": accepts plants without a token: tell its owner" : "";
-  const message = problem ? `${shown}: ${toSentence(problem)}` : shown + risk;
-  const exitCode = problem ? toExitCode(problem.error) : 0;
+  const unready =
+    readiness.state === "notReady"
+      ? toErrorProblem({ ok: false, error: readiness.error }, url)
+      : undefined;
+  const problem = stranger ?? unready;
+  const openState: Check = {
+    subject: "server",
+    state: server.isAccepted ? "warning" : "ok",
+    message: server.isAccepted ? `${shown}: accepts plants without a token: tell its owner` : shown,
+    facts,
+  };
   return [
-    { subject: "server", state, message, exitCode, facts },
-    await checkToken(mayGetToken(server) ? place : undefined),
+    problem === undefined ? openState : { ...toCheck("server", problem), facts },
+    await checkToken(stranger === undefined ? place : undefined),
     ...checkClock(server.serverTimeMs),
   ];
 
@@ -191,26 +202,20 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
       }
       const check = await checkTokenWithProgress({ ...to, token: found.token }, terminal);
       if (!check.isAccepted) {
-        const rejected = `${name}: ${toSentence(check.error)}`;
-        const code = toExitCode(check.error.error);
-        return { subject, state: "error", message: rejected, exitCode: code, facts: known };
+        const rejection = toErrorProblem(check.response, url, found.source);
+        return { ...toCheck(subject, rejection), facts: known };
       }
       const plaintext = describePlaintext(url);
       const end = plaintext === undefined ? "accepted" : `accepted; ${plaintext}`;
       const accepted = `${name}: ${end}`;
       return { subject, state: plaintext ? "warning" : "ok", message: accepted, facts: known };
     } catch (error) {
-      signal.throwIfAborted();
       const failed = toError(subject)(error);
       // Without a server on this machine, the server is the only problem: it saves a token.
       if (failed.exitCode !== exitCodes.unavailable.code) return failed;
       return { subject, state: "none", message: "none is saved for this URL" };
     }
   }
-}
-
-function toSentence({ error, message }: ErrorBody): string {
-  return `error ${error}: ${message}`;
 }
 
 /** With a larger difference, tokens that are issued here expire at the wrong time. */
@@ -252,13 +257,16 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
   const guarded = await Promise.all(
     (await listStorePaths(url, io)).map((each) => findExposure(each, io)),
   );
-  const isReadOnly = path !== undefined && !(await isWritable(resolve(path)));
-  const problem =
-    guarded.find((exposure) => exposure !== undefined) ??
-    (isReadOnly ? "read-only: to serve it, change its permissions" : undefined);
-  const sentence = `${count} active token${count === 1 ? "" : "s"}`;
-  const message = `${shown}: ${problem ?? sentence}`;
-  return { subject, state: problem === undefined ? "ok" : "warning", message, facts };
+  const exposure = guarded.find((each) => each !== undefined);
+  const sentence = exposure ?? `${count} active token${count === 1 ? "" : "s"}`;
+  const state = exposure === undefined ? "ok" : "warning";
+  try {
+    assertWritable(url);
+    return { subject, state, message: `${shown}: ${sentence}`, facts };
+  } catch (error) {
+    // A command that only reads works.
+    return { ...toError(subject)(error), state: "warning", facts };
+  }
 }
 
 /** The directory of saved settings and tokens, or that of the default store. */

@@ -2,14 +2,20 @@
 import { digestToken, mintToken } from "../../auth/authenticator.ts";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { quoteInput } from "../../core/messages.ts";
-import type { PlantStore, TokenRecord } from "../../core/store.ts";
+import { type PlantStore, type TokenRecord, useAndClose } from "../../core/store.ts";
 import { msPerUnit } from "../../library/option-types.ts";
 import { CommandError, storeExitCodes } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { writeText } from "../io.ts";
-import { tokenIssueOptions, tokenListOptions, tokenRevokeOptions } from "../options/local.ts";
+import { openStoreReader } from "../../store/open-store.ts";
+import {
+  storeOption,
+  tokenIssueOptions,
+  tokenListOptions,
+  tokenRevokeOptions,
+} from "../options/local.ts";
 import { readOptions, type Values } from "../options/values.ts";
-import { changeStore, nameStore, readStore } from "../store-access.ts";
+import { changeStore, nameStore, readStore, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 
 const issueCommand: CommandBody = {
@@ -44,11 +50,12 @@ Prints a table on a terminal, otherwise one line of JSON per token.`,
 
 const revokeCommand: CommandBody = {
   description: `Revokes the token with a name or a prefix. Running servers reject the token
-within one second. With --after, the token expires then, or earlier if it would
+within one second. With --in, the token expires then, or earlier if it would
 anyway, so that its users have time to change to another one. If several valid
 tokens have one name, the prefix selects one of them.`,
   options: tokenRevokeOptions,
-  examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --after 24h"],
+  listValues: (run) => listTokenWords(run).catch(() => []),
+  examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --in 24h"],
   ...storeCommand,
   exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
   run: runTokenRevoke,
@@ -157,16 +164,17 @@ export async function printTokens(run: Run): Promise<void> {
  */
 export async function runTokenRevoke(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { store: url, json, afterMs } = readOptions(tokenRevokeOptions, flags, io);
+  const { store: url, json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
+  const delayMs = delays.delayMs ?? delays.oldDelayMs;
   const token = await changeStore(url, run, async (store) => {
     await nameStore(url, run, "changes", store);
     const nowMs = Date.now();
-    const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs);
+    const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs, run);
     if (found.revokedAtMs !== undefined) {
       await terminal.note(`${describeToken(found)} was revoked before`);
       return found;
     }
-    const ended = toEnded(found, nowMs, afterMs);
+    const ended = toEnded(found, nowMs, delayMs);
     await store.endToken(ended);
     await terminal.note(describeEnd(ended, nowMs));
     return ended;
@@ -174,11 +182,11 @@ export async function runTokenRevoke(run: Run): Promise<void> {
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
 }
 
-/** @param afterMs undefined to revoke the token at once */
-function toEnded(token: TokenRecord, nowMs: number, afterMs: number | undefined): TokenRecord {
-  if (afterMs === undefined) return { ...token, revokedAtMs: nowMs };
+/** @param delayMs undefined to revoke the token at once */
+function toEnded(token: TokenRecord, nowMs: number, delayMs: number | undefined): TokenRecord {
+  if (delayMs === undefined) return { ...token, revokedAtMs: nowMs };
   const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
-  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + afterMs) };
+  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + delayMs) };
 }
 
 function describeEnd(token: TokenRecord, nowMs: number): string {
@@ -194,14 +202,19 @@ function describeEnd(token: TokenRecord, nowMs: number): string {
  *
  * @throws CommandError if no token matches, or several valid ones do
  */
-function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number): TokenRecord {
+function findOne(
+  tokens: readonly TokenRecord[],
+  wanted: string,
+  nowMs: number,
+  run: Run,
+): TokenRecord {
   const matches = findMatches(tokens, wanted);
   const active = matches.filter((token) => isActive(token, nowMs));
   const [token, ...others] = active.length > 0 ? active : matches.slice(-1);
   if (token === undefined) {
     throw new CommandError(
       "noSuchPlant",
-      `no token matches "${quoteInput(wanted)}": "plantstore token list" shows names and prefixes`,
+      `no token matches "${quoteInput(wanted)}": "${toStoreCommand("token list", run)}" shows names and prefixes`,
     );
   }
   if (others.length > 0) {
@@ -211,6 +224,17 @@ function findOne(tokens: readonly TokenRecord[], wanted: string, nowMs: number):
     );
   }
   return token;
+}
+
+/** The words that select each valid token, for completion: its name, or its prefix if others have that name too. */
+async function listTokenWords({ flags, io }: Pick<Run, "flags" | "io">) {
+  const { store: url } = readOptions(storeOption, flags, io);
+  const tokens = await useAndClose(await openStoreReader(url), (store) => store.listTokens());
+  const active = tokens.filter((token) => isActive(token, Date.now()));
+  return active.map(({ name, prefix, issuedAtMs }) => {
+    const isName = /^[\w.-]+$/.test(name) && findMatches(active, name).length === 1;
+    return { value: isName ? name : prefix, description: `Issued ${toDate(issuedAtMs)}` };
+  });
 }
 
 /** Lists the prefixes and days of tokens with one name. */

@@ -3,7 +3,9 @@ import { toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
-import { findLocalServer } from "../../client/probe.ts";
+import { checkLocalServer, type Readiness } from "../../client/probe.ts";
+import type { UnavailableError } from "../../client/results.ts";
+import { readDefaultUrl } from "../options/values.ts";
 import { listSavedOrigins } from "./saved-tokens.ts";
 import { findConfigDirectory } from "./directories.ts";
 
@@ -18,7 +20,7 @@ export function toShortList(origins: readonly string[]): string {
 }
 
 /**
- * Creates the error for a missing token: it says where the token of a server on this machine is, or that no server runs.
+ * Finds the error for a missing token: it says how to get one, or that no server runs on this machine.
  *
  * @throws the signal's reason, once it is aborted
  */
@@ -26,7 +28,7 @@ export async function explainMissingToken(
   baseUrl: string,
   io: Io,
   signal: AbortSignal,
-): Promise<CommandError> {
+): Promise<CommandError | UnavailableError> {
   const origins = await listSavedOrigins(findConfigDirectory(io), io);
   const similar = origins.find(
     (origin) => toAddress(origin) === toAddress(toEndpoint(baseUrl).origin),
@@ -35,16 +37,16 @@ export async function explainMissingToken(
     const message = `no token for ${baseUrl}, but one is saved for ${similar}: did you mean that URL?`;
     return new CommandError("tokenRejected", message);
   }
+  const server = await checkLocalServer(baseUrl, signal);
+  const cause = server?.state === "unknown" ? server.cause : undefined;
+  if (cause?.reason === "refused" && cause.detail !== "permission denied") return cause;
+  const isDefault = readDefaultUrl(io)?.value === baseUrl;
+  const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
   const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
-  const server = await findLocalServer(baseUrl, signal);
-  if (server === "none") {
-    const message = `no plant store runs at ${baseUrl}: start one with "plantstore serve", or set --url${known}`;
-    return new CommandError("unavailable", message);
-  }
-  const login = `"plantstore login --url ${toShellWord(baseUrl)}"`;
+  const advice = `no token for ${baseUrl}${known}: ${adviseLogin(login, server)}`;
   return new CommandError(
     "tokenRejected",
-    `no token for ${baseUrl}${known}: ${advice[server](login)}`,
+    `${advice}, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
   );
 }
 
@@ -53,12 +55,9 @@ function toAddress(origin: string): string {
   return origin.replace(/^https?:\/\//, "").replace(/^(?:localhost|\[::1\])(?=:|$)/, "127.0.0.1");
 }
 
-const variables = "PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE";
-/** Advice on a missing token, by the server. */
-const advice = {
-  volatile: (login: string) =>
-    `the server printed its token when it started. Pass it to ${login}, or set ${variables}`,
-  durable: (login: string) =>
-    `the server runs, and its owner can issue one with "plantstore token issue". Pass it to ${login}, or set ${variables}`,
-  unknown: (login: string) => `run ${login}, or set ${variables}`,
-} as const;
+function adviseLogin(login: string, server: Readiness | undefined): string {
+  if (server?.state !== "ready") return `run "${login}"`;
+  return server.isVolatile
+    ? `the server printed its token when it started: pass it to "${login}"`
+    : `run "plantstore token issue | ${login}" as the owner of its store`;
+}

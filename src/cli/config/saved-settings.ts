@@ -111,7 +111,7 @@ export async function writeConfigFile(path: string, what: string, content: objec
     file.store = { ...content };
   } catch (error) {
     throw new CommandError(
-      "internal",
+      "usage",
       `${what} cannot be saved in ${folder} (${toSystemReason(error)}): make it a writable directory, or set PLANTSTORE_CONFIG_DIR`,
       { cause: error },
     );

@@ -110,7 +110,7 @@ export async function removeToken(configDirectory: string, origin: string): Prom
     return true;
   } catch (error) {
     if (isMissing(error)) return false;
-    throw new CommandError("internal", `${file} cannot be removed: ${toSystemReason(error)}`, {
+    throw new CommandError("usage", `${file} cannot be removed: ${toSystemReason(error)}`, {
       cause: error,
     });
   }

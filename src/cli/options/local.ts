@@ -1,4 +1,5 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
+import { InvalidValue } from "../../core/messages.ts";
 import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
 import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
@@ -172,15 +173,8 @@ const csvOption = {
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
-/** Options of commands that print JSON and open a store, such as `get`. */
-export const jsonStoreOptions = { ...jsonOption, ...storeOption } as const satisfies Options;
-
-/** Options of `export`, which prints JSON by default. */
-export const exportOptions = {
-  ...jsonOption,
-  ...csvOption,
-  ...storeOption,
-} as const satisfies Options;
+/** Options of `export`. */
+export const exportOptions = { ...csvOption, ...storeOption } as const satisfies Options;
 
 /** Options of `backup`. */
 export const backupOptions = {
@@ -217,11 +211,24 @@ export const listOptions = {
   ...storeOption,
 } as const satisfies Options;
 
+/** A lifetime, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
+const lifetime = {
+  ...types.lifetime,
+  parse(text: string): number {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return types.lifetime.parse(text);
+    const end = new Date(text);
+    const timeMs = end.getTime() - Date.now();
+    // JavaScript takes 2030-02-31 for 2030-03-03.
+    if (timeMs > 0 && end.toISOString().startsWith(text)) return timeMs;
+    throw new InvalidValue(`must be a day after today (got "${text}")`);
+  },
+};
+
 /** Options of `token issue`. */
 export const tokenIssueOptions = {
   name: option("--name <text>", "Name of the token, such as ci", { type: types.tokenName }),
-  lifetimeMs: option("--expires <time>", "Time after which the token expires: 90m, 12h or 30d", {
-    type: types.lifetime,
+  lifetimeMs: option("--expires <time>", "Time until the end: 90m, 12h, 30d, or 2030-12-31", {
+    type: lifetime,
     shownDefault: "never",
   }),
   json: toggleFlag("--json", "Print JSON with the token, its prefix and its times"),
@@ -231,16 +238,20 @@ export const tokenIssueOptions = {
 /** Options of `token list`. */
 export const tokenListOptions = {
   isAll: toggleFlag("--all", "Show expired and revoked tokens too"),
-  ...jsonStoreOptions,
+  ...jsonOption,
+  ...storeOption,
 } as const satisfies Options;
 
 /** Options of `token revoke`. */
 export const tokenRevokeOptions = {
-  afterMs: option("--after <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
+  delayMs: option("--in <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
     type: types.lifetime,
     shownDefault: "none",
   }),
-  ...jsonStoreOptions,
+  /** The name of `--in` before. */
+  oldDelayMs: option("--after <time>", "As --in", { type: types.lifetime, isHidden: true }),
+  json: toggleFlag("--json", "Print the token's name, prefix and times as JSON"),
+  ...storeOption,
 } as const satisfies Options;
 
 /** Options of `status`. */

@@ -187,6 +187,11 @@ export const jsonOption = {
   json: toggleFlag("--json", "Print JSON even on a terminal"),
 } as const satisfies Options;
 
+/** Options of `explain`. */
+export const explainOptions = {
+  json: toggleFlag("--json", "Print the errors as JSON, one per line"),
+} as const satisfies Options;
+
 /** Options of `ping`. */
 export const pingOptions = {
   waitMs: option("--wait <time>", "Maximum time to wait for the server: 500ms, 30s or 2m", {

@@ -11,13 +11,14 @@ import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
 import { startSession } from "../../helpers/pseudo-terminal.ts";
 import { hasShell } from "../../helpers/shells.ts";
 import { containing, runCli } from "../../helpers/run-cli.ts";
+import { changeStore, createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
 const binary = fileURLToPath(new URL("../../../bin/plantstore.js", import.meta.url));
 
-async function complete(words: readonly string[]) {
-  const { exitCode, stdout, stderr } = await runCli(["__complete", "--", ...words]);
+async function complete(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { exitCode, stdout, stderr } = await runCli(["__complete", "--", ...words], { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.replace(/\t.*/, "")]));
 }
@@ -86,6 +87,35 @@ describe("plantstore completion", () => {
   it("names the shells when it does not know one", async () => {
     const result = await runCli(["completion", "tcsh"]);
     expect(result).toExit(2, containing('no completion for "tcsh": choose one of bash, zsh, fish'));
+    const missing = await runCli(["completion"]);
+    expect(missing).toExit(2, containing("error: no shell: choose one of bash, zsh, fish\n"));
+  });
+});
+
+describe("after token revoke comes a valid token of the store", () => {
+  const tokens = [
+    { digest: "0", prefix: "pst_0000", name: "ci", issuedAtMs: 1 },
+    { digest: "1", prefix: "pst_0001", name: "two", issuedAtMs: 1 },
+    { digest: "2", prefix: "pst_0002", name: "two", issuedAtMs: 1 },
+    { digest: "3", prefix: "pst_0003", name: "two words", issuedAtMs: 1 },
+    { digest: "4", prefix: "pst_0004", name: "old", issuedAtMs: 1, revokedAtMs: 2 },
+  ];
+  const expected = ["ci", "pst_0001", "pst_0002", "pst_0003"];
+
+  it.each([
+    ["in PLANTSTORE_STORE", (store: string) => [[], { PLANTSTORE_STORE: store }] as const],
+    ["after --store", (store: string) => [["--store", store], {}] as const],
+    ["after --store=", (store: string) => [[`--store=${store}`], {}] as const],
+  ])("%s", async (_what, toArguments) => {
+    const url = await createSqliteStore([]);
+    await changeStore(url, { tokens });
+    const [flags, env] = toArguments(url);
+    expect(await complete(["token", "revoke", ...flags, ""], env)).toEqual(expected);
+  });
+
+  it("or nothing without a store", async () => {
+    const store = `sqlite:${await createTemporaryDirectory()}/plants.db`;
+    expect(await complete(["token", "revoke", "--store", store, ""])).toEqual([]);
   });
 });
 

@@ -30,7 +30,7 @@ describe("delete", () => {
 
   it("names unknown ids with exit code 9, after the other plants are deleted", async () => {
     const url = await createStore();
-    const problem = `deleted the plant with the id 1 from the store ${url}\nerror: no plant in the store ${url} has the ids 7, -8: "plantstore list" shows all plants\n`;
+    const problem = `deleted the plant with the id 1 from the store ${url}\nerror: no plant in the store ${url} has the ids 7, -8: "plantstore list --store ${url}" shows all plants\n`;
     expect(await runCli(["delete", "7", "1", "-8", "--yes", "--store", url])).toExit(9, problem);
     expect(await listIds(url)).toEqual([int64Min, 2n, int64Max]);
   });

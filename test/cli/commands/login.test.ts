@@ -172,8 +172,8 @@ describe("login", () => {
   it("names the right URL for a wrong path, and asks for no token", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
-    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (nothing was saved)\n`;
-    expect(await login(origin, testToken)).toExit(7, problem);
+    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (check the path of --url, which is ${origin}; request `;
+    expect(await login(origin, testToken)).toExit(7, containing(problem));
   });
 
   it.each([
@@ -186,8 +186,9 @@ describe("login", () => {
     [42200, 7],
   ])("saves nothing after error %i, and exits with %i", async (error, exit) => {
     const server = await openScriptedServer(errorResponse(error));
-    const problem = `error ${error}: message of ${error} (nothing was saved)\n`;
-    expect(await login(server.url, testToken)).toExit(exit, containing(problem));
+    const result = await login(server.url, testToken);
+    expect(result).toExit(exit, containing(`error ${error}: message of ${error}`));
+    expect(result).toExit(exit, /; nothing was saved\n$/);
     await expectNothingSaved(server.url);
   });
 
@@ -197,11 +198,11 @@ describe("login", () => {
       json(200, '{"name":"fern"}'),
       "it accepted a plant without an id",
     ],
-    ["sends other JSON", json(200, "[]"), "holds no Plant"],
+    ["sends other JSON", json(200, "[]"), "(HTTP 200, JSON without a Plant)"],
     [
       "redirects",
       json(302, "", { location: "https://plants.example/plants" }),
-      "it redirects to https://plants.example/plants, and redirects are not followed",
+      "(HTTP 302 to https://plants.example/plants, and redirects are not followed)",
     ],
   ])("saves nothing if the server %s, and exits with 7", async (_what, respond, reason) => {
     const server = await openScriptedServer(respond);
@@ -353,9 +354,7 @@ describe("logout", () => {
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { url: "https://plants.example/v1" });
     const { stderr } = await run(["logout", "--url", "https://other.example"]);
-    expect(stderr).toContain(
-      "the default server is now https://plants.example/v1\nno token is saved on this machine\n",
-    );
+    expect(stderr).toMatch(/^removed the token for [^\n]*\nno token is saved on this machine\n$/);
     expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
   });
 
@@ -368,7 +367,6 @@ describe("logout", () => {
     for (let round = 0; round < 2; round += 1) {
       const message =
         "already logged out: nothing was removed\n" +
-        `the default server is now ${local}\n` +
         `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`;
       expect(await run(["logout"])).toExit(0, message);
     }
@@ -384,13 +382,12 @@ describe("logout", () => {
     await saveCredential(directory, { origin, token: testToken });
     const { stderr } = await run(["logout"], { env: { PLANTSTORE_URL: origin } });
     expect(stderr).toContain(`removed the token for ${origin} `);
-    expect(stderr).toContain(`the default server is now ${origin} (from PLANTSTORE_URL)\n`);
+    expect(stderr).not.toContain("the default server is now");
   });
 
   it("reports that no token was saved, and warns about variables that are still set", async () => {
     const message =
       "no token was saved for http://127.0.0.1:7526\n" +
-      "the default server is now http://127.0.0.1:7526\n" +
       "no token is saved on this machine\n" +
       "warning: PLANTSTORE_TOKEN is still set\n";
     expect(await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } })).toExit(0, message);

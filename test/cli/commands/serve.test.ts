@@ -219,7 +219,7 @@ describe("a new store", () => {
     const env = { PLANTSTORE_CONFIG_DIR: join(home, "file") };
     const { port } = new URL(await findClosedUrl());
     const result = await runCli(["serve", "--port", port], { home, env });
-    expect(result).toExit(1, /^error: [^\n]*PLANTSTORE_CONFIG_DIR\n$/);
+    expect(result).toExit(2, /^error: [^\n]*PLANTSTORE_CONFIG_DIR\n$/);
 
     const { url } = await serve();
     expect(await create(url)).toMatchObject({ exitCode: 0 });

@@ -362,7 +362,7 @@ describe("status checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], { server: { url: `${server.url}/plants` } });
     expect(exitCode).toBe(7);
     expect(find("server")).toMatch(
-      /^error: .*: error 40400: unknown path "\/plants\/plants": .*POST \/plants$/,
+      /^error: error 40400: unknown path "\/plants\/plants": .*POST \/plants \(check the path of /,
     );
     expect(find("token")).toMatch(/: not checked$/);
   });
@@ -378,7 +378,7 @@ describe("status checks the server, the token and the clock, and finds", () => {
     const env = { PLANTSTORE_TOKEN: "of-my-own" };
     const { exitCode, find } = await examine([], { server: { url }, env });
     expect(exitCode).toBe(exit);
-    expect(find("token")).toBe(`error: from PLANTSTORE_TOKEN: error ${error}: message of ${error}`);
+    expect(find("token")).toContain(`error: error ${error}: message of ${error}`);
   });
 
   it("a clock that differs from the server's", async () => {
@@ -401,7 +401,7 @@ describe("status checks the server, the token and the clock, and finds", () => {
       "POST /v1/plants",
     ]);
     expect(exitCode).toBe(6);
-    expect(find("server")).toMatch(/: error 50700: the storage is full$/);
+    expect(find("server")).toBe("error: error 50700: the storage is full");
     expect(find("token")).toMatch(/^ok: /);
   });
 

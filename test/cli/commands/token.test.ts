@@ -285,7 +285,7 @@ describe("token revoke", () => {
 
   it("rejects a name that two valid tokens have, and names their prefixes", async () => {
     await addTokens({ name: "ci" }, { name: "ci", issuedAtMs: dayMs });
-    for (const flags of [[], ["--after", "24h"]]) {
+    for (const flags of [[], ["--in", "24h"]]) {
       const problem =
         'error: 2 valid tokens match "ci": revoke one by its prefix (pst_0000 of 1970-01-01, pst_0001 of 1970-01-02)\n';
       expect(await runToken(["revoke", "ci", ...flags])).toExit(2, problem);
@@ -302,11 +302,26 @@ describe("token revoke", () => {
   });
 });
 
-describe("token revoke --after", () => {
+describe("token issue --expires", () => {
+  it("accepts a day, at whose start in UTC the token ends", async () => {
+    const day = new Date(Date.now() + 40 * dayMs).toISOString().slice(0, 10);
+    expect(await runToken(["issue", "--expires", day])).toMatchObject({ exitCode: 0 });
+    const [token] = await readTokens();
+    expect(Math.abs((token?.expiresAtMs ?? 0) - Date.parse(day))).toBeLessThan(60_000);
+  });
+
+  it.each(["2020-01-01", "2030-02-31", "2030-13-01"])("rejects the day %s", async (day) => {
+    const problem = `error: --expires must be a day after today (got "${day}")`;
+    const result = await runToken(["issue", "--expires", day]);
+    expect(result).toExit(2, containing(problem));
+  });
+});
+
+describe("token revoke --in", () => {
   it("lets the token expire then, and changes no other token", async () => {
     await addTokens({ name: "ci" }, { name: "ci" });
     const startMs = Date.now();
-    const result = await runToken(["revoke", "pst_0000", "--after", "24h"]);
+    const result = await runToken(["revoke", "pst_0000", "--in", "24h"]);
     expect(result).toExit(0, /^ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
     const [first, second] = await readTokens();
     expect(first?.revokedAtMs).toBeUndefined();
@@ -318,25 +333,34 @@ describe("token revoke --after", () => {
   it("never lengthens the life of a token", async () => {
     const expiresAtMs = Date.now() + 3_600_000;
     await addTokens({ name: "ci", expiresAtMs }, { name: "old", expiresAtMs: 5 });
-    const { stderr } = await runToken(["revoke", "ci", "--after", "30d"]);
+    const { stderr } = await runToken(["revoke", "ci", "--in", "30d"]);
     const minute = new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ");
     expect(stderr).toBe(`ci (pst_0000) is valid until ${minute} UTC\n`);
-    const old = await runToken(["revoke", "old", "--after", "30d"]);
+    const old = await runToken(["revoke", "old", "--in", "30d"]);
     expect(old.stderr).toBe("old (pst_0001) expired before\n");
     expect((await readTokens()).map((token) => token.expiresAtMs)).toEqual([expiresAtMs, 5]);
   });
 
   it("does not change a token that was revoked before", async () => {
     await addTokens({ name: "ci", revokedAtMs: 5 });
-    const { stderr } = await runToken(["revoke", "ci", "--after", "24h"]);
+    const { stderr } = await runToken(["revoke", "ci", "--in", "24h"]);
     expect(stderr).toBe("ci (pst_0000) was revoked before\n");
     expect((await readTokens())[0]).toMatchObject({ revokedAtMs: 5 });
     expect((await readTokens())[0]?.expiresAtMs).toBeUndefined();
   });
 
+  it("was --after, which still works and which help does not show", async () => {
+    await addTokens({ name: "ci" });
+    const { stderr } = await runToken(["revoke", "ci", "--after", "24h"]);
+    expect(stderr).toMatch(/^ci \(pst_0000\) is valid until /);
+    const { stdout } = await runToken(["revoke", "--help"]);
+    expect(stdout).toContain("--in <time>");
+    expect(stdout).not.toContain("--after");
+  });
+
   it("prints the token with its expiry with --json", async () => {
     await addTokens({ name: "ci" });
-    const { stdout } = await runToken(["revoke", "ci", "--after", "7d", "--json"]);
+    const { stdout } = await runToken(["revoke", "ci", "--in", "7d", "--json"]);
     const [{ expiresAtMs = 0 } = {}] = await readTokens();
     expect(JSON.parse(stdout)).toEqual({
       name: "ci",
@@ -348,8 +372,8 @@ describe("token revoke --after", () => {
 
   it.each(["", "0", "1", "5w", "-1h", "3651d"])("rejects the time %j", async (text) => {
     await addTokens({ name: "ci" });
-    const problem = `--after must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`;
-    expect(await runToken(["revoke", "ci", `--after=${text}`])).toExit(2, containing(problem));
+    const problem = `--in must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`;
+    expect(await runToken(["revoke", "ci", `--in=${text}`])).toExit(2, containing(problem));
     expect(await readTokens()).toMatchObject([{ name: "ci", issuedAtMs: 0 }]);
     expect((await readTokens())[0]?.revokedAtMs).toBeUndefined();
   });

@@ -17,12 +17,14 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
 /** Returns what the sentence about an Error adds to its message. */
 export function toDetails(
   { error, attempts, requestId }: FinalResponse & { readonly ok: false },
-  tokenSource: string,
+  tokenSource: string | undefined,
   url: string,
 ): string[] {
   const category = categorizeError(error.error);
   const details = [];
-  if (category === "tokenRejected") details.push(`the token came from ${tokenSource}`);
+  if (category === "tokenRejected" && tokenSource !== undefined) {
+    details.push(`the token came from ${tokenSource}`);
+  }
   if (category === "noPlantStore") {
     const part = error.error === errorTable.malformedHttp.error ? "" : "the path of ";
     details.push(`check ${part}--url, which is ${url}`);
@@ -34,12 +36,16 @@ export function toDetails(
 
 /** Reports an Error as one sentence on stderr. */
 export async function reportError(
-  { error, message }: Rejection,
+  rejection: Rejection,
   details: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
+  await terminal.error(toErrorSentence(rejection, details), rejection.error);
+}
+
+/** The sentence about an Error. */
+export function toErrorSentence({ message }: Rejection, details: readonly string[]): string {
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
   const isLong = message.length > maxSentenceLength;
-  const sentence = isLong ? `${message.slice(0, maxSentenceLength)}…` : message;
-  await terminal.error(sentence + addition, error);
+  return (isLong ? `${message.slice(0, maxSentenceLength)}…` : message) + addition;
 }

@@ -210,7 +210,7 @@ describe("an unavailable plant store", () => {
 
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
-    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve", or choose another URL with --url\n`;
+    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve --port ${new URL(url).port}", or check --url\n`;
     expect(await createAt(url)).toExit(6, problem);
   });
 
@@ -275,26 +275,34 @@ describe("an unavailable plant store", () => {
     const { url } = await openScriptedServer(json(200, "{}"));
     const problem =
       /^error: no secure connection to https:\/\/127\.0\.0\.1:\d+: this is a port without TLS: try http:\/\/127\.0\.0\.1:\d+\n$/;
-    expect(await createAt(url.replace("http:", "https:"), ["--retry", "0"])).toExit(6, problem);
+    expect(await createAt(url.replace("http:", "https:"), ["--retry", "0"])).toExit(7, problem);
   });
 });
 
 describe("another kind of server", () => {
   it.each<[what: string, respond: Responder, reason: string]>([
-    ["redirects", json(302, "", { location: "/login" }), "it redirects to /login"],
-    ["responds with HTML", json(200, "<p>", { "content-type": "text/html" }), "text/html"],
-    ["responds with status 404", json(404, "<p>"), "its response has the status 404"],
+    [
+      "redirects",
+      json(302, "", { location: "/login" }),
+      "(HTTP 302 to /login, and redirects are not followed)",
+    ],
+    [
+      "responds with HTML",
+      json(200, "<p>", { "content-type": "text/html" }),
+      "(HTTP 200, text/html)",
+    ],
+    ["responds with status 404", json(404, "<p>"), "(HTTP 404, application/json)"],
     [
       "compresses its response",
       json(200, "x", { "content-encoding": "br" }),
-      "its response is compressed (br)",
+      "(HTTP 200, compressed with br)",
     ],
-    ["responds with other JSON", json(200, '{"ok":true}'), "the status 200 but holds no Plant"],
+    ["responds with other JSON", json(200, '{"ok":true}'), "(HTTP 200, JSON without a Plant)"],
   ])("that %s is reported with the reason, and exit code 7", async (_what, respond, reason) => {
     const { url, exitCode, stdout, stderr } = await createWith(respond);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*; check --url and its path\n$/);
-    expect(stderr).toContain(`${url}/plants is not the create operation of a plant store`);
+    expect(stderr).toMatch(/^error: [^\n]*: check --url\n$/);
+    expect(stderr).toContain(`${url}/plants is not a plant store `);
     expect(stderr).toContain(reason);
   });
 });

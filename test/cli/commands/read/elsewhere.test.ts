@@ -16,7 +16,8 @@ const onAnotherMachine =
   /This command opens a store on this machine, but "create" sends plants to https:\/\/plants\.example\.org\/v1 \(the last login\): run .* on the machine of that server, .* $/;
 /** A terminal gets long messages in several lines. */
 const unwrap = (text: string): string => text.replaceAll(/\s+/g, " ");
-const unknownId = 'error: no plant has the id 1: "plantstore list" shows all plants\n';
+const toUnknownId = (store: string) =>
+  `error: no plant has the id 1: "plantstore list --store ${store}" shows all plants\n`;
 
 it.each([
   ["get of an unknown id", ["get", "1"], {}],
@@ -189,7 +190,7 @@ it.each(["export", "delete 1 --yes"])("%s stops the server check at Ctrl-C", asy
 it("adds nothing if no server responds, and nothing for an empty list in a pipe", async () => {
   const store = await createSqliteStore([]);
   const closed = { env: { PLANTSTORE_URL: await findClosedUrl() } };
-  expect((await runCli(["get", "1", "--store", store], closed)).stderr).toBe(unknownId);
+  expect((await runCli(["get", "1", "--store", store], closed)).stderr).toBe(toUnknownId(store));
   await using server = await startServer();
   const memory = { env: { PLANTSTORE_URL: server.url } };
   expect((await runCli(["list", "--store", store], memory)).stderr).toBe("");
@@ -198,5 +199,5 @@ it("adds nothing if no server responds, and nothing for an empty list in a pipe"
 it("adds nothing if the URL of the server is invalid", async () => {
   const store = await createSqliteStore([]);
   const env = { PLANTSTORE_URL: "x" };
-  expect(await runCli(["get", "1", "--store", store], { env })).toExit(9, unknownId);
+  expect(await runCli(["get", "1", "--store", store], { env })).toExit(9, toUnknownId(store));
 });

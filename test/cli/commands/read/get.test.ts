@@ -48,8 +48,18 @@ it("reports an unknown id on stderr, with exit code 9", async () => {
   const url = await createSqliteStore([fern]);
   expect(await runCli(["get", "-2", "--store", url])).toExit(
     9,
-    'error: no plant has the id -2: "plantstore list" shows all plants\n',
+    `error: no plant has the id -2: "plantstore list --store ${url}" shows all plants\n`,
   );
+});
+
+it("explains that it has no --json, because its output is JSON", async () => {
+  for (const argv of [
+    ["get", "1", "--json"],
+    ["export", "--json"],
+  ]) {
+    const problem = "error: no '--json': the output is JSON already: leave it out\n";
+    expect(await runCli(argv)).toExit(2, containing(problem));
+  }
 });
 
 describe("several ids", () => {
@@ -58,14 +68,14 @@ describe("several ids", () => {
   it("print the plants in the order of the ids", async () => {
     const url = await createSqliteStore(plants);
     const output = '{"id":3,"name":"ivy"}\n{"id":1,"name":"fern"}\n{"id":1,"name":"fern"}\n';
-    expect(await runCli(["get", "3", "1", "1", "--json", "--store", url])).toPrint(output);
+    expect(await runCli(["get", "3", "1", "1", "--store", url])).toPrint(output);
   });
 
   it("name every unknown id, print the other plants, and exit with 9", async () => {
     const url = await createSqliteStore(plants);
     expect(await runCli(["get", "7", "2", "-8", "--store", url])).toExit(
       9,
-      'error: no plants have the ids 7, -8: "plantstore list" shows all plants\n',
+      `error: no plants have the ids 7, -8: "plantstore list --store ${url}" shows all plants\n`,
       '{"id":2,"name":"rose"}\n',
     );
   });
